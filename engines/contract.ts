@@ -1,0 +1,366 @@
+/**
+ * The engine contract, version 1: all that an engine may know of the service.
+ *
+ * An engine is a module whose default export is `defineEngine({...})`, or a list of such. It imports nothing
+ * of the service but this file; whatever else it needs arrives in its `EngineContext`.
+ */
+
+export type Capability = 'transcription' | 'chat' | 'speech';
+
+/** What an engine's module exports by default. `Options` is the type that `options` (a JSON Schema) describes. */
+export interface EngineDefinition<C extends Capability = Capability, Options = unknown> {
+  /** The version of this contract that the engine was written for. */
+  readonly contract: 1;
+  /** The engine's name in listings and messages, in lower case with hyphens. */
+  readonly name: string;
+  readonly capability: C;
+  /** JSON Schema (2020-12) of the engine's settings, without `use`. Checked at start. */
+  readonly options: OptionsSchema;
+  create(options: Options, context: EngineContext): Engines[C] | Promise<Engines[C]>;
+}
+
+/** A JSON Schema of an object; `additionalProperties: false` makes a misspelled setting stop the start. */
+export interface OptionsSchema {
+  readonly type: 'object';
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean;
+  readonly $defs?: Readonly<Record<string, unknown>>;
+}
+
+export interface Engines {
+  transcription: TranscriptionEngine;
+  chat: ChatEngine;
+  speech: SpeechEngine;
+}
+
+/** What every engine has, whatever it can do. The optional methods are abilities that not every engine needs. */
+export interface Engine {
+  /** The entries it serves now. Called for every listing: answer from memory. */
+  models(): Promise<readonly ModelEntry[]>;
+  /** Whether the model can work: free of charge, without side effects, within milliseconds. */
+  availability(modelId: string): Promise<Availability>;
+  /** Fetches and builds what the engine needs but does not find. Runs in the background of a start, or as `npm run setup`. */
+  prepare?(call: PrepareCall): Promise<void>;
+  /** What was found on this machine and what is missing, for `npm run doctor`. */
+  inspect?(): Promise<readonly Finding[]>;
+  /** Ends whatever the engine still runs. */
+  [Symbol.asyncDispose]?(): Promise<void>;
+}
+
+export interface ModelEntry {
+  /** As written in the settings; of a discovered model, the provider's own id. */
+  readonly id: string;
+  /** For people; the id when absent. */
+  readonly name?: string;
+  /** True when the engine's calls for this model never leave the machine. */
+  readonly local: boolean;
+  /** Read from a provider rather than written in the settings: the registry then serves it as `instance/id`. */
+  readonly discovered?: boolean;
+  /** Of a speech model whose voices are known. */
+  readonly voices?: readonly Voice[];
+}
+
+export interface Voice {
+  readonly id: string;
+  readonly name: string;
+  /** ISO 639-1, or null when the voice speaks several languages. */
+  readonly language: string | null;
+}
+
+export const availabilityCodes = [
+  'ready',
+  'disabled',
+  'unknown-model',
+  'no-model',
+  'program-missing',
+  'model-file-missing',
+  'key-missing',
+  'key-refused',
+  'upstream-unreachable',
+  'preparing',
+  'busy',
+] as const;
+export type AvailabilityCode = (typeof availabilityCodes)[number];
+
+/** `available: false` only for what does not pass by itself: a frontend asks once and hides its microphone. */
+export interface Availability {
+  readonly available: boolean;
+  readonly code: AvailabilityCode;
+  /** A sentence for the person who reads it: what is missing and how to get it. */
+  readonly reason: string;
+}
+
+export interface PrepareCall {
+  readonly signal: AbortSignal;
+  /** `fraction` runs from 0 to 1; it is null while the size of the work is not known. */
+  readonly progress: (step: string, fraction: number | null) => void;
+}
+
+export interface Finding {
+  readonly what: string;
+  readonly ok: boolean;
+  /** The version and place of what was found, or what is wrong. */
+  readonly detail: string;
+  /** The command that mends it. */
+  readonly mend?: string;
+}
+
+// ---------------------------------------------------------------------------------------------- transcription
+
+export const containers = ['webm', 'mp4', 'ogg', 'mp3', 'wav', 'flac'] as const;
+export type Container = (typeof containers)[number];
+
+/** A recording on this machine's disk, sniffed and stored by the service, gone when its request ends. */
+export interface Recording {
+  readonly path: string;
+  /** Size in bytes, 1 to 26214400. */
+  readonly bytes: number;
+  /** By its first bytes; the caller's file name and media type decide nothing. */
+  readonly container: Container;
+  /** The media type that belongs to the container. */
+  readonly mediaType: string;
+}
+
+export interface Transcript {
+  /** One continuous string; "" is silence, a success. */
+  readonly text: string;
+  /** The language that was heard, ISO 639-1, or null when the model does not say. */
+  readonly language: string | null;
+  /** Length of the recording in milliseconds, where the model reports it. */
+  readonly durationMs?: number;
+}
+
+export interface TranscriptionCall {
+  readonly recording: Recording;
+  readonly model: string;
+  /** ISO 639-1, two letters; absent: the model detects it. */
+  readonly language?: string;
+}
+
+export interface TranscriptionEngine extends Engine {
+  /** Rejects with an `EngineError`, or with the signal's reason when it was aborted. */
+  transcribe(call: TranscriptionCall, { signal }: { signal: AbortSignal }): Promise<Transcript>;
+}
+
+// ------------------------------------------------------------------------------------------------------- chat
+
+export interface Message {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
+}
+
+export interface ChatCall {
+  readonly messages: readonly Message[];
+  readonly model: string;
+  /** Absent means the provider's own default, for this and the next two. */
+  readonly temperature?: number;
+  readonly maxTokens?: number;
+  readonly topP?: number;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** Answers what the model reads. A failure is thrown; the loop tells the model and goes on. */
+  run(
+    args: Readonly<Record<string, unknown>>,
+    call: { readonly signal: AbortSignal; readonly emit: (event: ToolEvent) => void },
+  ): Promise<string>;
+}
+
+/** What a tool may say of itself while it runs. */
+export type ToolEvent =
+  | { readonly type: 'progress'; readonly progress: number; readonly total?: number; readonly message?: string }
+  | { readonly type: 'audio'; readonly clip: { readonly id: string; readonly mediaType: string } };
+
+export interface Usage {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly totalTokens: number;
+  readonly reasoningTokens: number;
+}
+
+export type FinishReason = 'stop' | 'length' | 'content_filter';
+
+export interface ChatResult {
+  readonly content: string;
+  readonly finishReason: FinishReason;
+  readonly reasoning: string | null;
+  readonly usage: Usage | null;
+}
+
+/** Steps count from 0; `call` numbers the tool calls of a step in the model's order, from 0. */
+export type AgentEvent =
+  | { readonly type: 'step-started'; readonly step: number }
+  | { readonly type: 'reasoning-delta'; readonly step: number; readonly delta: string }
+  | { readonly type: 'content-delta'; readonly step: number; readonly delta: string }
+  | {
+      readonly type: 'tool-started';
+      readonly step: number;
+      readonly call: number;
+      readonly name: string;
+      readonly arguments: Readonly<Record<string, unknown>>;
+    }
+  | { readonly type: 'tool-event'; readonly step: number; readonly call: number; readonly event: ToolEvent }
+  | {
+      readonly type: 'tool-finished';
+      readonly step: number;
+      readonly call: number;
+      readonly name: string;
+      readonly ok: boolean;
+      readonly output?: string;
+      readonly error?: string;
+      readonly durationMs: number;
+    }
+  | { readonly type: 'completed'; readonly result: ChatResult };
+
+export interface ChatEngine extends Engine {
+  /** The run's events; exactly one `completed`, always last. A failure is thrown as an `EngineError`. */
+  complete(
+    call: ChatCall,
+    options: { readonly signal: AbortSignal; readonly tools: readonly Tool[] },
+  ): AsyncIterable<AgentEvent>;
+}
+
+// ----------------------------------------------------------------------------------------------------- speech
+
+export const speechFormats = ['mp3', 'wav', 'ogg', 'opus'] as const;
+export type SpeechFormat = (typeof speechFormats)[number];
+
+export interface SpeechCall {
+  readonly text: string;
+  readonly model: string;
+  readonly voice?: string;
+  readonly language?: string;
+  readonly format: SpeechFormat;
+}
+
+export interface Speech {
+  readonly mediaType: string;
+  readonly audio: AsyncIterable<Uint8Array>;
+}
+
+export interface SpeechEngine extends Engine {
+  /** Resolves once the first bytes are there; failures after that are thrown by the iterator. */
+  synthesize(call: SpeechCall, { signal }: { signal: AbortSignal }): Promise<Speech>;
+}
+
+// ---------------------------------------------------------------------------------------------------- context
+
+export interface Logger {
+  debug(facts: object, message: string): void;
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
+
+export interface Decoded {
+  /** 16 kHz mono 16-bit PCM in a WAV file that we wrote; it goes when the recording goes. */
+  readonly wavPath: string;
+  /** From the decoded samples, not from a header. */
+  readonly durationMs: number;
+}
+
+export interface TemporaryDirectory extends AsyncDisposable {
+  readonly path: string;
+}
+
+export interface QueueOptions {
+  /** Jobs at once. */
+  readonly slots: number;
+  /** Jobs that may wait; the next one is refused with `overloaded`. */
+  readonly waiting: number;
+}
+
+/** First in, first out; bounded. A job whose signal aborts leaves the queue. */
+export interface JobQueue {
+  /** True when every slot is taken and no further job may wait. */
+  readonly full: boolean;
+  run<T>(job: () => Promise<T>, { signal }: { signal: AbortSignal }): Promise<T>;
+}
+
+/** What the service lends to an engine. */
+export interface EngineContext {
+  /** The instance's name in the settings. */
+  readonly instance: string;
+  readonly fetch: typeof globalThis.fetch;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Logger;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Where the service keeps what it built and downloaded. */
+  readonly dataDir: string;
+  /** Private (0700), owned by the caller, who disposes of it; swept at the next start after a crash. */
+  temporaryDirectory(): Promise<TemporaryDirectory>;
+  /** Rejects with `recording-undecodable`, `recording-too-long` and the like. */
+  decode(recording: Recording, { signal }: { signal: AbortSignal }): Promise<Decoded>;
+  queue(options: QueueOptions): JobQueue;
+}
+
+// ----------------------------------------------------------------------------------------------------- errors
+
+/** The problem codes that an engine may answer with. Status and title follow from the code, in the service. */
+export const engineErrorCodes = [
+  'recording-empty',
+  'recording-too-large',
+  'recording-too-long',
+  'recording-undecodable',
+  'language-not-supported',
+  'voice-not-supported',
+  'format-not-supported',
+  'unknown-model',
+  'model-unavailable',
+  'overloaded',
+  'storage-full',
+  'engine-failed',
+  'engine-timeout',
+  'context-length-exceeded',
+  'content-rejected',
+  'provider-rejected-request',
+  'provider-quota-exhausted',
+  'provider-rate-limited',
+  'provider-auth-failed',
+  'provider-misconfigured',
+  'provider-unreachable',
+  'provider-error',
+  'provider-bad-response',
+  'provider-overloaded',
+  'provider-timeout',
+] as const;
+export type EngineErrorCode = (typeof engineErrorCodes)[number];
+
+const brand = Symbol.for('parlance.engine-error');
+
+/** An engine's failure. The message goes to the caller; what is private belongs into `cause`, which only the log sees. */
+export class EngineError extends Error {
+  override readonly name = 'EngineError';
+  readonly code: EngineErrorCode;
+  /** Seconds. */
+  readonly retryAfter: number | undefined;
+  readonly [brand] = true;
+
+  constructor(
+    code: EngineErrorCode,
+    publicMessage: string,
+    { cause, retryAfter }: { cause?: unknown; retryAfter?: number } = {},
+  ) {
+    super(publicMessage, { cause });
+    this.code = code;
+    this.retryAfter = retryAfter;
+  }
+
+  /** By brand, not by class: an engine from another package brings its own copy of this file. */
+  static is(error: unknown): error is EngineError {
+    return typeof error === 'object' && error !== null && brand in error;
+  }
+}
+
+/** Gives the definition its types; the check that it is one happens in the registry, at run time. */
+export function defineEngine<C extends Capability, Options>(
+  definition: EngineDefinition<C, Options>,
+): EngineDefinition<C, Options> {
+  return definition;
+}
