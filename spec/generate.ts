@@ -1,0 +1,90 @@
+/**
+ * Writes generated/ from spec/: `npm run generate`. With --check it writes nothing, and fails when generated/ is not
+ * what spec/ says.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import openapiTS, { astToString } from 'openapi-typescript';
+
+interface SchemaRef {
+  $ref: string;
+}
+
+/** What of an OpenAPI document the derivation touches. */
+interface Document {
+  openapi: string;
+  components: { schemas: Record<string, { oneOf?: SchemaRef[] }> };
+}
+
+interface StreamSchema {
+  oneOf: { properties: { data: { contentSchema: SchemaRef } } }[];
+}
+
+const run = promisify(execFile);
+const home = fileURLToPath(new URL('..', import.meta.url));
+const generated = join(home, 'generated');
+
+/** Compiles spec/ to OpenAPI 3.2, the only version that can say what one event of a stream looks like. */
+async function compileSpec(): Promise<Document> {
+  const output = await mkdtemp(join(tmpdir(), 'parlance-spec-'));
+  try {
+    const tsp = join(home, 'node_modules/@typespec/compiler/cmd/tsp.js');
+    const args = ['compile', 'spec', '--config', 'spec/tspconfig.yaml', '--output-dir', output];
+    await run(process.execPath, [tsp, ...args], { cwd: home, timeout: 120_000 });
+    return JSON.parse(await readFile(join(output, 'openapi-3.2.json'), 'utf8')) as Document;
+  } finally {
+    await rm(output, { recursive: true, force: true });
+  }
+}
+
+/** The same contract in OpenAPI 3.1, which generators and linters read: a stream's schema is the union of its events. */
+function toOpenApi31(document: Document): Document {
+  const downgraded = JSON.parse(
+    JSON.stringify(document, (_key, value: unknown) =>
+      isMediaTypeOfStream(value) ? { schema: unionOf(value.itemSchema, document) } : value,
+    ),
+  ) as Document;
+  return { ...downgraded, openapi: '3.1.1' };
+}
+
+function isMediaTypeOfStream(value: unknown): value is { itemSchema: StreamSchema } {
+  return typeof value === 'object' && value !== null && 'itemSchema' in value;
+}
+
+function unionOf(stream: StreamSchema, { components }: Document): SchemaRef {
+  const events = stream.oneOf.map((event) => event.properties.data.contentSchema.$ref).join();
+  const union = Object.entries(components.schemas).find(([, { oneOf }]) => oneOf?.map((x) => x.$ref).join() === events);
+  if (!union) throw new Error(`no union of the events ${events} in components/schemas`);
+  return { $ref: `#/components/schemas/${union[0]}` };
+}
+
+async function toTypes(document: Document): Promise<string> {
+  const nodes = await openapiTS(JSON.stringify(document), { alphabetize: false, exportType: true });
+  return `// Written by \`npm run generate\` from spec/. Do not edit.\n${astToString(nodes)}`;
+}
+
+async function files(): Promise<Record<string, string>> {
+  const latest = await compileSpec();
+  const document = toOpenApi31(latest);
+  return {
+    'openapi-3.2.json': `${JSON.stringify(latest, null, 2)}\n`,
+    'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
+    'api.d.ts': await toTypes(document),
+  };
+}
+
+const check = process.argv.includes('--check');
+const stale: string[] = [];
+await mkdir(generated, { recursive: true });
+for (const [name, text] of Object.entries(await files())) {
+  if (!check) await writeFile(join(generated, name), text);
+  else if ((await readFile(join(generated, name), 'utf8').catch(() => '')) !== text) stale.push(`generated/${name}`);
+}
+if (stale.length > 0) {
+  console.error(`${stale.join(', ')}: not what spec/ says. Mend it with: npm run generate`);
+  process.exitCode = 1;
+}
