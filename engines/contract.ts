@@ -282,6 +282,23 @@ export interface JobQueue {
   run<T>(job: () => Promise<T>, { signal }: { signal: AbortSignal }): Promise<T>;
 }
 
+export interface ProgramCall {
+  readonly signal: AbortSignal;
+  /** The program is killed after this many milliseconds. */
+  readonly timeoutMs: number;
+  readonly cwd: string;
+}
+
+export interface ProgramExit {
+  /** Null when the program was ended by a signal. */
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly timedOut: boolean;
+  /** The last 64 KB of stdout and of stderr. */
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 /** What the service lends to an engine. */
 export interface EngineContext {
   /** The instance's name in the settings. */
@@ -293,11 +310,21 @@ export interface EngineContext {
   readonly now: () => number;
   /** Where the service keeps what it built and downloaded. */
   readonly dataDir: string;
+  /** The absolute form of a path in the options: relative ones are relative to the settings file. */
+  readonly resolve: (path: string) => string;
+  /** Processor cores that the service may use. */
+  readonly cores: number;
   /** Private (0700), owned by the caller, who disposes of it; swept at the next start after a crash. */
   temporaryDirectory(): Promise<TemporaryDirectory>;
   /** Rejects with `recording-undecodable`, `recording-too-long` and the like. */
   decode(recording: Recording, { signal }: { signal: AbortSignal }): Promise<Decoded>;
   queue(options: QueueOptions): JobQueue;
+  /**
+   * Runs a program without a shell, in a minimal environment, and ends it (with the programs that it started) on
+   * abort, on its deadline and when the service ends. Rejects when it could not be started, and with the signal's
+   * reason; any exit is a result.
+   */
+  run(program: string, args: readonly string[], call: ProgramCall): Promise<ProgramExit>;
 }
 
 // ----------------------------------------------------------------------------------------------------- errors

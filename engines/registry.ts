@@ -1,0 +1,268 @@
+/**
+ * The engines of this service: found by name, checked, created, and asked. Everything that is wrong with the settings
+ * of engines stops the start here, with the right names shown.
+ */
+import { readdir, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { isAbsolute, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import {
+  EngineError,
+  type Availability,
+  type Capability,
+  type Engine,
+  type EngineContext,
+  type EngineDefinition,
+  type Engines,
+  type Finding,
+  type ModelEntry,
+  type PrepareCall,
+} from './contract.ts';
+import { describeErrors, explainable } from './schema-errors.ts';
+
+export const capabilities = ['transcription', 'chat', 'speech'] as const satisfies readonly Capability[];
+
+export interface RegistryOptions {
+  /** The instances of the settings, in their order: `use` and the engine's own options. */
+  readonly instances: Readonly<Record<string, Readonly<Record<string, unknown> & { use: string }>>>;
+  /** Relative `use:` paths are relative to this directory, and packages are looked up from it. */
+  readonly baseDir: string;
+  /** The folder whose folders are the built-in engines. */
+  readonly builtIns?: string;
+  /** The default model of a capability by the settings; unset: the first local entry, for chat the first. */
+  readonly defaults: Readonly<Partial<Record<Capability, string>>>;
+  /** What an instance is lent. */
+  readonly contextFor: (instance: string) => EngineContext;
+}
+
+/** A model that a request may name, and the engine that serves it. */
+export interface ServedModel<C extends Capability = Capability> {
+  /** As requests name it. */
+  readonly id: string;
+  /** As its engine names it. */
+  readonly engineId: string;
+  readonly entry: ModelEntry;
+  /** The instance's name in the settings. */
+  readonly instance: string;
+  readonly engine: Engines[C];
+}
+
+/** Wrong settings of engines; the message has a line for each mistake. */
+export class RegistryError extends Error {
+  override readonly name = 'RegistryError';
+}
+
+interface Instance {
+  readonly name: string;
+  readonly capability: Capability;
+  readonly engine: Engine;
+}
+
+const builtInFolder = import.meta.dirname;
+
+/** Throws a `RegistryError`. */
+export async function createRegistry(options: RegistryOptions): Promise<Registry> {
+  const mistakes: string[] = [];
+  const instances: Instance[] = [];
+  for (const [name, settings] of Object.entries(options.instances)) {
+    try {
+      instances.push(...(await createInstances(name, settings, options)));
+    } catch (error) {
+      if (!(error instanceof RegistryError)) throw error;
+      mistakes.push(error.message);
+    }
+  }
+  const registry = new Registry(instances, options.defaults);
+  mistakes.push(...(await registry.clashes()));
+  if (mistakes.length === 0) return registry;
+  await registry[Symbol.asyncDispose]();
+  throw new RegistryError(mistakes.join('\n'));
+}
+
+export class Registry {
+  readonly #instances: readonly Instance[];
+  readonly #defaults: RegistryOptions['defaults'];
+
+  constructor(instances: readonly Instance[], defaults: RegistryOptions['defaults']) {
+    this.#instances = instances;
+    this.#defaults = defaults;
+  }
+
+  /** All models of a capability, in the order of the settings. */
+  async models<C extends Capability>(capability: C): Promise<ServedModel<C>[]> {
+    const instances = this.#instances.filter((instance) => instance.capability === capability);
+    const lists = await Promise.all(
+      instances.map(async ({ name, engine }) =>
+        (await engine.models()).map((entry) => ({
+          id: entry.discovered ? `${name}/${entry.id}` : entry.id,
+          engineId: entry.id,
+          entry,
+          instance: name,
+          engine: engine as Engines[C],
+        })),
+      ),
+    );
+    return lists.flat();
+  }
+
+  /** The model that serves requests which name none: by the settings, else the first local one, for chat the first. */
+  defaultOf<C extends Capability>(capability: C, models: readonly ServedModel<C>[]): ServedModel<C> | undefined {
+    const named = this.#defaults[capability];
+    if (named !== undefined) return models.find(({ id }) => id === named);
+    return (capability === 'chat' ? undefined : models.find(({ entry }) => entry.local)) ?? models[0];
+  }
+
+  /** Mistakes that only show when all engines are there: ids that two of them serve, a default that none serves. */
+  async clashes(): Promise<string[]> {
+    const mistakes: string[] = [];
+    for (const capability of capabilities) {
+      const models = await this.models(capability);
+      const owners = new Map<string, string>();
+      for (const { id, instance } of models) {
+        const other = owners.get(id);
+        if (other !== undefined) {
+          const who =
+            other === instance
+              ? `engines.${instance} lists it twice`
+              : `engines.${other} and engines.${instance} both list it`;
+          mistakes.push(`the ${capability} model "${id}" must be unique: ${who}`);
+        }
+        owners.set(id, instance);
+      }
+      const named = this.#defaults[capability];
+      if (named !== undefined && models.length > 0 && !this.defaultOf(capability, models)) {
+        mistakes.push(
+          `the default ${capability} model "${named}" is served by no engine; ${theRightOnes([...owners.keys()])}`,
+        );
+      }
+    }
+    return mistakes;
+  }
+
+  /** Lets every engine fetch and build what it lacks; one's failure does not stop the others. */
+  async prepare({ signal, progress }: PrepareCall): Promise<PromiseSettledResult<void>[]> {
+    const able = this.#instances.filter(({ engine }) => 'prepare' in engine);
+    return Promise.allSettled(
+      able.map(async ({ name, engine }) =>
+        engine.prepare?.({ signal, progress: (step, fraction) => progress(`${name}: ${step}`, fraction) }),
+      ),
+    );
+  }
+
+  /** What the engines found on this machine. */
+  async inspect(): Promise<{ readonly instance: string; readonly findings: readonly Finding[] }[]> {
+    return Promise.all(
+      this.#instances.map(async ({ name, engine }) => ({ instance: name, findings: (await engine.inspect?.()) ?? [] })),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled(this.#instances.map(async ({ engine }) => engine[Symbol.asyncDispose]?.()));
+  }
+}
+
+/** Asks the engine, and takes a failure to answer for what it is: an engine that cannot work. */
+export async function availabilityOf({ engine, engineId, instance }: ServedModel): Promise<Availability> {
+  try {
+    return await engine.availability(engineId);
+  } catch (error) {
+    if (!EngineError.is(error)) throw error;
+    return { available: false, code: 'upstream-unreachable', reason: `The engine ${instance} says: ${error.message}` };
+  }
+}
+
+async function createInstances(
+  name: string,
+  { use, ...settings }: RegistryOptions['instances'][string],
+  options: RegistryOptions,
+): Promise<Instance[]> {
+  const definitions = await loadDefinitions(name, use, options);
+  return Promise.all(
+    definitions.map(async (definition) => {
+      checkOptions(name, definition, settings);
+      const engine = await definition.create(settings, options.contextFor(name));
+      return { name, capability: definition.capability, engine };
+    }),
+  );
+}
+
+/** `use:` is a built-in folder name, else a path relative to the settings file, else a package name. */
+async function loadDefinitions(name: string, use: string, options: RegistryOptions): Promise<EngineDefinition[]> {
+  const builtIns = await listBuiltIns(options.builtIns ?? builtInFolder);
+  const place = builtIns.get(use) ?? (await findModule(use, options.baseDir));
+  if (place === undefined) {
+    const hint = `use one of ${[...builtIns.keys()].join(', ')}, a path such as ./my-engine.js, or the name of an installed package`;
+    throw new RegistryError(`engines.${name}.use: "${use}" is no engine; ${hint}`);
+  }
+  let module: { default?: unknown };
+  try {
+    module = (await import(pathToFileURL(place).href)) as { default?: unknown };
+  } catch (error) {
+    throw new RegistryError(`engines.${name}.use: ${place} cannot be loaded: ${(error as Error).message}`);
+  }
+  const definitions = Array.isArray(module.default) ? (module.default as unknown[]) : [module.default];
+  return definitions.map((definition) => checkDefinition(name, place, definition));
+}
+
+/** The folder listing is the catalogue: every folder with an index is an engine of that name. */
+async function listBuiltIns(folder: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const entry of (await readdir(folder, { withFileTypes: true })).sort((a, b) => a.name.localeCompare(b.name))) {
+    if (!entry.isDirectory()) continue;
+    const index = (await readdir(join(folder, entry.name))).find((file) => /^index\.[jt]s$/.test(file));
+    if (index) found.set(entry.name, join(folder, entry.name, index));
+  }
+  return found;
+}
+
+async function findModule(use: string, baseDir: string): Promise<string | undefined> {
+  if (use.startsWith('.') || isAbsolute(use)) {
+    const path = resolve(baseDir, use);
+    return (await isFile(path)) ? path : undefined;
+  }
+  try {
+    return createRequire(join(baseDir, 'settings.js')).resolve(use);
+  } catch {
+    return undefined; // not installed: the caller names what is
+  }
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}
+
+function checkDefinition(name: string, place: string, value: unknown): EngineDefinition {
+  const refuse = (what: string) => new RegistryError(`engines.${name}.use: ${place} ${what}`);
+  if (typeof value !== 'object' || value === null) {
+    throw refuse('has no engine as its default export; export default defineEngine({...})');
+  }
+  const { contract, name: engineName, capability, options } = value as Partial<Record<keyof EngineDefinition, unknown>>;
+  if (contract !== 1)
+    throw refuse(`is written for version ${String(contract)} of the engine contract; this is version 1`);
+  if (typeof engineName !== 'string' || engineName === '') throw refuse('gives its engine no name');
+  if (!capabilities.includes(capability as Capability)) {
+    throw refuse(`has the capability "${String(capability)}"; ${theRightOnes(capabilities)}`);
+  }
+  if (typeof options !== 'object' || options === null)
+    throw refuse('has no `options`, the JSON Schema of its settings');
+  if (!('create' in value) || typeof value.create !== 'function') throw refuse('has no function `create`');
+  return value as EngineDefinition;
+}
+
+function checkOptions(name: string, definition: EngineDefinition, settings: object): void {
+  const validate = new Ajv2020(explainable).compile(definition.options);
+  if (validate(settings)) return;
+  const lines = describeErrors(validate.errors ?? [], (pointer) => ({
+    where: `engines.${name}${pointer.replaceAll('/', '.')}`,
+    secret: /key|token|secret|password|headers/i.test(pointer),
+  }));
+  throw new RegistryError(lines.join('\n'));
+}
+
+function theRightOnes(names: readonly string[]): string {
+  return names.length > 0 ? `known are ${names.join(', ')}` : 'none is known';
+}

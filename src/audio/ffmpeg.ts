@@ -1,0 +1,87 @@
+/**
+ * Decodes with ffmpeg, locked down: the demuxer is forced, no network protocol, no other file, no output file, and
+ * caps on memory, time and length. (A plain `ffmpeg -i` follows playlists into local files and the network.)
+ */
+import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { EngineError, type Container, type Decoded } from '../../engines/contract.ts';
+import { findProgram, startProgram } from '../machine/programs.ts';
+import { tooLong, type DecodeJob } from './job.ts';
+import { sampleRate, wavHeader } from './wav.ts';
+
+const demuxers: Readonly<Record<Container, string>> = {
+  webm: 'matroska',
+  mp4: 'mov',
+  ogg: 'ogg',
+  mp3: 'mp3',
+  wav: 'wav',
+  flac: 'flac',
+};
+
+const codecs =
+  'opus,vorbis,aac,mp3float,mp3,flac,pcm_s16le,pcm_s24le,pcm_s32le,pcm_u8,pcm_f32le,pcm_f64le,pcm_mulaw,pcm_alaw';
+
+/** No core dump, no file, 120 s of processor time, 2 GB of memory. */
+const limits = 'ulimit -c 0; ulimit -f 0; ulimit -t 120; ulimit -v 2000000; exec "$@"';
+const shell = findProgram('/bin/sh');
+
+const deadlineMs = 180_000;
+const bytesPerSecond = sampleRate * 2;
+
+export async function decodeWithFfmpeg(
+  ffmpeg: string,
+  { path, container, wavPath, maxSeconds }: DecodeJob,
+  { signal }: { signal: AbortSignal },
+): Promise<Decoded> {
+  const args = ffmpegArguments(path, container, maxSeconds);
+  const [program, ...rest] = shell ? [shell, '-c', limits, 'sh', ffmpeg, ...args] : [ffmpeg, ...args];
+  const decoder = startProgram(program, rest, { signal, timeoutMs: deadlineMs, cwd: dirname(wavPath) });
+  const [bytes, exit] = await Promise.all([
+    writeWav(decoder.stdout, wavPath, maxSeconds, decoder.kill),
+    decoder.exit,
+  ]).finally(decoder.kill);
+
+  if (bytes > maxSeconds * bytesPerSecond) throw tooLong(maxSeconds);
+  const cause = new Error(`ffmpeg: exit ${String(exit.code ?? exit.signal)}: ${exit.stderr.trim().slice(-2000)}`);
+  if (exit.timedOut || exit.signal !== null) {
+    throw new EngineError('engine-timeout', 'The recording took too long to decode.', { cause });
+  }
+  if (exit.code !== 0 || bytes === 0) {
+    throw new EngineError('recording-undecodable', `No sound could be decoded from the ${container} recording.`, {
+      cause,
+    });
+  }
+  return { wavPath, durationMs: Math.round((bytes / bytesPerSecond) * 1000) };
+}
+
+function ffmpegArguments(path: string, container: Container, maxSeconds: number): string[] {
+  return [
+    ...['-nostdin', '-hide_banner', '-nostats', '-loglevel', 'error', '-max_alloc', '67108864', '-threads', '1'],
+    ...['-protocol_whitelist', 'file,pipe', '-codec_whitelist', codecs, '-max_streams', '16'],
+    ...['-f', demuxers[container], '-i', `file:${path}`],
+    ...['-map', '0:a:0', '-vn', '-sn', '-dn', '-map_metadata', '-1', '-t', String(maxSeconds + 1)],
+    ...['-ac', '1', '-ar', String(sampleRate), '-c:a', 'pcm_s16le', '-f', 's16le', 'pipe:1'],
+  ];
+}
+
+/** Writes what comes until it is longer than allowed; answers the number of PCM bytes. */
+async function writeWav(
+  pcm: AsyncIterable<Buffer>,
+  wavPath: string,
+  maxSeconds: number,
+  stop: () => void,
+): Promise<number> {
+  await using wav = await open(wavPath, 'wx', 0o600);
+  await wav.write(wavHeader(0));
+  let bytes = 0;
+  for await (const chunk of pcm) {
+    await wav.write(chunk);
+    bytes += chunk.length;
+    if (bytes > maxSeconds * bytesPerSecond) {
+      stop();
+      break;
+    }
+  }
+  await wav.write(wavHeader(bytes), 0, undefined, 0);
+  return bytes;
+}

@@ -1,0 +1,108 @@
+/** What a recording is, by its first bytes: name and media type decide nothing. */
+import type { FileHandle } from 'node:fs/promises';
+import type { Container } from '../../engines/contract.ts';
+
+export const mediaTypes: Readonly<Record<Container, string>> = {
+  webm: 'audio/webm',
+  mp4: 'audio/mp4',
+  ogg: 'audio/ogg',
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  flac: 'audio/flac',
+};
+
+export type Sniffed =
+  | { readonly container: Container }
+  /** Not accepted; in words for the caller. */
+  | { readonly container: undefined; readonly detected: string };
+
+interface Signature {
+  readonly at?: number;
+  readonly bytes: string;
+}
+
+/** Latin-1 strings at a byte offset; all of a row's must be there. */
+const accepted: readonly { readonly container: Container; readonly signature: readonly Signature[] }[] = [
+  { container: 'webm', signature: [{ bytes: '\x1a\x45\xdf\xa3' }] },
+  { container: 'mp4', signature: [{ at: 4, bytes: 'ftyp' }] },
+  { container: 'ogg', signature: [{ bytes: 'OggS' }] },
+  { container: 'wav', signature: [{ bytes: 'RIFF' }, { at: 8, bytes: 'WAVE' }] },
+  { container: 'flac', signature: [{ bytes: 'fLaC' }] },
+];
+
+/** What people send by mistake, so that the refusal can name it. */
+const known: readonly { readonly detected: string; readonly signature: readonly Signature[] }[] = [
+  { detected: 'a PDF document', signature: [{ bytes: '%PDF' }] },
+  { detected: 'a PNG image', signature: [{ bytes: '\x89PNG' }] },
+  { detected: 'a JPEG image', signature: [{ bytes: '\xff\xd8\xff' }] },
+  { detected: 'a GIF image', signature: [{ bytes: 'GIF8' }] },
+  { detected: 'a ZIP archive', signature: [{ bytes: 'PK\x03\x04' }] },
+  { detected: 'gzip data', signature: [{ bytes: '\x1f\x8b' }] },
+  { detected: 'AIFF audio', signature: [{ bytes: 'FORM' }, { at: 8, bytes: 'AIF' }] },
+  { detected: 'CAF audio', signature: [{ bytes: 'caff' }] },
+  { detected: 'AMR audio', signature: [{ bytes: '#!AMR' }] },
+  { detected: 'Sun audio (.au)', signature: [{ bytes: '.snd' }] },
+  { detected: 'Windows media (ASF)', signature: [{ bytes: '\x30\x26\xb2\x75' }] },
+  { detected: 'an AVI film', signature: [{ bytes: 'RIFF' }, { at: 8, bytes: 'AVI ' }] },
+  { detected: 'MIDI notes', signature: [{ bytes: 'MThd' }] },
+  { detected: 'QuickTime without its type box', signature: [{ at: 4, bytes: 'moov' }] },
+  { detected: 'an HLS playlist', signature: [{ bytes: '#EXTM3U' }] },
+  { detected: 'an ffconcat script', signature: [{ bytes: 'ffconcat' }] },
+  { detected: 'a session description (SDP)', signature: [{ bytes: 'v=0' }] },
+  { detected: 'an XML or HTML document', signature: [{ bytes: '<' }] },
+  { detected: 'a JSON document', signature: [{ bytes: '{' }] },
+];
+
+const headBytes = 64;
+
+/** Reads the first bytes, and where an ID3 tag stands before them, those behind it. */
+export async function sniff(file: FileHandle): Promise<Sniffed> {
+  const head = await readAt(file, 0);
+  if (!head.startsWith('ID3')) return classify(head);
+  const behind = await readAt(file, id3Length(head));
+  // Real mp3 files carry padding or junk behind their tag; only what is plainly FLAC is something else.
+  return { container: behind.startsWith('fLaC') ? 'flac' : 'mp3' };
+}
+
+async function readAt(file: FileHandle, position: number): Promise<string> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, position);
+  return buffer.toString('latin1', 0, bytesRead);
+}
+
+/** An ID3v2 tag: ten bytes, then as many as four 7-bit digits say. */
+function id3Length(head: string): number {
+  return 10 + [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (head.charCodeAt(at) & 0x7f), 0);
+}
+
+function classify(head: string): Sniffed {
+  const match = ({ signature }: { readonly signature: readonly Signature[] }) =>
+    signature.every(({ at = 0, bytes }) => head.startsWith(bytes, at));
+  const container = accepted.find(match)?.container;
+  if (container !== undefined) return { container };
+  if (isMpegAudioFrame(head))
+    return mpegLayer(head) === 3 ? { container: 'mp3' } : { container, detected: mpegName(head) };
+  return { container, detected: known.find(match)?.detected ?? describeBytes(head) };
+}
+
+/** Eleven set bits, then version, layer, bit rate and sample rate, none of them the reserved value. */
+function isMpegAudioFrame(head: string): boolean {
+  const [b0, b1, b2] = [head.charCodeAt(0), head.charCodeAt(1), head.charCodeAt(2)];
+  const version = (b1 >> 3) & 3;
+  return b0 === 0xff && (b1 & 0xe0) === 0xe0 && version !== 1 && b2 >> 4 !== 15 && ((b2 >> 2) & 3) !== 3;
+}
+
+/** 3, 2 or 1; 4 is the reserved value, which AAC's ADTS frames carry. */
+function mpegLayer(head: string): number {
+  return 4 - ((head.charCodeAt(1) >> 1) & 3);
+}
+
+function mpegName(head: string): string {
+  const layer = mpegLayer(head);
+  return layer === 4 ? 'AAC audio without a container (ADTS)' : `MPEG audio layer ${'I'.repeat(layer)}`;
+}
+
+function describeBytes(head: string): string {
+  if (/^[\t\n\r\x20-\x7e]+$/.test(head)) return 'text';
+  const hex = Buffer.from(head.slice(0, 8), 'latin1').toString('hex');
+  return `data that starts with the bytes ${hex.replace(/..(?=.)/g, '$& ')}`;
+}

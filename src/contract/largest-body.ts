@@ -1,0 +1,46 @@
+/** How many bytes the largest valid body of an operation can have: the body limit follows from the contract. */
+import { contract, operationsById, type Schema } from './document.ts';
+
+/** A code point outside the basic plane, written as two \u escapes. */
+const bytesPerCharacter = 12;
+
+/** A number, `true`, `null`. */
+const scalarBytes = 32;
+
+/** For white space and for properties that the contract does not know, which it ignores. */
+const slackBytes = 65_536;
+
+export function largestBody(schema: Schema): number {
+  return slackBytes + bytesOf(schema);
+}
+
+/** Of all operations that take JSON. */
+export function largestRequestBody(): number {
+  const schemas = [...operationsById.values()].map(
+    ({ requestBody }) => requestBody?.content['application/json']?.schema,
+  );
+  return Math.max(...schemas.filter((schema) => schema !== undefined).map(largestBody));
+}
+
+function bytesOf(schema: Schema): number {
+  if (schema.$ref !== undefined) return bytesOf(resolve(schema.$ref));
+  if (schema.anyOf) return Math.max(...schema.anyOf.map(bytesOf));
+  if (schema.properties) {
+    const members = Object.entries(schema.properties).map(([name, value]) => name.length + 4 + bytesOf(value));
+    return 2 + members.reduce((sum, bytes) => sum + bytes, 0);
+  }
+  if (schema.items) return 2 + bounded(schema.maxItems) * (1 + bytesOf(schema.items));
+  if (schema.type === 'string' && !('enum' in schema)) return 2 + bounded(schema.maxLength) * bytesPerCharacter;
+  return scalarBytes;
+}
+
+function bounded(limit: number | undefined): number {
+  if (limit === undefined) throw new Error('the contract has a request body without an upper bound');
+  return limit;
+}
+
+function resolve($ref: string): Schema {
+  const schema = contract.components.schemas[$ref.replace('#/components/schemas/', '')];
+  if (!schema) throw new Error(`no schema ${$ref}`);
+  return schema;
+}

@@ -1,0 +1,25 @@
+/** What works and what is missing for the rest, in plain words for the person who started the service. */
+import type { Capability } from '../engines/contract.ts';
+import { capabilities } from '../engines/registry.ts';
+import { listModels, toEntry } from './models.ts';
+import type { Service } from './service.ts';
+
+const titles: Readonly<Record<Capability, string>> = {
+  transcription: 'Transcription',
+  chat: 'Chat',
+  speech: 'Speech',
+};
+
+export async function describeService({ url, registry }: Service): Promise<string> {
+  const lines = [`Parlance listens on ${url} (contract: ${url}/openapi.json)`];
+  for (const capability of capabilities) {
+    const { models } = await listModels(registry, capability);
+    const title = titles[capability].padEnd(14);
+    if (models.length === 0) lines.push(`  ${title} no engine is configured`);
+    for (const model of models) {
+      const { id, available, reason } = await toEntry(model);
+      lines.push(`  ${title} ${id}: ${available ? 'works' : reason}`);
+    }
+  }
+  return lines.join('\n');
+}

@@ -1,0 +1,28 @@
+/** One handler for each operation of the contract: a missing one does not compile. */
+import type { Handlers, OperationId } from '../operations.ts';
+import type { Services } from '../services.ts';
+import { createChat, listChatModels, streamChat } from './chat.ts';
+import { createSpeech, getSpeechClip, listSpeechModels } from './speech.ts';
+import {
+  admitTranscription,
+  createTranscription,
+  getTranscriptionAvailability,
+  listTranscriptionModels,
+} from './transcription.ts';
+
+export const handlers: Handlers<Services> = {
+  createTranscription,
+  getTranscriptionAvailability,
+  listTranscriptionModels,
+  createChat,
+  streamChat,
+  listChatModels,
+  createSpeech,
+  listSpeechModels,
+  getSpeechClip,
+};
+
+/** Refuses an operation before its body is read. */
+export function admit(operation: OperationId, services: Services): void {
+  if (operation === 'createTranscription') admitTranscription(services);
+}

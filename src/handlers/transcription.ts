@@ -1,0 +1,79 @@
+import { EngineError, type Availability } from '../../engines/contract.ts';
+import { availabilityOf } from '../../engines/registry.ts';
+import { chooseModel, listModels, toEntry } from '../models.ts';
+import type { Handler } from '../operations.ts';
+import { ProblemError } from '../problems.ts';
+import type { Services } from '../services.ts';
+
+const disabled: Availability = {
+  available: false,
+  code: 'disabled',
+  reason: 'Transcription is switched off (TRANSCRIBE_ENABLED=false).',
+};
+
+/** Before a body is read: a service that is switched off does not let its callers send 25 MB first. */
+export function admitTranscription({ transcribeEnabled }: Services): void {
+  if (!transcribeEnabled) throw new ProblemError('transcription-disabled', disabled.reason);
+}
+
+export const createTranscription: Handler<'createTranscription', Services> = async ({ body, signal }, services) => {
+  const model = await chooseModel(services.registry, 'transcription', body.model);
+  const { available, reason } = await availabilityOf(model);
+  if (!available) throw new EngineError('model-unavailable', reason);
+  const deadline = AbortSignal.timeout(services.transcribeTimeoutMs);
+  const call = {
+    recording: body.file,
+    model: model.engineId,
+    ...(body.language !== undefined && { language: body.language }),
+  };
+  try {
+    const { text, language, durationMs } = await model.engine.transcribe(call, {
+      signal: AbortSignal.any([signal, deadline]),
+    });
+    const length = durationMs === undefined ? {} : { duration_ms: Math.round(durationMs) };
+    return { status: 200, mediaType: 'application/json', body: { text, language, ...length, model: model.id } };
+  } catch (error) {
+    if (!deadline.aborted || signal.aborted) throw error;
+    const seconds = services.transcribeTimeoutMs / 1000;
+    throw new EngineError('engine-timeout', `The transcription did not finish within ${String(seconds)} s.`, {
+      cause: error,
+    });
+  }
+};
+
+export const getTranscriptionAvailability: Handler<'getTranscriptionAvailability', Services> = async (
+  { query },
+  { registry, transcribeEnabled },
+) => {
+  const { models, default: standard } = await listModels(registry, 'transcription');
+  const model = query.model === undefined ? standard : models.find(({ id }) => id === query.model);
+  const { available, code, reason } = await probe();
+  return {
+    status: 200,
+    mediaType: 'application/json',
+    body: { available, code, reason, model: query.model ?? standard?.id ?? '' },
+  };
+
+  async function probe(): Promise<Availability> {
+    if (!transcribeEnabled) return disabled;
+    if (model) return availabilityOf(model);
+    if (models.length === 0) {
+      return { available: false, code: 'no-model', reason: 'No engine for transcription is configured.' };
+    }
+    const known = models.map(({ id }) => id).join(', ');
+    return {
+      available: false,
+      code: 'unknown-model',
+      reason: `No transcription model has this id; known are ${known}.`,
+    };
+  }
+};
+
+export const listTranscriptionModels: Handler<'listTranscriptionModels', Services> = async (
+  _request,
+  { registry, transcribeEnabled },
+) => {
+  const { models, default: standard } = await listModels(registry, 'transcription');
+  const data = await Promise.all(models.map((model) => toEntry(model, transcribeEnabled ? undefined : disabled)));
+  return { status: 200, mediaType: 'application/json', body: { data, default: standard?.id ?? null } };
+};

@@ -1,0 +1,71 @@
+/** What reading any body needs: permission to send it, a deadline, and an end when the caller leaves. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ProblemError } from '../problems.ts';
+
+/** A request and how its body may be read. */
+export interface BodySource {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly signal: AbortSignal;
+  /** Milliseconds for the whole body. */
+  readonly timeoutMs: number;
+}
+
+const waiting = new WeakSet<IncomingMessage>();
+
+/** Marks a request that sends its body only when told to (`Expect: 100-continue`). */
+export function holdsItsBody(req: IncomingMessage): void {
+  waiting.add(req);
+}
+
+/** The declared length in bytes; undefined for a chunked body. */
+export function declaredLength({ headers }: IncomingMessage): number | undefined {
+  const length = headers['content-length'];
+  return length === undefined ? undefined : Number(length);
+}
+
+/** Lets the caller send, and runs `read` under the deadline and the signal. */
+export async function receive<T>({ req, res, signal, timeoutMs }: BodySource, read: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  if (waiting.delete(req)) res.writeContinue();
+  let stop: (() => void) | undefined;
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    const late = () =>
+      reject(new ProblemError('request-timeout', `The body did not arrive within ${String(timeoutMs / 1000)} s.`));
+    const left = () => reject(signal.reason as Error);
+    const timer = setTimeout(late, timeoutMs);
+    signal.addEventListener('abort', left, { once: true });
+    stop = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', left);
+    };
+  });
+  try {
+    return await Promise.race([read(), interrupted]);
+  } finally {
+    stop?.();
+  }
+}
+
+const lingerBytes = 64 * 1024 * 1024;
+const lingerMs = 10_000;
+
+/**
+ * After an early answer: reads on what the caller still sends, so that it sees the answer instead of a broken pipe,
+ * but not for ever.
+ */
+export function linger(req: IncomingMessage): void {
+  if (req.complete || req.destroyed) return;
+  let bytes = 0;
+  const giveUp = () => req.socket.destroy();
+  const timer = setTimeout(giveUp, lingerMs);
+  req.unpipe();
+  req.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > lingerBytes) giveUp();
+  });
+  req.once('close', () => clearTimeout(timer));
+  req.once('end', () => clearTimeout(timer));
+  req.on('error', () => undefined); // the caller has gone; nothing is left to tell
+  req.resume();
+}

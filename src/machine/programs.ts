@@ -1,0 +1,113 @@
+/** Child processes: each has an owner (a signal and a deadline) that ends it, and the service's own end ends them all. */
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { ProgramExit } from '../../engines/contract.ts';
+
+export interface ProgramOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly cwd: string;
+}
+
+export interface RunningProgram {
+  /** Whoever starts a program reads this to its end. */
+  readonly stdout: Readable;
+  readonly exit: Promise<Omit<ProgramExit, 'stdout'>>;
+  readonly kill: () => void;
+}
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+const running = new Set<Child>();
+process.on('exit', () => running.forEach(killGroup));
+
+/** What a program inherits; never the service's keys. */
+const inherited = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LD_LIBRARY_PATH'] as const;
+
+const tailBytes = 65_536;
+
+/** Where a program of this name is on PATH, or the path itself when it is one that can be executed. */
+export function findProgram(name: string, searchPath = process.env.PATH ?? ''): string | undefined {
+  const candidates = isAbsolute(name) ? [name] : searchPath.split(delimiter).map((folder) => join(folder, name));
+  return candidates.find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false; // the next candidate may be there
+    }
+  });
+}
+
+/** Linux ends a program with its parent, even when that is killed outright, if it is started through setpriv. */
+const withParent = process.platform === 'linux' ? findProgram('setpriv', '/usr/bin:/bin') : undefined;
+
+/** Starts a program without a shell. Throws the signal's reason when it has been aborted already. */
+export function startProgram(program: string, args: readonly string[], options: ProgramOptions): RunningProgram {
+  options.signal.throwIfAborted();
+  const [command, ...rest] = withParent
+    ? [withParent, '--pdeathsig', 'KILL', '--', program, ...args]
+    : [program, ...args];
+  const child = spawn(command, rest, {
+    cwd: options.cwd,
+    env: Object.fromEntries(inherited.map((name) => [name, process.env[name]])),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true, // a process group of its own, so that its children end with it
+  });
+  running.add(child);
+  return { stdout: child.stdout, exit: watch(child, program, options), kill: () => killGroup(child) };
+}
+
+/** Runs a program to its end and keeps the last 64 KB of what it says. */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  options: ProgramOptions,
+): Promise<ProgramExit> {
+  const { stdout, exit } = startProgram(program, args, options);
+  const output = tail(stdout);
+  return { ...(await exit), stdout: output() };
+}
+
+async function watch(child: Child, program: string, { signal, timeoutMs }: ProgramOptions): RunningProgram['exit'] {
+  let timedOut = false;
+  const end = () => killGroup(child);
+  const deadline = setTimeout(() => {
+    timedOut = true;
+    end();
+  }, timeoutMs);
+  signal.addEventListener('abort', end, { once: true });
+  const stderr = tail(child.stderr);
+  try {
+    const exit = await new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
+      child.once('error', (cause) => reject(new Error(`${program} could not be started`, { cause })));
+      child.once('close', (code, killedBy) => resolve({ code, signal: killedBy }));
+    });
+    signal.throwIfAborted();
+    return { ...exit, timedOut, stderr: stderr() };
+  } finally {
+    clearTimeout(deadline);
+    signal.removeEventListener('abort', end);
+    running.delete(child);
+  }
+}
+
+function killGroup(child: Child): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // it has just ended by itself
+  }
+}
+
+function tail(stream: Readable): () => string {
+  let kept = Buffer.alloc(0);
+  stream.on('data', (chunk: Buffer) => {
+    kept = Buffer.concat([kept, chunk]).subarray(-tailBytes);
+  });
+  stream.on('error', () => undefined); // the pipe of a killed program; its exit tells
+  return () => kept.toString('utf8');
+}

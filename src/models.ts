@@ -1,0 +1,43 @@
+/** Models as callers see them: the listings, the availability probe, and the choice that a request makes. */
+import type { Availability, Capability } from '../engines/contract.ts';
+import { availabilityOf, type Registry, type ServedModel } from '../engines/registry.ts';
+import type { Schemas } from './operations.ts';
+import { ProblemError } from './problems.ts';
+
+type Entry = Schemas['ModelEntry'];
+
+const namesInMessages = 5;
+
+export interface Listing<C extends Capability> {
+  readonly models: readonly ServedModel<C>[];
+  readonly default: ServedModel<C> | undefined;
+}
+
+export async function listModels<C extends Capability>(registry: Registry, capability: C): Promise<Listing<C>> {
+  const models = await registry.models(capability);
+  return { models, default: registry.defaultOf(capability, models) };
+}
+
+/** The model that the request names, else the default. Throws `unknown-model` with valid ids, or `no-engine`. */
+export async function chooseModel<C extends Capability>(
+  registry: Registry,
+  capability: C,
+  named: string | null | undefined,
+): Promise<ServedModel<C>> {
+  const { models, default: standard } = await listModels(registry, capability);
+  const found = named == null ? standard : models.find(({ id }) => id === named);
+  if (found) return found;
+  if (models.length === 0) throw new ProblemError('no-engine', `No engine for ${capability} is configured.`);
+  const ids = models.map(({ id }) => id);
+  const more = ids.length > namesInMessages ? ', …' : '';
+  const detail = `${named == null ? 'There is no default model; name one' : `No ${capability} model has the id "${named}"; valid are`}: ${ids.slice(0, namesInMessages).join(', ')}${more}.`;
+  throw new ProblemError('unknown-model', detail, {
+    errors: [{ in: 'body', pointer: '/model', detail: 'must be the id of a listed model' }],
+  });
+}
+
+export async function toEntry(model: ServedModel, override?: Availability): Promise<Entry> {
+  const { available, code, reason } = override ?? (await availabilityOf(model));
+  const { id, entry, instance } = model;
+  return { id, name: entry.name ?? id, engine: instance, local: entry.local, available, code, reason };
+}

@@ -1,0 +1,48 @@
+/** The listening socket and its end: requests in flight may finish, new ones may not start. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { RequestListener } from './app.ts';
+import { holdsItsBody } from './http/body.ts';
+
+export interface ListeningServer {
+  /** As this machine reaches it, without a slash at the end. */
+  readonly url: string;
+  /** Stops accepting; resolves when every request has been answered. */
+  close(): Promise<void>;
+  /** Breaks what is still connected. */
+  readonly destroy: () => void;
+}
+
+/** Longer than proxies keep their connections, so that none sends into one that just closes. */
+const keepAliveMs = 75_000;
+
+export async function listen(
+  listener: RequestListener,
+  { host, port }: { host: string; port: number },
+): Promise<ListeningServer> {
+  // Bodies have their own deadline, which answers with a problem.
+  const server = createServer({ keepAliveTimeout: keepAliveMs, requestTimeout: 0, noDelay: true }, listener);
+  server.on('checkContinue', (req, res) => {
+    holdsItsBody(req);
+    server.emit('request', req, res);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return { url: urlOf(server, host), close: () => close(server), destroy: () => server.closeAllConnections() };
+}
+
+function urlOf(server: Server, host: string): string {
+  const { port, family, address } = server.address() as AddressInfo;
+  const everywhere = address === '::' || address === '0.0.0.0';
+  const name = everywhere ? 'localhost' : family === 'IPv6' ? `[${address}]` : host;
+  return `http://${name}:${String(port)}`;
+}
+
+async function close(server: Server): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.close((error) => (error ? reject(error) : resolve()));
+    server.closeIdleConnections();
+  });
+}

@@ -1,0 +1,154 @@
+/** Settings from the environment and from parlance.config.yaml; the environment wins. */
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { parseDocument } from 'yaml';
+import { describeErrors, explainable } from '../../engines/schema-errors.ts';
+import { fileSchema, settingsTable, type Settings } from './table.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** An engine instance as the settings write it: `use` and the engine's own options. */
+export interface InstanceSettings {
+  readonly use: string;
+  readonly [option: string]: unknown;
+}
+
+export interface LoadedSettings extends Settings {
+  readonly engines: Readonly<Record<string, InstanceSettings>>;
+  /** Relative paths in the settings are relative to this directory. */
+  readonly baseDir: string;
+  /** Set when DATA_DIR was named: temporary files live there too. */
+  readonly dataDirIsNamed: boolean;
+}
+
+/** Wrong settings: the message names every place, the value and what is allowed. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+}
+
+const defaultFile = 'parlance.config.yaml';
+
+/** Throws a `SettingsError`. */
+export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSettings {
+  const file = readFile(env, cwd);
+  const values: Record<string, unknown> = { ...file.values };
+  const wrong: string[] = [];
+  for (const [name, row] of Object.entries(settingsTable)) {
+    const text = env[row.env];
+    const value =
+      text === undefined || text === '' ? (file.values[name] ?? row.default) : fromText(text, row.schema.type);
+    if (value !== undefined) values[name] = value;
+  }
+  wrong.push(...violations(values, file.path));
+  if (wrong.length > 0) throw new SettingsError(wrong.join('\n'));
+
+  const settings = values as unknown as Omit<Settings, 'dataDir'> &
+    Partial<Pick<LoadedSettings, 'dataDir' | 'engines'>>;
+  const dataDir = resolve(file.dir, settings.dataDir ?? join(homedir(), '.local/share/parlance'));
+  return {
+    ...settings,
+    dataDir,
+    dataDirIsNamed: settings.dataDir !== undefined,
+    engines: settings.engines ?? defaultEngines({ ...settings, dataDir }),
+    baseDir: file.dir,
+  };
+}
+
+/** Without a file: what works on this machine alone. */
+function defaultEngines({
+  whisperModel,
+  dataDir,
+}: Pick<Settings, 'whisperModel' | 'dataDir'>): LoadedSettings['engines'] {
+  const file = whisperModel ?? join(dataDir, 'models', 'ggml-base.bin');
+  return { local: { use: 'whisper-cli', models: [{ id: 'local', file }] } };
+}
+
+interface SettingsFile {
+  readonly path: string | undefined;
+  readonly dir: string;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+function readFile(env: Environment, cwd: string): SettingsFile {
+  const named = env.PARLANCE_CONFIG;
+  const path = resolve(cwd, named === '' ? defaultFile : (named ?? defaultFile));
+  let source: string;
+  try {
+    source = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (!named && (error as NodeJS.ErrnoException).code === 'ENOENT') return { path: undefined, dir: cwd, values: {} };
+    throw new SettingsError(`${named ? 'PARLANCE_CONFIG: ' : ''}${path} cannot be read: ${(error as Error).message}`);
+  }
+  const document = parseDocument(source, { prettyErrors: true });
+  const [broken] = document.errors;
+  if (broken) throw new SettingsError(`${path} is not YAML: ${broken.message}`);
+  const values: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
+  if (typeof values !== 'object' || Array.isArray(values)) {
+    throw new SettingsError(`${path} is not a mapping of settings; it starts with "${source.slice(0, 40)}"`);
+  }
+  return { path, dir: dirname(path), values: withEnvironment(values, env, path) as SettingsFile['values'] };
+}
+
+/** Puts environment variables in the place of `${NAME}`. An unset one is an error, but an `apiKey` is then merely missing: "". */
+function withEnvironment(tree: unknown, env: Environment, path: string): unknown {
+  const unset: string[] = [];
+  const visit = (value: unknown, place: string): unknown => {
+    if (typeof value === 'string') {
+      return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_all, name: string) => {
+        const found = env[name];
+        if (!found && !/(^|\.)apiKey$/.test(place)) unset.push(`${path}: ${place}: the variable ${name} is not set`);
+        return found ?? '';
+      });
+    }
+    if (Array.isArray(value)) return value.map((item, index) => visit(item, `${place}[${String(index)}]`));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, visit(item, place ? `${place}.${key}` : key)]),
+    );
+  };
+  const result = visit(tree, '');
+  if (unset.length > 0) throw new SettingsError(unset.join('\n'));
+  return result;
+}
+
+const switches: Readonly<Record<string, boolean>> = {
+  true: true,
+  on: true,
+  yes: true,
+  '1': true,
+  false: false,
+  off: false,
+  no: false,
+  '0': false,
+};
+
+/** The text as its type says; what is not of the type stays text, for the schema to refuse. */
+function fromText(text: string, type: 'string' | 'integer' | 'boolean' | 'array'): unknown {
+  switch (type) {
+    case 'string':
+      return text;
+    case 'integer':
+      return /^-?\d+$/.test(text) ? Number(text) : text;
+    case 'boolean':
+      return switches[text.toLowerCase()] ?? text;
+    case 'array':
+      return text
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== '');
+  }
+}
+
+function violations(values: object, path: string | undefined): string[] {
+  const validate = new Ajv2020(explainable).compile(fileSchema);
+  if (validate(values)) return [];
+  return describeErrors(validate.errors ?? [], (pointer) => {
+    const [name = '', ...rest] = pointer.split('/').slice(1);
+    const row = Object.hasOwn(settingsTable, name) ? settingsTable[name as keyof Settings] : undefined;
+    const place = [name, ...rest].join('.');
+    if (!row) return { where: [path, place].filter(Boolean).join(': ') };
+    return { where: path ? `${row.env} (in the file: ${place})` : row.env, expects: row.expects, secret: row.secret };
+  });
+}

@@ -1,0 +1,168 @@
+/** Every setting: its place in the environment and in the file, its form, its default. */
+
+export interface Settings {
+  host: string;
+  port: number;
+  publicUrl?: string;
+  apiKeys: string[];
+  allowOpen: boolean;
+  corsOrigins: string[];
+  transcribeEnabled: boolean;
+  transcribeModel?: string;
+  transcribeSetup: boolean;
+  transcribeMaxSeconds: number;
+  transcribeTimeout: number;
+  whisperCli?: string;
+  whisperModel?: string;
+  ffmpeg?: string;
+  chatModel?: string;
+  ttsModel?: string;
+  ttsVoice?: string;
+  logLevel: string;
+  dataDir: string;
+}
+
+interface SettingRow {
+  readonly env: string;
+  readonly description: string;
+  readonly schema: {
+    readonly type: 'string' | 'integer' | 'boolean' | 'array';
+    readonly items?: object;
+    readonly minimum?: number;
+    readonly maximum?: number;
+    readonly minLength?: number;
+    readonly enum?: readonly string[];
+    readonly format?: string;
+    readonly pattern?: string;
+  };
+  readonly default?: unknown;
+  /** What is allowed, in words; shown after "it". */
+  readonly expects?: string;
+  /** Its value is never shown, not even in the message that refuses it. */
+  readonly secret?: boolean;
+}
+
+const text = { type: 'string', minLength: 1 } as const;
+const flag = { schema: { type: 'boolean' }, expects: 'must be true or false' } as const;
+const origin = { type: 'string', pattern: '^(https?://[^/?#\\s]+|\\*)$' } as const;
+
+export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
+  host: { env: 'HOST', schema: text, default: '127.0.0.1', description: 'Address to listen on' },
+  port: {
+    env: 'PORT',
+    schema: { type: 'integer', minimum: 0, maximum: 65535 },
+    default: 8484,
+    expects: 'must be an integer from 0 to 65535',
+    description: 'Port to listen on; 0 takes a free one',
+  },
+  publicUrl: {
+    env: 'PUBLIC_URL',
+    schema: { type: 'string', pattern: '^https?://[^/?#\\s]+(/[^?#\\s]*)?$' },
+    expects: 'must be an http or https address without query, such as https://voice.example.com',
+    description: 'The service as its clients see it; prefix of the links that it hands out',
+  },
+  apiKeys: {
+    env: 'API_KEYS',
+    schema: { type: 'array', items: { type: 'string', pattern: '^[\\x21-\\x7e]+$' } },
+    default: [],
+    secret: true,
+    expects: 'must be one or more tokens of printable ASCII without spaces, comma-separated',
+    description: 'Bearer tokens, comma-separated; none: open mode',
+  },
+  allowOpen: {
+    env: 'ALLOW_OPEN',
+    ...flag,
+    default: false,
+    description: 'Without API_KEYS, listen on addresses beyond loopback all the same',
+  },
+  corsOrigins: {
+    env: 'CORS_ORIGINS',
+    schema: { type: 'array', items: origin },
+    default: [],
+    expects: 'must be origins such as https://app.example.com, or *',
+    description: 'Origins of web pages that may use the service, comma-separated; `*` is any',
+  },
+  transcribeEnabled: {
+    env: 'TRANSCRIBE_ENABLED',
+    ...flag,
+    default: true,
+    description: 'false answers every transcription with 503',
+  },
+  transcribeModel: {
+    env: 'TRANSCRIBE_MODEL',
+    schema: text,
+    description: 'Default transcription model; unset: the first local entry',
+  },
+  transcribeSetup: {
+    env: 'TRANSCRIBE_SETUP',
+    ...flag,
+    default: true,
+    description: 'off: do not build or download in the background what local transcription lacks',
+  },
+  transcribeMaxSeconds: {
+    env: 'TRANSCRIBE_MAX_SECONDS',
+    schema: { type: 'integer', minimum: 1, maximum: 86400 },
+    default: 3600,
+    expects: 'must be an integer from 1 to 86400',
+    description: 'Longest recording that is decoded on this machine, in seconds',
+  },
+  transcribeTimeout: {
+    env: 'TRANSCRIBE_TIMEOUT',
+    schema: { type: 'integer', minimum: 1, maximum: 86400 },
+    default: 600,
+    expects: 'must be an integer from 1 to 86400',
+    description: 'Deadline of a transcription once its recording is there, in seconds',
+  },
+  whisperCli: {
+    env: 'WHISPER_CLI',
+    schema: text,
+    description: 'The whisper-cli program; unset: found on PATH, then in DATA_DIR/bin',
+  },
+  whisperModel: {
+    env: 'WHISPER_MODEL',
+    schema: text,
+    description: 'ggml file of the model `local`; unset: DATA_DIR/models/ggml-base.bin',
+  },
+  ffmpeg: { env: 'FFMPEG', schema: text, description: 'The ffmpeg program; unset: found on PATH' },
+  chatModel: { env: 'CHAT_MODEL', schema: text, description: 'Default chat model; unset: the first entry' },
+  ttsModel: { env: 'TTS_MODEL', schema: text, description: 'Default speech model; unset: the first local entry' },
+  ttsVoice: { env: 'TTS_VOICE', schema: text, description: "Default voice; unset: the engine's own" },
+  logLevel: {
+    env: 'LOG_LEVEL',
+    schema: { type: 'string', enum: ['debug', 'info', 'warn', 'error', 'silent'] },
+    default: 'info',
+    description: 'What goes to the log on stdout',
+  },
+  dataDir: {
+    env: 'DATA_DIR',
+    schema: text,
+    description:
+      'Where built programs, models and temporary files live; unset: ~/.local/share/parlance, and the temporary files in the system’s temporary directory',
+  },
+};
+
+/** JSON Schema of `parlance.config.yaml`, without the options of the engines: each engine brings its own. */
+export const fileSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    ...Object.fromEntries(
+      Object.entries(settingsTable).map(([name, { schema, description }]) => [name, { ...schema, description }]),
+    ),
+    engines: {
+      type: 'object',
+      description: 'The engine instances by name.',
+      propertyNames: { pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' },
+      additionalProperties: {
+        type: 'object',
+        required: ['use'],
+        properties: {
+          use: {
+            ...text,
+            description: 'A built-in engine, a path relative to this file, or the name of an installed package.',
+          },
+        },
+      },
+    },
+  },
+} as const;

@@ -1,0 +1,30 @@
+/** `npm run check`: everything but the tests. Runs all of it, then fails when a part did. */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const home = fileURLToPath(new URL('..', import.meta.url));
+
+const checks: readonly (readonly [what: string, ...command: string[]])[] = [
+  ['generated files are in step with spec/', process.execPath, 'spec/generate.ts', '--check'],
+  ['the contract is valid OpenAPI', 'redocly', 'lint', '--config', 'spec/redocly.yaml', 'generated/openapi.json'],
+  ['types', process.execPath, 'node_modules/@typescript/native/bin/tsc', '-p', '.'],
+  ['lint', 'eslint', '.'],
+  ['format', 'prettier', '--check', '--log-level', 'warn', '.'],
+  ['format of the spec', 'tsp', 'format', '--check', 'spec/**/*.tsp'],
+  ['import rules', 'vitest', 'run', 'test/house.test.ts', '--reporter', 'dot'],
+];
+
+const failed: string[] = [];
+for (const [what, program = '', ...args] of checks) {
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    cwd: home,
+    encoding: 'utf8',
+    env: { ...process.env, REDOCLY_TELEMETRY: 'off' },
+    timeout: 600_000,
+  });
+  console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${what}`);
+  if (status === 0) continue;
+  console.log(stdout, stderr);
+  failed.push(what);
+}
+if (failed.length > 0) process.exitCode = 1;

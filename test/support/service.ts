@@ -1,0 +1,90 @@
+/** A whole service for a test: real sockets on 127.0.0.1, port 0, its own data directory, its log kept in memory. */
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { startService, type Service } from '../../src/service.ts';
+import { loadSettings } from '../../src/settings/load.ts';
+
+export interface TestServiceOptions {
+  /** Beside HOST, PORT and DATA_DIR, which the test service sets itself. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Text of parlance.config.yaml. */
+  readonly config?: string;
+  /** Milliseconds that a body may take to arrive. */
+  readonly bodyTimeoutMs?: number;
+}
+
+export interface LogLine {
+  readonly level: number;
+  readonly msg: string;
+  readonly [fact: string]: unknown;
+}
+
+export interface TestService extends AsyncDisposable {
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string;
+  readonly service: Service;
+  /** The directory that the service may write to; nothing outside of it changes. */
+  readonly dir: string;
+  readonly log: readonly LogLine[];
+  /** A request below /api/v1. */
+  api(path: string, init?: RequestInit): Promise<Response>;
+  /** POSTs JSON below /api/v1. */
+  post(path: string, body: unknown, init?: RequestInit): Promise<Response>;
+  /** What of requests is on the disk now. */
+  leftovers(): Promise<string[]>;
+}
+
+export async function startTestService({
+  env = {},
+  config,
+  bodyTimeoutMs,
+}: TestServiceOptions = {}): Promise<TestService> {
+  const dir = await mkdtemp(join(tmpdir(), 'parlance-test-'));
+  if (config !== undefined) await writeFile(join(dir, 'parlance.config.yaml'), config);
+  const environment = {
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    DATA_DIR: join(dir, 'data'),
+    LOG_LEVEL: 'debug',
+    NODE_ENV: 'test',
+    ...env,
+  };
+  const log: LogLine[] = [];
+  const sink = { write: (line: string) => void log.push(JSON.parse(line) as LogLine) };
+  const service = await startService({
+    settings: loadSettings(environment, dir),
+    env: environment,
+    log: pino({ level: 'debug' }, sink),
+    ...(bodyTimeoutMs !== undefined && { bodyTimeoutMs }),
+  }).catch(async (error: unknown) => {
+    await rm(dir, { recursive: true, force: true });
+    throw error;
+  });
+  const api = (path: string, init?: RequestInit) => fetch(`${service.url}/api/v1${path}`, init);
+  return {
+    url: service.url,
+    service,
+    dir,
+    log,
+    api,
+    post: (path, body, init = {}) => {
+      const headers = { 'content-type': 'application/json', ...(init.headers as Record<string, string> | undefined) };
+      return api(path, {
+        ...init,
+        method: 'POST',
+        headers,
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      });
+    },
+    leftovers: async () =>
+      (await readdir(join(dir, 'data', 'tmp'), { recursive: true })).filter((path) => path.includes('/')),
+    async [Symbol.asyncDispose]() {
+      await service.stop(0);
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
