@@ -1,40 +1,37 @@
-/** Starts the service: settings, engines, server, signals. */
+/** Starts the service: settings, engines, server, signals; and prepares in the background what is missing. */
 import { pino } from 'pino';
-import { RegistryError } from '../engines/registry.ts';
-import { startService, type Service } from './service.ts';
-import { loadSettings, SettingsError } from './settings/load.ts';
 import { describeService } from './describe.ts';
+import { prepareEngines } from './prepare.ts';
+import { startService, type Service } from './service.ts';
+import { loadSettings } from './settings/load.ts';
+import { explainStartFailure } from './start-failure.ts';
 
 const graceMs = 10_000;
-
-/** For people, on stderr; stdout is the log's. */
-const say = (text: string) => process.stderr.write(`${text}\n`);
 
 try {
   const settings = loadSettings(process.env);
   const log = pino({ level: settings.logLevel });
   const service = await startService({ settings, env: process.env, log });
-  endOnSignals(service);
-  say(await describeService(service));
+  const ended = endOnSignals(service);
+  // For people, on stderr; stdout is the log's.
+  process.stderr.write(`${await describeService(service)}\n`);
+  if (settings.transcribeSetup) {
+    const preparation = prepareEngines(service.registry, { signal: ended, log, terminal: process.stderr });
+    preparation.catch((error: unknown) => log.debug({ err: error }, 'the preparation was ended'));
+  }
 } catch (error) {
-  if (!isSettingsMistake(error)) throw error;
-  say(`Parlance cannot start.\n${error.message.replace(/^/gm, '  ')}`);
-  process.exitCode = 1;
-}
-
-function isSettingsMistake(error: unknown): error is Error {
-  const { syscall } = error as NodeJS.ErrnoException;
-  return error instanceof SettingsError || error instanceof RegistryError || syscall === 'listen';
+  explainStartFailure(error);
 }
 
 /** The first signal lets requests in flight finish; a second one ends at once. */
-function endOnSignals(service: Service): void {
-  let ending = false;
+function endOnSignals(service: Service): AbortSignal {
+  const ended = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      if (ending) process.exit(1);
-      ending = true;
+      if (ended.signal.aborted) process.exit(1);
+      ended.abort(new Error(`ended by ${signal}`));
       void service.stop(graceMs).then(() => process.exit(0));
     });
   }
+  return ended.signal;
 }

@@ -1,19 +1,14 @@
 /** Builds the service out of its settings: registry, services, backend, app, server; and ends it again. */
-import { tmpdir, availableParallelism } from 'node:os';
-import { join, resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
-import type { EngineContext, Logger } from '../engines/contract.ts';
-import { createRegistry, type Registry } from '../engines/registry.ts';
+import type { Registry } from '../engines/registry.ts';
 import { createApp } from './app.ts';
-import { createDecoder } from './audio/decode.ts';
 import { createBackend } from './backend.ts';
 import { largestRequestBody } from './contract/largest-body.ts';
+import type { ParentLogger } from './engine-context.ts';
+import { openEngines } from './engines.ts';
 import { admit, handlers } from './handlers/index.ts';
 import { createAccess } from './http/access.ts';
 import { ByteBudget } from './http/json.ts';
-import { findProgram, runProgram } from './machine/programs.ts';
-import { createQueue } from './machine/queue.ts';
-import { createWorkspace, type Workspace } from './machine/workspace.ts';
 import { ProblemError } from './problems.ts';
 import { listen } from './server.ts';
 import type { Services } from './services.ts';
@@ -22,7 +17,7 @@ import type { Environment, LoadedSettings } from './settings/load.ts';
 export interface ServiceOptions {
   readonly settings: LoadedSettings;
   readonly env: Environment;
-  readonly log: Logger;
+  readonly log: ParentLogger;
   /** Milliseconds that a body may take to arrive; five minutes when absent. */
   readonly bodyTimeoutMs?: number;
 }
@@ -40,11 +35,8 @@ const farewellMs = 1_000;
 
 /** Throws a `RegistryError`, or what `listen` says. */
 export async function startService({ settings, env, log, bodyTimeoutMs = 300_000 }: ServiceOptions): Promise<Service> {
-  const workspace = await createWorkspace(settings.dataDirIsNamed ? join(settings.dataDir, 'tmp') : tmpdir());
-  const registry = await openRegistry(settings, env, log, workspace).catch((error: unknown) => {
-    workspace[Symbol.dispose]();
-    throw error;
-  });
+  const engines = await openEngines(settings, env, log);
+  const { registry, workspace } = engines;
   const services: Services = {
     registry,
     transcribeEnabled: settings.transcribeEnabled,
@@ -61,12 +53,8 @@ export async function startService({ settings, env, log, bodyTimeoutMs = 300_000
     temporaryDirectory: () => workspace.directory('request'),
     ending: ending.signal,
   });
-  const release = async () => {
-    await registry[Symbol.asyncDispose]();
-    workspace[Symbol.dispose]();
-  };
   const server = await listen(app, settings).catch(async (error: unknown) => {
-    await release();
+    await engines[Symbol.asyncDispose]();
     throw error;
   });
   return {
@@ -78,7 +66,7 @@ export async function startService({ settings, env, log, bodyTimeoutMs = 300_000
       await server.close();
       timers.forEach(clearTimeout);
       abort();
-      await release();
+      await engines[Symbol.asyncDispose]();
     },
   };
 }
@@ -86,41 +74,4 @@ export async function startService({ settings, env, log, bodyTimeoutMs = 300_000
 /** A share of the heap, and never less than the largest valid request. */
 function memoryForBodies(): number {
   return Math.max(getHeapStatistics().heap_size_limit / 16, largestRequestBody());
-}
-
-async function openRegistry(
-  settings: LoadedSettings,
-  env: Environment,
-  log: Logger & { child?: (facts: object) => Logger },
-  workspace: Workspace,
-): Promise<Registry> {
-  const decode = createDecoder({
-    ffmpeg: settings.ffmpeg ?? findProgram('ffmpeg'),
-    maxSeconds: settings.transcribeMaxSeconds,
-  });
-  const contextFor = (instance: string): EngineContext => ({
-    instance,
-    fetch: globalThis.fetch,
-    env,
-    log: log.child?.({ engine: instance }) ?? log,
-    now: Date.now,
-    dataDir: settings.dataDir,
-    resolve: (path) => resolve(settings.baseDir, path),
-    cores: availableParallelism(),
-    temporaryDirectory: () => workspace.directory(instance),
-    decode,
-    queue: (options) => createQueue(options, Date.now),
-    run: runProgram,
-  });
-  const { transcribeModel, chatModel, ttsModel } = settings;
-  return createRegistry({
-    instances: settings.engines,
-    baseDir: settings.baseDir,
-    defaults: {
-      ...(transcribeModel !== undefined && { transcription: transcribeModel }),
-      ...(chatModel !== undefined && { chat: chatModel }),
-      ...(ttsModel !== undefined && { speech: ttsModel }),
-    },
-    contextFor,
-  });
 }

@@ -6,6 +6,7 @@ import {
   defineEngine,
   type Availability,
   type EngineContext,
+  type Finding,
   type TranscriptionEngine,
 } from '../contract.ts';
 import { isModelName, modelFileName, modelSource, type ModelName } from './catalogue.ts';
@@ -71,6 +72,24 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     };
   }
 
+  async function inspectProgram(): Promise<Finding> {
+    const program = await findWhisper(options, context);
+    if (program !== undefined)
+      return { what: 'whisper-cli', ok: true, detail: `${await versionOf(program, context)}, ${program}` };
+    return { what: 'whisper-cli', ok: false, detail: 'not found', mend: 'npm run setup' };
+  }
+
+  async function inspectModel({ id, file }: ModelOptions): Promise<Finding> {
+    const found = await lookAt(file);
+    const what = `model ${id}`;
+    if (!found.ok) {
+      const mend = downloadable(file, context) ? { mend: 'npm run setup' } : {};
+      return { what, ok: false, detail: found.detail, ...mend };
+    }
+    const languages = found.multilingual ? 'multilingual' : 'English only';
+    return { what, ok: true, detail: `${String(Math.round(found.bytes / 2 ** 20))} MiB, ${languages}, ${file}` };
+  }
+
   return {
     models: () =>
       Promise.resolve(models.map(({ id, name }) => ({ id, local: true, ...(name !== undefined && { name }) }))),
@@ -86,6 +105,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       const job = { program, modelFile: model.file, vadFile, language: spoken, threads, recording };
       return queue.run(() => transcribe(job, context, { signal }), { signal });
     },
+    inspect: async () => [await inspectProgram(), ...(await Promise.all(models.map(inspectModel)))],
     async prepare({ signal, progress }) {
       const needProgram = (await findWhisper(options, context)) === undefined;
       const wanted = models.map(({ file }) => downloadable(file, context)).filter((name) => name !== undefined);
@@ -123,6 +143,19 @@ async function findWhisper(options: Options, { env, dataDir, resolve }: EngineCo
   const candidates = named ? [resolve(named)] : folders.map((folder) => join(folder, 'whisper-cli'));
   for (const candidate of candidates) if (await isExecutable(candidate)) return candidate;
   return undefined;
+}
+
+const versionDeadlineMs = 5_000;
+
+async function versionOf(program: string, context: EngineContext): Promise<string> {
+  await using directory = await context.temporaryDirectory();
+  const signal = AbortSignal.timeout(versionDeadlineMs);
+  const { stdout } = await context.run(program, ['--version'], {
+    signal,
+    timeoutMs: versionDeadlineMs,
+    cwd: directory.path,
+  });
+  return /version:? *(\S+)/.exec(stdout)?.[1] ?? 'unknown version';
 }
 
 async function isExecutable(path: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 /** Who may call: bearer tokens, or in open mode whoever is on this machine and is no stranger's web page. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
+import { isLoopback } from '../machine/loopback.ts';
 import { ProblemError } from '../problems.ts';
 
 export interface AccessOptions {
@@ -77,11 +78,6 @@ export const preflightHeaders = {
   'Access-Control-Allow-Headers': 'Authorization, Content-Type, Range, If-Range, Prefer',
   'Access-Control-Max-Age': '7200',
 } as const;
-
-/** True for names that a stranger's DNS cannot point here. */
-export function isLoopback(name: string): boolean {
-  return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/i.test(name);
-}
 
 function digest(token: string): Buffer {
   return createHash('sha256').update(token).digest();

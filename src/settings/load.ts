@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parseDocument } from 'yaml';
+import { isLoopback } from '../machine/loopback.ts';
 import { describeErrors, explainable } from '../../engines/schema-errors.ts';
 import { fileSchema, settingsTable, type Settings } from './table.ts';
 
@@ -34,18 +35,18 @@ const defaultFile = 'parlance.config.yaml';
 export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSettings {
   const file = readFile(env, cwd);
   const values: Record<string, unknown> = { ...file.values };
-  const wrong: string[] = [];
   for (const [name, row] of Object.entries(settingsTable)) {
     const text = env[row.env];
     const value =
       text === undefined || text === '' ? (file.values[name] ?? row.default) : fromText(text, row.schema.type);
     if (value !== undefined) values[name] = value;
   }
-  wrong.push(...violations(values, file.path));
+  const wrong = violations(values, file.path);
   if (wrong.length > 0) throw new SettingsError(wrong.join('\n'));
 
   const settings = values as unknown as Omit<Settings, 'dataDir'> &
     Partial<Pick<LoadedSettings, 'dataDir' | 'engines'>>;
+  refuseOpenDoors(settings);
   const dataDir = resolve(file.dir, settings.dataDir ?? join(homedir(), '.local/share/parlance'));
   return {
     ...settings,
@@ -54,6 +55,15 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     engines: settings.engines ?? defaultEngines({ ...settings, dataDir }),
     baseDir: file.dir,
   };
+}
+
+/** Without keys, whoever reaches the service may use it: that is for this machine, unless the operator says otherwise. */
+function refuseOpenDoors({ host, apiKeys, allowOpen }: Pick<Settings, 'host' | 'apiKeys' | 'allowOpen'>): void {
+  if (apiKeys.length > 0 || allowOpen || isLoopback(host)) return;
+  const why = 'without API_KEYS the service listens on loopback only, such as 127.0.0.1';
+  throw new SettingsError(
+    `HOST: "${host}" is not allowed: ${why}; set API_KEYS, or ALLOW_OPEN=true to open it to everybody`,
+  );
 }
 
 /** Without a file: what works on this machine alone. */

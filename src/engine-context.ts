@@ -1,0 +1,51 @@
+/** What the service lends to each engine. */
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import type { EngineContext, Logger } from '../engines/contract.ts';
+import { createDecoder } from './audio/decode.ts';
+import { findProgram, runProgram } from './machine/programs.ts';
+import { createQueue } from './machine/queue.ts';
+import type { Workspace } from './machine/workspace.ts';
+import { SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
+
+/** A logger that can name whom it speaks for. */
+export type ParentLogger = Logger & { child(facts: object): Logger };
+
+export interface ContextOptions {
+  readonly settings: LoadedSettings;
+  readonly env: Environment;
+  readonly log: ParentLogger;
+  readonly workspace: Workspace;
+}
+
+/** Makes the context of an instance. Throws a `SettingsError` when FFMPEG names no program. */
+export function createEngineContexts({
+  settings,
+  env,
+  log,
+  workspace,
+}: ContextOptions): (instance: string) => EngineContext {
+  const decode = createDecoder({ ffmpeg: findFfmpeg(settings, env), maxSeconds: settings.transcribeMaxSeconds });
+  return (instance) => ({
+    instance,
+    fetch: globalThis.fetch,
+    env,
+    log: log.child({ engine: instance }),
+    now: Date.now,
+    dataDir: settings.dataDir,
+    resolve: (path) => resolve(settings.baseDir, path),
+    cores: availableParallelism(),
+    temporaryDirectory: () => workspace.directory(instance),
+    decode,
+    queue: (options) => createQueue(options, Date.now),
+    run: runProgram,
+  });
+}
+
+/** The ffmpeg to decode with; undefined: the WASM decoders do it. */
+export function findFfmpeg({ ffmpeg, baseDir }: LoadedSettings, env: Environment): string | undefined {
+  if (ffmpeg === undefined) return findProgram('ffmpeg', env.PATH);
+  const path = resolve(baseDir, ffmpeg);
+  if (findProgram(path) === undefined) throw new SettingsError(`FFMPEG: ${path} is no program that can be run`);
+  return path;
+}

@@ -1,0 +1,41 @@
+/** Opens the engines of the settings, and the directory that they work in. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRegistry, type Registry } from '../engines/registry.ts';
+import { createEngineContexts, type ParentLogger } from './engine-context.ts';
+import { createWorkspace, type Workspace } from './machine/workspace.ts';
+import type { Environment, LoadedSettings } from './settings/load.ts';
+
+export interface OpenEngines extends AsyncDisposable {
+  readonly registry: Registry;
+  readonly workspace: Workspace;
+}
+
+/** Throws a `RegistryError` or a `SettingsError`. */
+export async function openEngines(settings: LoadedSettings, env: Environment, log: ParentLogger): Promise<OpenEngines> {
+  const workspace = await createWorkspace(settings.dataDirIsNamed ? join(settings.dataDir, 'tmp') : tmpdir());
+  const { transcribeModel, chatModel, ttsModel } = settings;
+  try {
+    const registry = await createRegistry({
+      instances: settings.engines,
+      baseDir: settings.baseDir,
+      defaults: {
+        ...(transcribeModel !== undefined && { transcription: transcribeModel }),
+        ...(chatModel !== undefined && { chat: chatModel }),
+        ...(ttsModel !== undefined && { speech: ttsModel }),
+      },
+      contextFor: createEngineContexts({ settings, env, log, workspace }),
+    });
+    return {
+      registry,
+      workspace,
+      async [Symbol.asyncDispose]() {
+        await registry[Symbol.asyncDispose]();
+        workspace[Symbol.dispose]();
+      },
+    };
+  } catch (error) {
+    workspace[Symbol.dispose]();
+    throw error;
+  }
+}
