@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parseDocument } from 'yaml';
 import { isLoopback } from '../machine/loopback.ts';
 import { describeErrors, explainable } from '../../engines/schema-errors.ts';
-import { fileSchema, settingsTable, type Settings } from './table.ts';
+import { fileSchema, settingsSchema, settingsTable, type Settings } from './table.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -41,8 +41,8 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
       text === undefined || text === '' ? (file.values[name] ?? row.default) : fromText(text, row.schema.type);
     if (value !== undefined) values[name] = value;
   }
-  const wrong = violations(values, file.path);
-  if (wrong.length > 0) throw new SettingsError(wrong.join('\n'));
+  const wrong = [...violations(fileSchema, file.values, file.path), ...violations(settingsSchema, values, file.path)];
+  if (wrong.length > 0) throw new SettingsError([...new Set(wrong)].join('\n'));
 
   const settings = values as unknown as Omit<Settings, 'dataDir'> &
     Partial<Pick<LoadedSettings, 'dataDir' | 'engines'>>;
@@ -151,8 +151,8 @@ function fromText(text: string, type: 'string' | 'integer' | 'boolean' | 'array'
   }
 }
 
-function violations(values: object, path: string | undefined): string[] {
-  const validate = new Ajv2020(explainable).compile(fileSchema);
+function violations(schema: object, values: object, path: string | undefined): string[] {
+  const validate = new Ajv2020(explainable).compile(schema);
   if (validate(values)) return [];
   return describeErrors(validate.errors ?? [], (pointer) => {
     const [name = '', ...rest] = pointer.split('/').slice(1);

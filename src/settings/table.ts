@@ -38,6 +38,8 @@ interface SettingRow {
   readonly default?: unknown;
   /** What is allowed, in words; shown after "it". */
   readonly expects?: string;
+  /** False: a variable only; in the file it is an option of an engine. */
+  readonly inFile?: false;
   /** Its value is never shown, not even in the message that refuses it. */
   readonly secret?: boolean;
 }
@@ -116,11 +118,13 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
   whisperCli: {
     env: 'WHISPER_CLI',
     schema: text,
+    inFile: false,
     description: 'The whisper-cli program; unset: found on PATH, then in DATA_DIR/bin',
   },
   whisperModel: {
     env: 'WHISPER_MODEL',
     schema: text,
+    inFile: false,
     description: 'ggml file of the model `local`; unset: DATA_DIR/models/ggml-base.bin',
   },
   ffmpeg: { env: 'FFMPEG', schema: text, description: 'The ffmpeg program; unset: found on PATH' },
@@ -141,28 +145,37 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
   },
 };
 
-/** JSON Schema of `parlance.config.yaml`, without the options of the engines: each engine brings its own. */
-export const fileSchema = {
+function schemaOf(rows: readonly [string, SettingRow][]) {
+  return {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      ...Object.fromEntries(rows.map(([name, { schema, description }]) => [name, { ...schema, description }])),
+      engines: enginesSchema,
+    },
+  } as const;
+}
+
+const enginesSchema = {
   type: 'object',
-  additionalProperties: false,
-  properties: {
-    ...Object.fromEntries(
-      Object.entries(settingsTable).map(([name, { schema, description }]) => [name, { ...schema, description }]),
-    ),
-    engines: {
-      type: 'object',
-      description: 'The engine instances by name.',
-      propertyNames: { pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' },
-      additionalProperties: {
-        type: 'object',
-        required: ['use'],
-        properties: {
-          use: {
-            ...text,
-            description: 'A built-in engine, a path relative to this file, or the name of an installed package.',
-          },
-        },
+  description: 'The engine instances by name.',
+  propertyNames: { pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' },
+  additionalProperties: {
+    type: 'object',
+    required: ['use'],
+    properties: {
+      use: {
+        ...text,
+        description: 'A built-in engine, a path relative to this file, or the name of an installed package.',
       },
     },
   },
 } as const;
+
+const rows = Object.entries(settingsTable);
+
+/** JSON Schema of all settings, wherever they come from. */
+export const settingsSchema = schemaOf(rows);
+
+/** JSON Schema of `parlance.config.yaml`, without the options of the engines: each engine brings its own. */
+export const fileSchema = schemaOf(rows.filter(([, { inFile }]) => inFile !== false));

@@ -1,0 +1,12 @@
+import { FLACDecoder } from '@wasm-audio-decoders/flac';
+import type { Track } from '../packets.ts';
+import type { Pcm } from '../pcm.ts';
+
+export async function flacDecoder({ sampleRate }: Track): Promise<(packet: Uint8Array) => Promise<Pcm>> {
+  const decoder = new FLACDecoder();
+  await decoder.ready;
+  return async (packet) => {
+    const { channelData } = await decoder.decodeFrames([packet]);
+    return { sampleRate, channels: channelData };
+  };
+}

@@ -1,0 +1,33 @@
+import { deinterleave, sampleFormats, type SampleFormatName } from '../sample-formats.ts';
+import type { Track } from '../packets.ts';
+import type { Pcm } from '../pcm.ts';
+import { undecodable } from '../failures.ts';
+
+export type PacketDecoder = (packet: Uint8Array) => Pcm | Promise<Pcm>;
+
+/** The decoder for a track's packets. Each codec is loaded when it is needed: that is most of a short decode's time. */
+export async function decoderFor(track: Track): Promise<PacketDecoder> {
+  switch (track.codec) {
+    case 'opus':
+      return (await import('./opus.ts')).opusDecoder(track);
+    case 'vorbis':
+      return (await import('./vorbis.ts')).vorbisDecoder(track);
+    case 'flac':
+      return (await import('./flac.ts')).flacDecoder(track);
+    case 'mp3':
+      return (await import('./mp3.ts')).mp3Decoder();
+    case 'aac':
+      throw undecodable(`this recording (AAC in ${track.container}) needs ffmpeg on the server`);
+    default:
+      return pcmDecoder(track);
+  }
+}
+
+function pcmDecoder({ codec, container, sampleRate, channels }: Track): PacketDecoder {
+  if (codec === null || !(codec in sampleFormats)) {
+    const name = codec?.toUpperCase() ?? 'an unknown codec';
+    throw undecodable(`its sound (${name} in ${container}) is in no format that is accepted`);
+  }
+  const format = sampleFormats[codec as SampleFormatName];
+  return (packet) => ({ sampleRate, channels: deinterleave(packet, format, channels) });
+}

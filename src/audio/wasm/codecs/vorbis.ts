@@ -1,0 +1,45 @@
+import { OggVorbisDecoder } from '@wasm-audio-decoders/ogg-vorbis';
+import type { Track } from '../packets.ts';
+import type { Pcm } from '../pcm.ts';
+
+type OggPage = Parameters<OggVorbisDecoder['decodeOggPages']>[0][number];
+
+export async function vorbisDecoder({ sampleRate, description }: Track): Promise<(packet: Uint8Array) => Promise<Pcm>> {
+  const [identification, , vorbisSetup] = splitHeaders(description);
+  const decoder = new OggVorbisDecoder();
+  await decoder.ready;
+  await decoder.decodeOggPages([page({ data: identification, codecFrames: [] })]);
+  return async (packet) => {
+    const codecFrames = [{ data: packet, header: { vorbisSetup } }];
+    const { channelData } = await decoder.decodeOggPages([page({ data: new Uint8Array(0), codecFrames })]);
+    return { sampleRate, channels: channelData };
+  };
+}
+
+/** The decoder takes pages of Ogg only, but of a page it reads no more than this. */
+interface PageEssentials {
+  readonly data: Uint8Array;
+  readonly codecFrames: readonly { readonly data: Uint8Array; readonly header: { readonly vorbisSetup: Uint8Array } }[];
+}
+
+function page(essentials: PageEssentials): OggPage {
+  return essentials as unknown as OggPage;
+}
+
+/** The three header packets, laced as in Xiph's containers: a count, the first two lengths in steps of 255, the data. */
+function splitHeaders(description: Uint8Array): [Uint8Array, Uint8Array, Uint8Array] {
+  let position = 1;
+  const readLength = (): number => {
+    let length = 0;
+    while (description[position] === 255) length += description[position++]!;
+    return length + (description[position++] ?? 0);
+  };
+  const first = readLength();
+  const second = readLength();
+  const setup = position + first + second;
+  return [
+    description.subarray(position, position + first),
+    description.subarray(position + first, setup),
+    description.subarray(setup),
+  ];
+}

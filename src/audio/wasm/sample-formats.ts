@@ -1,0 +1,54 @@
+/** How uncompressed audio writes one sample. */
+export interface SampleFormat {
+  readonly bytes: number;
+  /** The sample at this offset; full scale is -1 to 1. */
+  readonly read: (view: DataView, offset: number) => number;
+}
+
+/** By the names that mediabunny gives them; little-endian where the name does not say otherwise. */
+export const sampleFormats = {
+  'pcm-u8': { bytes: 1, read: (view, at) => (view.getUint8(at) - 128) / 128 },
+  'pcm-s8': { bytes: 1, read: (view, at) => view.getInt8(at) / 128 },
+  'pcm-s16': { bytes: 2, read: (view, at) => view.getInt16(at, true) / 2 ** 15 },
+  'pcm-s16be': { bytes: 2, read: (view, at) => view.getInt16(at, false) / 2 ** 15 },
+  'pcm-s24': { bytes: 3, read: (view, at) => (view.getInt8(at + 2) * 2 ** 16 + view.getUint16(at, true)) / 2 ** 23 },
+  'pcm-s24be': { bytes: 3, read: (view, at) => (view.getInt8(at) * 2 ** 16 + view.getUint16(at + 1, false)) / 2 ** 23 },
+  'pcm-s32': { bytes: 4, read: (view, at) => view.getInt32(at, true) / 2 ** 31 },
+  'pcm-s32be': { bytes: 4, read: (view, at) => view.getInt32(at, false) / 2 ** 31 },
+  'pcm-f32': { bytes: 4, read: (view, at) => view.getFloat32(at, true) },
+  'pcm-f32be': { bytes: 4, read: (view, at) => view.getFloat32(at, false) },
+  'pcm-f64': { bytes: 8, read: (view, at) => view.getFloat64(at, true) },
+  'pcm-f64be': { bytes: 8, read: (view, at) => view.getFloat64(at, false) },
+  ulaw: { bytes: 1, read: (view, at) => muLaw(view.getUint8(at)) },
+  alaw: { bytes: 1, read: (view, at) => aLaw(view.getUint8(at)) },
+} as const satisfies Record<string, SampleFormat>;
+
+export type SampleFormatName = keyof typeof sampleFormats;
+
+/** Splits interleaved samples into one array per channel; an incomplete last frame is left out. */
+export function deinterleave(bytes: Uint8Array, format: SampleFormat, channels: number): Float32Array[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const stride = format.bytes * channels;
+  const frames = Math.floor(bytes.byteLength / stride);
+  return Array.from({ length: channels }, (_, channel) => {
+    const samples = new Float32Array(frames);
+    for (let i = 0; i < frames; i++) samples[i] = format.read(view, i * stride + channel * format.bytes);
+    return samples;
+  });
+}
+
+/** ITU-T G.711: sign, three bits of exponent, four of mantissa, all inverted; 14 bits of range. */
+function muLaw(code: number): number {
+  const bits = ~code & 0xff;
+  const magnitude = ((((bits & 0x0f) << 1) + 33) << ((bits >> 4) & 7)) - 33;
+  return ((bits & 0x80) === 0 ? magnitude : -magnitude) / 2 ** 13;
+}
+
+/** ITU-T G.711: as mu-law, but only every second bit is inverted; 13 bits of range. */
+function aLaw(code: number): number {
+  const bits = code ^ 0x55;
+  const exponent = (bits >> 4) & 7;
+  const mantissa = ((bits & 0x0f) << 1) + 1;
+  const magnitude = exponent === 0 ? mantissa : (mantissa + 32) << (exponent - 1);
+  return ((bits & 0x80) === 0 ? -magnitude : magnitude) / 2 ** 12;
+}

@@ -1,0 +1,47 @@
+import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { wavHeader } from '../wav.ts';
+
+const bufferedBytes = 65_536;
+
+/** Writes a new WAV file of 16 kHz mono s16 from samples whose full scale is -1 to 1; louder ones are clipped. */
+export class WavWriter {
+  readonly #file: number;
+  readonly #buffer = Buffer.alloc(bufferedBytes);
+  #buffered = 0;
+  #written = 0;
+
+  constructor(path: string) {
+    this.#file = openSync(path, 'wx', 0o600);
+    writeFileSync(this.#file, wavHeader(0));
+  }
+
+  /** Samples taken so far. */
+  get samples(): number {
+    return (this.#written + this.#buffered) / 2;
+  }
+
+  write(samples: Float32Array): void {
+    for (const sample of samples) {
+      if (this.#buffered === bufferedBytes) this.#flush();
+      this.#buffered = this.#buffer.writeInt16LE(toInt16(sample), this.#buffered);
+    }
+  }
+
+  /** Writes what is left, and the length into the header. */
+  close(): void {
+    this.#flush();
+    writeSync(this.#file, wavHeader(this.#written), 0, undefined, 0);
+    closeSync(this.#file);
+  }
+
+  #flush(): void {
+    writeFileSync(this.#file, this.#buffer.subarray(0, this.#buffered));
+    this.#written += this.#buffered;
+    this.#buffered = 0;
+  }
+}
+
+/** What is not a number becomes silence. */
+function toInt16(sample: number): number {
+  return Math.max(-32_768, Math.min(32_767, Math.round(sample * 32_768))) || 0;
+}

@@ -1,0 +1,178 @@
+import { copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { hostileFiles } from './hostile.ts';
+import { describeWith, run } from './programs.ts';
+import { recordings } from './recordings.ts';
+import { languages, speechSeconds, tonePcm, toneWav, wav, words, writeToneModel } from './tone-model.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+
+const everyWord = words.join(' ');
+const beginnings = hostileFiles.filter(({ holds }) => holds === 'beginning');
+const bombs = hostileFiles.filter(({ holds }) => holds === 'hours');
+
+let directory: string;
+const inDirectory = (name: string): string => join(directory, name);
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'parlance-recordings-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+describeWith(['whisper-cli'], 'the tone model', (programs) => {
+  async function hear(name: string, speech: Buffer, model = 'model.bin') {
+    await writeFile(inDirectory(name), speech);
+    const [heard] = await transcribe(programs['whisper-cli'], inDirectory(model), [inDirectory(name)]);
+    return heard;
+  }
+
+  beforeAll(async () => {
+    await writeToneModel(inDirectory('model.bin'));
+    await writeToneModel(inDirectory('model.en.bin'), { englishOnly: true });
+  });
+
+  test.each(languages)('hears words and language: %s', async (language) => {
+    const speech = toneWav({ words: ['東京', 'echo', 'echo'], language, rate: 16_000 });
+    expect(await hear(`${language}.wav`, speech)).toEqual({ text: '東京 echo echo', language });
+  });
+
+  test('hears silence', async () => {
+    expect(await hear('silence.wav', toneWav({ words: [], rate: 16_000 }))).toMatchObject({ text: '' });
+  });
+
+  test('hears English alone when it is English-only', async () => {
+    const speech = toneWav({ words, language: 'de', rate: 16_000 });
+    expect(await hear('english-only.wav', speech, 'model.en.bin')).toEqual({ text: everyWord, language: 'en' });
+  });
+
+  test('hears something else at a wrong rate', async () => {
+    const speech = wav(tonePcm({ words, rate: 44_100 }), { rate: 48_000, channels: 1 });
+    expect(await hear('wrong-rate.wav', speech)).not.toMatchObject({ text: everyWord });
+  });
+
+  test('hears something else without one of two channels', async () => {
+    const left = tonePcm({ words, rate: 16_000, channels: 2 }).filter((_, i) => i % 2 === 0);
+    const speech = wav(left, { rate: 16_000, channels: 1 });
+    expect(await hear('left-only.wav', speech)).not.toMatchObject({ text: everyWord });
+  });
+});
+
+describeWith(['ffmpeg', 'whisper-cli'], 'what the tests make', (programs) => {
+  const paths = new Map<string, string>();
+  const heard = new Map<string, Heard & { seconds: number }>();
+  const bytesOf = (name: string): Promise<Buffer> => readFile(paths.get(name)!);
+
+  beforeAll(async () => {
+    const targetFile = inDirectory('target.mp4');
+    const surroundings = { directory, targetFile, targetUrl: 'http://127.0.0.1:9/target.mp4' };
+    await Promise.all([
+      ...recordings.map(async ({ name, make }) => paths.set(name, await make(words, { directory, language: 'de' }))),
+      ...hostileFiles.map(async ({ name, make }) => paths.set(name, await make(surroundings))),
+    ]);
+    await copyFile(paths.get('mp4/aac fragmented (Safari)')!, targetFile);
+  });
+
+  beforeAll(async () => {
+    await writeToneModel(inDirectory('tones.bin'));
+    const names = [...recordings, ...beginnings].map(({ name }) => name);
+    const wavs = await Promise.all(names.map((name) => decode(programs.ffmpeg, paths.get(name)!)));
+    const transcripts = await transcribe(programs['whisper-cli'], inDirectory('tones.bin'), wavs);
+    for (const [i, name] of names.entries())
+      heard.set(name, { ...transcripts[i]!, seconds: await secondsOf(wavs[i]!) });
+  });
+
+  test.each(recordings)('is heard: $name', ({ name }) => {
+    const { seconds, ...transcript } = heard.get(name)!;
+    expect(transcript).toEqual({ text: everyWord, language: 'de' });
+    expect(Math.abs(seconds - speechSeconds({ words }))).toBeLessThan(0.1);
+  });
+
+  test('MediaRecorder knows neither the duration nor the size of its clusters', async () => {
+    const live = await bytesOf('webm/opus as MediaRecorder writes it (no duration, live clusters)');
+    const ordinary = await bytesOf('webm/opus ordinary');
+    const duration = Buffer.from('448988', 'hex');
+    const clusterOfUnknownSize = Buffer.from('1f43b67501ffffffffffffff', 'hex');
+    expect(ordinary.includes(duration)).toBe(true);
+    expect(live.includes(duration)).toBe(false);
+    expect(live.includes(clusterOfUnknownSize)).toBe(true);
+  });
+
+  test('one mp4 ends with its moov and one is in fragments', async () => {
+    const ordinary = await bytesOf('mp4/aac with the moov at the end');
+    expect(ordinary.indexOf('moov')).toBeGreaterThan(ordinary.indexOf('mdat'));
+    expect((await bytesOf('mp4/aac fragmented (Safari)')).includes('moof')).toBe(true);
+  });
+
+  test('an mp3 begins with a Xing header, with sound or with an ID3 tag', async () => {
+    expect((await bytesOf('mp3 with Xing header')).includes('Xing')).toBe(true);
+    expect((await bytesOf('mp3 without Xing header')).includes('Xing')).toBe(false);
+    expect((await bytesOf('mp3 with an ID3 tag')).toString('latin1', 0, 3)).toBe('ID3');
+  });
+
+  test('a wav out of a pipe does not know its length', async () => {
+    const piped = await bytesOf('wav of unknown length, as it comes out of a pipe');
+    expect(piped.readUInt32LE(piped.indexOf('data') + 4)).toBe(0xffff_ffff);
+  });
+
+  test.each(hostileFiles)('is small enough to be uploaded: $name', async ({ name }) => {
+    const { size } = await stat(paths.get(name)!);
+    expect(size).toBeGreaterThan(0);
+    expect(size).toBeLessThanOrEqual(25 * 1024 * 1024);
+  });
+
+  test('a script makes plain ffmpeg read another file', async () => {
+    const scripts = hostileFiles.filter(({ name }) => name.endsWith('of a file beside it'));
+    const read = await Promise.allSettled(scripts.map(({ name }) => decode(programs.ffmpeg, paths.get(name)!)));
+    expect(read.map(({ status }) => status)).toContain('fulfilled');
+  });
+
+  test.each(beginnings)('is heard up to the damage: $name', ({ name }) => {
+    const { text } = heard.get(name)!;
+    expect(text).toMatch(/^alpha bravo/);
+    expect(everyWord.startsWith(text)).toBe(true);
+  });
+
+  test.each(bombs)('goes on and on: $name', async ({ name }) => {
+    const pcm = inDirectory('bomb.pcm');
+    const limit = 10_000_000;
+    const decodeSome = ['-i', paths.get(name)!, '-f', 's16le', '-fs', `${limit}`, '-y', pcm];
+    await run(programs.ffmpeg, ['-nostdin', '-loglevel', 'fatal', ...decodeSome]);
+    expect((await stat(pcm)).size).toBeGreaterThan(0.99 * limit);
+  });
+});
+
+async function decode(ffmpeg: string, recording: string): Promise<string> {
+  const decoded = `${recording}.16k.wav`;
+  const mono16k = ['-ac', '1', '-ar', '16000', '-c:a', 'pcm_s16le', '-bitexact'];
+  await run(ffmpeg, ['-nostdin', '-loglevel', 'error', '-i', recording, ...mono16k, decoded]);
+  return decoded;
+}
+
+const secondsOf = async (wav16k: string): Promise<number> => ((await stat(wav16k)).size - 44) / 32_000;
+
+interface Heard {
+  text: string;
+  language: string;
+}
+
+/** One run for all files, so that the model is loaded once. */
+async function transcribe(whisper: string, model: string, wavs: readonly string[]): Promise<Heard[]> {
+  // Of each half minute only the first 7.7 seconds, the likeliest words, and nothing handed from file to file.
+  const inHaste = ['-ac', '384', '-bs', '1', '-bo', '1', '-mc', '0', '-t', '1'];
+  const files = wavs.flatMap((file) => ['-f', file]);
+  await run(whisper, ['-np', '-m', model, '-l', 'auto', ...inHaste, '-oj', ...files], { deadlineMs: 100_000 });
+  return Promise.all(
+    wavs.map(async (file) => {
+      const { result, transcription } = JSON.parse(await readFile(`${file}.json`, 'utf8')) as WhisperJson;
+      const text = transcription.map((segment) => segment.text).join('');
+      return { text: text.trim(), language: result.language };
+    }),
+  );
+}
+
+interface WhisperJson {
+  result: { language: string };
+  transcription: { text: string }[];
+}

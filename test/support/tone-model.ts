@@ -1,0 +1,370 @@
+/**
+ * A whisper model made from nothing, and the speech that it understands.
+ *
+ * A word is a tone, one per slot of half a second; a pilot tone in slot 0 names the language, and without one it
+ * is English. The model's weights are set by hand, so whisper-cli really hears a recording: a wrong sample rate,
+ * a lost channel or a lost half second changes what it writes.
+ *
+ * How it hears, all in one vector of 64 channels:
+ * - The encoder turns the mel band of tone k into channel k, and stamps each slot with a code of its own.
+ * - The decoder's position asks for the slot with the next code (cross-attention) and gets that slot's tone.
+ * - The tone's channel points at the word's token, which is written next; a slot without a tone ends the text.
+ * How strong each weight is was found by trial, with a wide margin.
+ */
+import { writeFile } from 'node:fs/promises';
+
+export const words = [
+  'alpha',
+  'bravo',
+  'charlie',
+  'delta',
+  'echo',
+  '"foxtrot"',
+  'golf',
+  'hotel',
+  'über',
+  '東京',
+  'kilo',
+  'back\\slash',
+] as const;
+export type Word = (typeof words)[number];
+
+export const languages = ['en', 'de', 'fr'] as const;
+export type Language = (typeof languages)[number];
+
+export interface Speech {
+  /** Silence when empty; at most 29, so that all is said within whisper's half-minute window. */
+  readonly words: readonly Word[];
+  readonly language?: Language;
+  /** Samples a second, at least 8000. */
+  readonly rate: number;
+  /** With several, each slot sounds on one channel only, in turn: who drops a channel loses words. */
+  readonly channels?: number;
+  /** Silence after the last word. */
+  readonly tailSeconds?: number;
+}
+
+const slotSeconds = 0.5;
+const mostSlots = 31;
+
+/** The sounds that the model tells apart: tone k opens channel k. */
+const tones: readonly string[] = [...words, 'de', 'fr'];
+
+/**
+ * The mel band that tone k falls into: far enough apart for any codec, no tone an octave above another, and the
+ * highest (3680 Hz) low enough for a recording at 8 kHz.
+ */
+const toneBand = (tone: number): number => 6 + 3 * tone;
+/** Our bands are 80 Hz apart; the scale need not be whisper's. */
+const bandHz = (band: number): number => 80 * (band + 1);
+
+// ------------------------------------------------------------------------------------------------------ speech
+
+/** How long it takes to say it. */
+export function speechSeconds({ words, tailSeconds = 0.25 }: Pick<Speech, 'words' | 'tailSeconds'>): number {
+  return (1 + words.length) * slotSeconds + tailSeconds;
+}
+
+/** The speech as 16-bit samples, channels interleaved. */
+export function tonePcm(speech: Speech): Int16Array {
+  const { words, language = 'en', rate, channels = 1 } = speech;
+  const slots = [language, ...words];
+  if (slots.length >= mostSlots) throw new RangeError(`${words.length} words are more than the model can hear`);
+  const pcm = new Int16Array(Math.round(speechSeconds(speech) * rate) * channels);
+  for (const [slot, sound] of slots.entries()) {
+    const tone = tones.indexOf(sound);
+    if (tone < 0) continue;
+    const start = Math.round(slot * slotSeconds * rate);
+    const samples = beep(bandHz(toneBand(tone)), rate);
+    samples.forEach((sample, i) => (pcm[(start + i) * channels + (slot % channels)] = sample));
+  }
+  return pcm;
+}
+
+/** A tone a little shorter than its slot, with soft edges that no codec smears into a click. */
+function beep(hz: number, rate: number): Int16Array {
+  const length = Math.round(slotSeconds * rate * 0.92);
+  const edge = 0.02 * rate;
+  return Int16Array.from({ length }, (_, i) => {
+    const loudness = Math.min(1, i / edge, (length - i) / edge);
+    return 9000 * loudness * Math.sin((2 * Math.PI * hz * i) / rate);
+  });
+}
+
+export function toneWav(speech: Speech): Buffer {
+  const { rate, channels = 1 } = speech;
+  return wav(tonePcm(speech), { rate, channels });
+}
+
+/** A WAV file of 16-bit samples with the plain header of 44 bytes. */
+export function wav(pcm: Int16Array, { rate, channels }: { rate: number; channels: number }): Buffer {
+  const header = Buffer.alloc(44);
+  const frameBytes = channels * 2;
+  header.write('RIFF', 0);
+  header.writeUInt32LE(36 + pcm.byteLength, 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(channels, 22);
+  header.writeUInt32LE(rate, 24);
+  header.writeUInt32LE(rate * frameBytes, 28);
+  header.writeUInt16LE(frameBytes, 32);
+  header.writeUInt16LE(16, 34);
+  header.write('data', 36);
+  header.writeUInt32LE(pcm.byteLength, 40);
+  return Buffer.concat([header, bytes(pcm)]);
+}
+
+// ------------------------------------------------------------------------------------------------- model file
+
+/** Token ids follow from the size of the vocabulary; whisper knows an English-only model by nothing else. */
+interface Dialect {
+  readonly vocabulary: number;
+  readonly endOfText: number;
+  readonly startOfTranscript: number;
+  /** The token of the time stamp 0:00; one more for every 20 ms. */
+  readonly firstTimestamp: number;
+  /** Tokens that whisper puts before the text: the start and, in a multilingual model, language and task. */
+  readonly promptLength: number;
+}
+
+const multilingual: Dialect = {
+  vocabulary: 51865,
+  endOfText: 50257,
+  startOfTranscript: 50258,
+  firstTimestamp: 50364,
+  promptLength: 3,
+};
+
+const english: Dialect = {
+  vocabulary: 51864,
+  endOfText: 50256,
+  startOfTranscript: 50257,
+  firstTimestamp: 50363,
+  promptLength: 1,
+};
+
+const state = 64;
+const audioContext = 1500;
+const textContext = 448;
+const melBands = 80;
+const fftBins = 201;
+/** By this number whisper takes it for "tiny". Their weights are zero: what comes in goes out. */
+const encoderBlocks = 4;
+const float32 = 0;
+const float16 = 1;
+
+/** Writes the model in ggml's format, as whisper-cli's `-m` takes it. */
+export async function writeToneModel(path: string, { englishOnly = false } = {}): Promise<void> {
+  await writeFile(path, modelFile(englishOnly ? english : multilingual));
+}
+
+function* modelFile(dialect: Dialect): Generator<Uint8Array> {
+  yield int32(0x67676d6c, dialect.vocabulary);
+  yield int32(audioContext, state, 1, encoderBlocks);
+  yield int32(textContext, state, 1, 1);
+  yield int32(melBands, float16);
+  yield int32(melBands, fftBins);
+  yield bytes(melFilters());
+  // The lone space is not ours: whisper looks its token up, to forbid a text that begins with it.
+  const tokens = [...words.map((word) => ` ${word}`), ' '].map((token) => Buffer.from(token));
+  yield int32(tokens.length);
+  for (const token of tokens) yield* [int32(token.length), token];
+  for (const tensor of encoder()) yield* tensorRecord(tensor);
+  for (const tensor of decoder(dialect)) yield* tensorRecord(tensor);
+}
+
+function* tensorRecord({ name, dims, values }: Tensor): Generator<Uint8Array> {
+  yield int32(dims.length, name.length, ggmlType(values), ...dims);
+  yield Buffer.from(name);
+  yield bytes(values);
+}
+
+const ggmlType = (values: Tensor['values']): number => (values instanceof Uint16Array ? float16 : float32);
+
+const int32 = (...values: number[]): Uint8Array => bytes(Int32Array.from(values));
+const bytes = (values: ArrayBufferView): Uint8Array =>
+  new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+
+/** Band j is a small triangle around its frequency: bin 2j + 2 of 40 Hz each. */
+function melFilters(): Float32Array {
+  const filters = new Float32Array(melBands * fftBins);
+  for (const band of range(melBands)) filters.set([0.5, 1, 0.5], band * fftBins + 2 * band + 1);
+  return filters;
+}
+
+// ---------------------------------------------------------------------------------------------------- weights
+
+interface Tensor {
+  readonly name: string;
+  /** As ggml counts them: the innermost first. */
+  readonly dims: readonly number[];
+  /** Whisper wants its matrices in half precision, and all else in single. */
+  readonly values: Float32Array | Uint16Array;
+}
+
+type Weight = readonly [value: number, ...at: number[]];
+
+/** What the 64 channels mean; the tones come first. */
+const toneChannels = range(tones.length);
+const speakingChannel = 14;
+const startChannel = 15;
+const codeChannels = range(32, 16);
+/** Loud constants, so that layer normalisation scales the rest alike whatever is heard. */
+const steadyChannels = range(16, 48);
+
+function* encoder(): Generator<Tensor> {
+  yield weights('encoder.positional_embedding', [state, audioContext], encoderPositions());
+  yield weights('encoder.conv1.weight', [3, melBands, state], bandWeights());
+  yield weights('encoder.conv1.bias', [1, state], toneChannels.map(threshold));
+  yield weights('encoder.conv2.weight', [3, state, state], toneChannels.map(passOn));
+  yield weights('encoder.conv2.bias', [1, state]);
+  for (const block of range(encoderBlocks)) {
+    yield* attention(`encoder.blocks.${block}.attn`);
+    yield* perceptron(`encoder.blocks.${block}.mlp`);
+  }
+  yield* normalisation('encoder.ln_post');
+}
+
+/** A tone's channel opens when its band stands out from the mean of all bands by more than the threshold. */
+const gain = 8;
+const threshold = (tone: number): Weight => [-0.7 * gain, 0, tone];
+const passOn = (tone: number): Weight => [1, 1, tone, tone];
+
+function* bandWeights(): Generator<Weight> {
+  for (const tone of toneChannels) {
+    for (const band of range(melBands)) {
+      const own = band === toneBand(tone) ? 1 : 0;
+      yield [gain * (own - 1 / melBands), 1, band, tone];
+    }
+  }
+}
+
+/** The code of each slot, on the frames in its middle, where the tone is steady. */
+function* encoderPositions(): Generator<Weight> {
+  const framesPerSlot = 25;
+  for (const frame of range(audioContext)) {
+    const inSlot = frame % framesPerSlot;
+    const slot = (frame - inSlot) / framesPerSlot;
+    const inTheMiddle = inSlot >= 7 && inSlot <= 17;
+    if (inTheMiddle) yield* slotCode(slot, 3, frame);
+    for (const channel of steadyChannels) yield [channel % 2 ? 2 : -2, channel, frame];
+  }
+}
+
+/** So loud that the likeliest token is near certain, and whisper sees no reason to try again at another temperature. */
+const certainty = 10;
+
+function* decoder(dialect: Dialect): Generator<Tensor> {
+  yield weights('decoder.positional_embedding', [state, textContext], decoderPositions(dialect));
+  yield weights('decoder.token_embedding.weight', [state, dialect.vocabulary], tokenWeights(dialect));
+  yield* normalisation('decoder.ln', certainty);
+  yield* attention('decoder.blocks.0.attn');
+  yield* attention('decoder.blocks.0.cross_attn', {
+    query: diagonal(codeChannels, 10),
+    key: diagonal(codeChannels, 1),
+    value: diagonal(toneChannels, 5),
+    out: diagonal(toneChannels, 1),
+  });
+  yield* perceptron('decoder.blocks.0.mlp');
+}
+
+/** While it reads the prompt the decoder listens to slot 0, the pilot; from then on to one slot per position. */
+function* decoderPositions({ promptLength }: Dialect): Generator<Weight> {
+  yield [4, startChannel, 0];
+  for (const position of range(textContext)) {
+    const slot = Math.max(0, position - promptLength + 1);
+    yield* slotCode(slot, 1.2, position);
+    if (position >= promptLength) yield [0.5, speakingChannel, position];
+  }
+}
+
+/** Which channels speak for which token: whisper writes the token whose channels are loudest. */
+function* tokenWeights(dialect: Dialect): Generator<Weight> {
+  for (const word of range(words.length)) yield [0.6, word, word];
+  yield [2.5, speakingChannel, dialect.endOfText];
+  if (dialect === multilingual) yield* languageWeights(dialect);
+  for (const slot of range(mostSlots)) {
+    const timestamp = dialect.firstTimestamp + 25 * slot;
+    yield* slotCode(slot, 0.035, timestamp);
+    yield [0.6, speakingChannel, timestamp];
+  }
+}
+
+/** English is always likely, at the one position where whisper asks; a pilot tone makes its language likelier. */
+function* languageWeights({ startOfTranscript }: Dialect): Generator<Weight> {
+  const whispersOrder = ['en', 'zh', 'de', 'es', 'ru', 'ko', 'fr'];
+  const token = (language: Language) => startOfTranscript + 1 + whispersOrder.indexOf(language);
+  yield [0.6, startChannel, token('en')];
+  yield [1.2, tones.indexOf('de'), token('de')];
+  yield [1.2, tones.indexOf('fr'), token('fr')];
+}
+
+/** A row of a Hadamard matrix: the codes of any two slots are orthogonal. Slots beyond the last have none. */
+function slotCode(slot: number, scale: number, at: number): Weight[] {
+  if (slot >= mostSlots) return [];
+  return codeChannels.map((channel, column) => [oddParity((slot + 1) & column) ? -scale : scale, channel, at]);
+}
+
+function oddParity(bits: number): boolean {
+  let odd = false;
+  for (; bits; bits >>= 1) odd = odd !== ((bits & 1) === 1);
+  return odd;
+}
+
+// ----------------------------------------------------------------------- whisper's building blocks, zero by default
+
+type Attention = { readonly [part in 'query' | 'key' | 'value' | 'out']?: Iterable<Weight> };
+
+function* attention(name: string, { query, key, value, out }: Attention = {}): Generator<Tensor> {
+  yield* normalisation(`${name}_ln`);
+  yield weights(`${name}.query.weight`, [state, state], query);
+  yield weights(`${name}.query.bias`, [state]);
+  yield weights(`${name}.key.weight`, [state, state], key);
+  yield weights(`${name}.value.weight`, [state, state], value);
+  yield weights(`${name}.value.bias`, [state]);
+  yield weights(`${name}.out.weight`, [state, state], out);
+  yield weights(`${name}.out.bias`, [state]);
+}
+
+function* perceptron(name: string): Generator<Tensor> {
+  yield* normalisation(`${name}_ln`);
+  yield weights(`${name}.0.weight`, [state, 4 * state]);
+  yield weights(`${name}.0.bias`, [4 * state]);
+  yield weights(`${name}.2.weight`, [4 * state, state]);
+  yield weights(`${name}.2.bias`, [state]);
+}
+
+function* normalisation(name: string, gain = 1): Generator<Tensor> {
+  const gains = range(state).map((channel): Weight => [gain, channel]);
+  yield weights(`${name}.weight`, [state], gains);
+  yield weights(`${name}.bias`, [state]);
+}
+
+const diagonal = (channels: readonly number[], value: number): Weight[] =>
+  channels.map((channel) => [value, channel, channel]);
+
+function weights(name: string, dims: readonly number[], given: Iterable<Weight> = []): Tensor {
+  const size = dims.reduce((product, size) => product * size, 1);
+  const isMatrix = dims.length > 1 && name.endsWith('.weight');
+  const values = isMatrix ? new Uint16Array(size) : new Float32Array(size);
+  for (const [value, ...at] of given) {
+    const offset = at.reduceRight((offset, index, axis) => offset * dims[axis]! + index, 0);
+    values[offset] = isMatrix ? halfPrecision(value) : value;
+  }
+  return { name, dims, values };
+}
+
+/** The bits of a half-precision float, for values of ordinary size. (Float16Array came with Node 24.) */
+function halfPrecision(value: number): number {
+  if (value === 0) return 0;
+  const [bits = 0] = new Uint32Array(Float32Array.of(value).buffer);
+  const sign = (bits >>> 16) & 0x8000;
+  const exponent = ((bits >>> 23) & 0xff) - 127 + 15;
+  const mantissa = (bits >>> 13) & 0x3ff;
+  return sign | (exponent << 10) | mantissa;
+}
+
+function range(length: number, first = 0): number[] {
+  return Array.from({ length }, (_, i) => first + i);
+}
