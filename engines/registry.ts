@@ -2,9 +2,9 @@
  * The engines of this service: found by name, checked, created, and asked. Everything that is wrong with the settings
  * of engines stops the start here, with the right names shown.
  */
-import { readdir, stat } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { isAbsolute, join, resolve } from 'node:path';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { createRequire, findPackageJSON } from 'node:module';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import {
@@ -61,23 +61,32 @@ interface Instance {
 
 const builtInFolder = import.meta.dirname;
 
-/** Throws a `RegistryError`. */
+/** Throws a `RegistryError`; no engine is left running then. */
 export async function createRegistry(options: RegistryOptions): Promise<Registry> {
-  const mistakes: string[] = [];
   const instances: Instance[] = [];
-  for (const [name, settings] of Object.entries(options.instances)) {
+  const registry = new Registry(instances, options.defaults);
+  const mistakes: string[] = [];
+  const noting = async (work: () => Promise<void>) => {
     try {
-      instances.push(...(await createInstances(name, settings, options)));
+      await work();
     } catch (error) {
       if (!(error instanceof RegistryError)) throw error;
       mistakes.push(error.message);
     }
+  };
+  try {
+    for (const [name, settings] of Object.entries(options.instances)) {
+      await noting(async () => {
+        for await (const instance of createInstances(name, settings, options)) instances.push(instance);
+      });
+    }
+    await noting(async () => void mistakes.push(...(await registry.clashes())));
+    if (mistakes.length > 0) throw new RegistryError(mistakes.join('\n'));
+    return registry;
+  } catch (error) {
+    await registry[Symbol.asyncDispose]();
+    throw error;
   }
-  const registry = new Registry(instances, options.defaults);
-  mistakes.push(...(await registry.clashes()));
-  if (mistakes.length === 0) return registry;
-  await registry[Symbol.asyncDispose]();
-  throw new RegistryError(mistakes.join('\n'));
 }
 
 export class Registry {
@@ -94,7 +103,7 @@ export class Registry {
     const instances = this.#instances.filter((instance) => instance.capability === capability);
     const lists = await Promise.all(
       instances.map(async ({ name, engine }) =>
-        (await engine.models()).map((entry) => ({
+        (await explained(name, 'it cannot list its models', () => engine.models())).map((entry) => ({
           id: entry.discovered ? `${name}/${entry.id}` : entry.id,
           engineId: entry.id,
           entry,
@@ -172,19 +181,19 @@ export async function availabilityOf({ engine, engineId, instance }: ServedModel
   }
 }
 
-async function createInstances(
+/** One for each engine of the module; those before a mistake are created all the same. */
+async function* createInstances(
   name: string,
   { use, ...settings }: RegistryOptions['instances'][string],
   options: RegistryOptions,
-): Promise<Instance[]> {
-  const definitions = await loadDefinitions(name, use, options);
-  return Promise.all(
-    definitions.map(async (definition) => {
-      checkOptions(name, definition, settings);
-      const engine = await definition.create(settings, options.contextFor(name));
-      return { name, capability: definition.capability, engine };
-    }),
-  );
+): AsyncGenerator<Instance> {
+  for (const definition of await loadDefinitions(name, use, options)) {
+    await checkOptions(name, definition, settings);
+    const engine = await explained(name, `the engine ${definition.name} could not be created`, () =>
+      definition.create(settings, options.contextFor(name)),
+    );
+    yield { name, capability: definition.capability, engine };
+  }
 }
 
 /** `use:` is a built-in folder name, else a path relative to the settings file, else a package name. */
@@ -195,13 +204,13 @@ async function loadDefinitions(name: string, use: string, options: RegistryOptio
     const hint = `use one of ${[...builtIns.keys()].join(', ')}, a path such as ./my-engine.js, or the name of an installed package`;
     throw new RegistryError(`engines.${name}.use: "${use}" is no engine; ${hint}`);
   }
-  let module: { default?: unknown };
-  try {
-    module = (await import(pathToFileURL(place).href)) as { default?: unknown };
-  } catch (error) {
-    throw new RegistryError(`engines.${name}.use: ${place} cannot be loaded: ${(error as Error).message}`);
-  }
-  const definitions = Array.isArray(module.default) ? (module.default as unknown[]) : [module.default];
+  const module = await explained(
+    `${name}.use`,
+    `${place} cannot be loaded`,
+    async () => (await import(pathToFileURL(place).href)) as { default?: unknown },
+  );
+  const definitions: unknown[] = Array.isArray(module.default) ? module.default : [module.default];
+  if (definitions.length === 0) throw refusal(`${name}.use`, `${place} exports an empty list of engines`);
   return definitions.map((definition) => checkDefinition(name, place, definition));
 }
 
@@ -217,15 +226,30 @@ async function listBuiltIns(folder: string): Promise<Map<string, string>> {
 }
 
 async function findModule(use: string, baseDir: string): Promise<string | undefined> {
-  if (use.startsWith('.') || isAbsolute(use)) {
-    const path = resolve(baseDir, use);
-    return (await isFile(path)) ? path : undefined;
-  }
+  if (!use.startsWith('.') && !isAbsolute(use)) return findPackage(use, join(baseDir, 'settings.js'));
+  const path = resolve(baseDir, use);
+  return (await isFile(path)) ? path : undefined;
+}
+
+/** The package's main module, as `import` finds it: `require.resolve` alone knows no package that is for `import` only. */
+async function findPackage(use: string, importer: string): Promise<string | undefined> {
   try {
-    return createRequire(join(baseDir, 'settings.js')).resolve(use);
+    const manifest = findPackageJSON(use, importer) ?? '';
+    const { exports } = JSON.parse(await readFile(manifest, 'utf8')) as { exports?: unknown };
+    const main = /^(@[^/]+\/)?[^/]+$/.test(use) ? mainOf(exports) : undefined;
+    return main === undefined ? createRequire(importer).resolve(use) : join(dirname(manifest), main);
   } catch {
     return undefined; // not installed: the caller names what is
   }
+}
+
+const importConditions = new Set(['.', 'node', 'module-sync', 'import', 'default']);
+
+/** Of `exports` in a package.json: the first target whose conditions all hold. */
+function mainOf(target: unknown): string | undefined {
+  if (typeof target === 'string') return target;
+  const branches = Object.entries(target ?? {}).filter(([condition]) => importConditions.has(condition));
+  return branches.map(([, branch]) => mainOf(branch)).find((found) => found !== undefined);
 }
 
 async function isFile(path: string): Promise<boolean> {
@@ -236,7 +260,7 @@ async function isFile(path: string): Promise<boolean> {
 }
 
 function checkDefinition(name: string, place: string, value: unknown): EngineDefinition {
-  const refuse = (what: string) => new RegistryError(`engines.${name}.use: ${place} ${what}`);
+  const refuse = (what: string) => refusal(`${name}.use`, `${place} ${what}`);
   if (typeof value !== 'object' || value === null) {
     throw refuse('has no engine as its default export; export default defineEngine({...})');
   }
@@ -253,14 +277,34 @@ function checkDefinition(name: string, place: string, value: unknown): EngineDef
   return value as EngineDefinition;
 }
 
-function checkOptions(name: string, definition: EngineDefinition, settings: object): void {
-  const validate = new Ajv2020(explainable).compile(definition.options);
+async function checkOptions(
+  name: string,
+  { name: engine, options }: EngineDefinition,
+  settings: object,
+): Promise<void> {
+  const validate = await explained(name, `the \`options\` of the engine ${engine} are no JSON Schema`, () =>
+    new Ajv2020(explainable).compile(options),
+  );
   if (validate(settings)) return;
   const lines = describeErrors(validate.errors ?? [], (pointer) => ({
     where: `engines.${name}${pointer.replaceAll('/', '.')}`,
     secret: /key|token|secret|password|headers/i.test(pointer),
   }));
   throw new RegistryError(lines.join('\n'));
+}
+
+/** A failure of someone else's code, with the place in the settings that brought it in. */
+async function explained<T>(place: string, what: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw refusal(place, `${what}: ${why}`, cause);
+  }
+}
+
+function refusal(place: string, what: string, cause?: unknown): RegistryError {
+  return new RegistryError(`engines.${place}: ${what}`, { cause });
 }
 
 function theRightOnes(names: readonly string[]): string {

@@ -13,6 +13,9 @@ export interface TranscribeJob {
   readonly recording: Recording;
 }
 
+/** One window of Whisper's spectrogram; on less sound than that whisper-cli crashes. */
+const shortestMs = 25;
+
 /** The caller's signal carries the deadline; this bound only catches a program that outlives every caller. */
 const hardLimitMs = 24 * 3_600_000;
 
@@ -23,6 +26,7 @@ export async function transcribe(
   { signal }: { signal: AbortSignal },
 ): Promise<Transcript> {
   const { wavPath, durationMs } = await context.decode(job.recording, { signal });
+  if (durationMs < shortestMs) return { text: '', language: null, durationMs };
   // A private working directory: builds with dynamic backends load libraries from where they run.
   await using directory = await context.temporaryDirectory();
   const output = join(directory.path, 'out');

@@ -11,6 +11,8 @@ export interface TestServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Text of parlance.config.yaml. */
   readonly config?: string;
+  /** More files beside parlance.config.yaml, by name: engines of the test's own. */
+  readonly files?: Readonly<Record<string, string>>;
   /** Milliseconds that a body may take to arrive. */
   readonly bodyTimeoutMs?: number;
 }
@@ -39,10 +41,12 @@ export interface TestService extends AsyncDisposable {
 export async function startTestService({
   env = {},
   config,
+  files = {},
   bodyTimeoutMs,
 }: TestServiceOptions = {}): Promise<TestService> {
   const dir = await mkdtemp(join(tmpdir(), 'parlance-test-'));
   if (config !== undefined) await writeFile(join(dir, 'parlance.config.yaml'), config);
+  for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
   const environment = {
     PATH: process.env.PATH,
     HOME: process.env.HOME,

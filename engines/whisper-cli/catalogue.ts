@@ -1,0 +1,42 @@
+/** Where the models come from when the settings name no mirror. */
+export const modelSource = 'https://huggingface.co/ggerganov/whisper.cpp/resolve/main';
+
+const MiB = 2 ** 20;
+
+interface CatalogueEntry {
+  /** Of the whole file, in hex, as upstream publishes it. */
+  readonly sha1: string;
+  /** Upstream's rounded figure. */
+  readonly sizeMiB: number;
+}
+
+/** The models that can be downloaded: upstream's own list, cut down to what is useful for short recordings. */
+export const catalogue = {
+  tiny: { sha1: 'bd577a113a864445d4c299885e0cb97d4ba92b5f', sizeMiB: 75 },
+  base: { sha1: '465707469ff3a37a2b9b8d8f89f2f99de7299dac', sizeMiB: 142 },
+  'base.en': { sha1: '137c40403d78fd54d454da0f9bd998f78703390c', sizeMiB: 142 },
+  small: { sha1: '55356645c2b361a969dfd0ef2c5a50d530afd8d5', sizeMiB: 466 },
+  'large-v3-turbo-q5_0': { sha1: 'e050f7970618a659205450ad97eb95a18d69c9ee', sizeMiB: 547 },
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ModelName = keyof typeof catalogue;
+
+export const modelNames = Object.keys(catalogue) as readonly ModelName[];
+
+export function isModelName(name: string): name is ModelName {
+  return Object.hasOwn(catalogue, name);
+}
+
+export function modelFileName(name: ModelName): string {
+  return `ggml-${name}.bin`;
+}
+
+/** Where the model lies below `source`, the base URL of upstream or of a mirror, with or without a slash at its end. */
+export function modelUrl(name: ModelName, source: string): string {
+  return `${source.replace(/\/+$/, '')}/${modelFileName(name)}`;
+}
+
+/** The most bytes that the file can have: upstream rounds to whole MiB, so one more on top is a safe bound. */
+export function maxModelBytes(name: ModelName): number {
+  return (catalogue[name].sizeMiB + 1) * MiB;
+}

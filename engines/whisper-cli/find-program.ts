@@ -1,0 +1,24 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+
+/** The path of the first of `names` that is an executable file in one of PATH's directories. */
+export async function findProgram(names: readonly string[], path: string | undefined): Promise<string | undefined> {
+  for (const name of names) {
+    for (const directory of (path ?? '').split(delimiter)) {
+      const candidate = join(directory, name);
+      if (directory !== '' && (await isExecutable(candidate))) return candidate;
+    }
+  }
+  return undefined;
+}
+
+/** Whether `path` is a file that this process may run. */
+export async function isExecutable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
+import type { Logger } from '../contract.ts';
+import { pause } from './pause.ts';
+
+const pollMs = 200;
+
+/** The ids that this process writes into locks: a lock with our pid and another id is of an earlier process. */
+const ours = new Set<string>();
+
+interface Holder {
+  readonly id: string;
+  readonly pid: number;
+  readonly host: string;
+}
+
+interface LockOptions {
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** A holder touches its lock four times in this many milliseconds; one that has not is taken for dead. */
+  readonly staleAfterMs?: number;
+}
+
+/**
+ * Waits until the lock file at `path` is ours, against other processes and other calls in this one; disposing of the
+ * result gives it back.
+ *
+ * A lock is stale when its process on this host is gone. Where the pid proves nothing (another host or container on
+ * the same volume, a pid used again after a restart), it is stale once it has not been touched for `staleAfterMs`.
+ */
+export async function acquireLock(
+  path: string,
+  { signal, log, staleAfterMs = 20_000 }: LockOptions,
+): Promise<AsyncDisposable> {
+  const mine: Holder = { id: randomUUID(), pid: process.pid, host: hostname() };
+  await mkdir(dirname(path), { recursive: true });
+  ours.add(mine.id);
+  try {
+    await waitForTurn(path, JSON.stringify(mine), { signal, log, staleAfterMs });
+  } catch (error) {
+    ours.delete(mine.id);
+    throw error;
+  }
+  const heartbeat = setInterval(() => void touch(path, log), staleAfterMs / 4).unref();
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(heartbeat);
+      if ((await read(path)) === JSON.stringify(mine)) await rm(path, { force: true });
+      ours.delete(mine.id);
+    },
+  };
+}
+
+async function waitForTurn(
+  path: string,
+  mine: string,
+  { signal, log, staleAfterMs }: Required<LockOptions>,
+): Promise<void> {
+  // The silence is measured on our own clock: comparing mtimes with the time of day would trust two machines' clocks.
+  let seen = { touched: Number.NaN, at: 0 };
+  let announced = false;
+  for (;;) {
+    signal.throwIfAborted();
+    if (await create(path, mine)) return;
+    const [text, touched] = [await read(path), await touchedAt(path)];
+    if (text === undefined || touched === undefined) continue;
+    if (touched !== seen.touched) seen = { touched, at: performance.now() };
+    const holder = parse(text);
+    if (isDead(holder) || performance.now() - seen.at > staleAfterMs) {
+      log.warn({ lock: path, holder }, 'removing a lock whose holder is gone');
+      await removeStale(path, text);
+      continue;
+    }
+    if (!announced) log.info({ lock: path, holder }, 'waiting for another process that does the same work');
+    announced = true;
+    await pause(pollMs, signal);
+  }
+}
+
+async function create(path: string, text: string): Promise<boolean> {
+  try {
+    await writeFile(path, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Undefined while its holder is still writing it. */
+function parse(text: string): Holder | undefined {
+  try {
+    return JSON.parse(text) as Holder;
+  } catch {
+    return undefined;
+  }
+}
+
+function isDead(holder: Holder | undefined): boolean {
+  if (holder?.host !== hostname()) return false;
+  if (holder.pid === process.pid) return !ours.has(holder.id);
+  try {
+    process.kill(holder.pid, 0);
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'ESRCH';
+  }
+}
+
+/** Moves the lock aside before looking at it: two processes that judge the same lock stale must not both remove one. */
+async function removeStale(path: string, stale: string): Promise<void> {
+  const aside = `${path}.${randomUUID()}`;
+  try {
+    await rename(path, aside);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return;
+    throw error;
+  }
+  if ((await read(aside)) !== stale) await link(aside, path);
+  await rm(aside);
+}
+
+async function touch(path: string, log: Logger): Promise<void> {
+  const now = new Date();
+  try {
+    await utimes(path, now, now);
+  } catch (error) {
+    log.warn({ lock: path, error }, 'a lock could not be kept alive');
+  }
+}
+
+function read(path: string): Promise<string | undefined> {
+  return undefinedIfMissing(readFile(path, 'utf8'));
+}
+
+async function touchedAt(path: string): Promise<number | undefined> {
+  return (await undefinedIfMissing(stat(path)))?.mtimeMs;
+}
+
+async function undefinedIfMissing<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}

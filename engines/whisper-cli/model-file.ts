@@ -1,0 +1,171 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+
+/** What a look at a model file tells, without loading it. */
+export type ModelFile =
+  | {
+      readonly ok: true;
+      readonly bytes: number;
+      /** False of the models that know English only. */
+      readonly multilingual: boolean;
+    }
+  | {
+      readonly ok: false;
+      /** `missing` is also a file that this process may not read. */
+      readonly problem: 'missing' | 'not-a-model' | 'cut-off';
+      /** A sentence without its full stop; it names the file. */
+      readonly detail: string;
+    };
+
+/**
+ * Checks that a file is a whole whisper model in ggml's format: reads its header, then walks from tensor to tensor
+ * without reading their data. whisper-cli itself takes a file that ends before its tensors for a model, hears nothing
+ * and exits with 0.
+ *
+ * Synchronous on purpose: the walk is a chain of 170 to 1,300 tiny reads, 2 to 7 ms in all, and ten times as much
+ * when each of them waits for the thread pool.
+ */
+export function inspectModelFile(path: string): ModelFile {
+  try {
+    const found = statSync(path);
+    if (!found.isFile()) throw new NotAModel('it is not a regular file');
+    const { multilingual } = withFile(path, (file) => walk(new Cursor(file, found.size)));
+    return { ok: true, bytes: found.size, multilingual };
+  } catch (error) {
+    return { ok: false, ...explain(error, path) };
+  }
+}
+
+function withFile<T>(path: string, use: (file: number) => T): T {
+  const file = openSync(path, 'r');
+  try {
+    return use(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+class NotAModel extends Error {}
+class CutOff extends Error {}
+
+function explain(error: unknown, path: string): { problem: 'missing' | 'not-a-model' | 'cut-off'; detail: string } {
+  if (error instanceof CutOff) return { problem: 'cut-off', detail: `${path} is cut off: ${error.message}` };
+  if (error instanceof NotAModel) return { problem: 'not-a-model', detail: `${path} is no model: ${error.message}` };
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return { problem: 'missing', detail: `${path} does not exist` };
+    case 'EACCES':
+    case 'EPERM':
+      return { problem: 'missing', detail: `${path} cannot be read: permission denied` };
+    default:
+      throw error;
+  }
+}
+
+const magic = 0x67676d6c;
+const smallestMultilingualVocabulary = 51_865;
+
+/** By ggml's number of the type: the bytes of one block and the values in it. Those that whisper.cpp's tools write. */
+const blocks: Readonly<Record<number, { readonly bytes: number; readonly values: number }>> = {
+  0: { bytes: 4, values: 1 }, // f32
+  1: { bytes: 2, values: 1 }, // f16
+  2: { bytes: 18, values: 32 }, // q4_0
+  3: { bytes: 20, values: 32 }, // q4_1
+  6: { bytes: 22, values: 32 }, // q5_0
+  7: { bytes: 24, values: 32 }, // q5_1
+  8: { bytes: 34, values: 32 }, // q8_0
+  10: { bytes: 84, values: 256 }, // q2_K
+  11: { bytes: 110, values: 256 }, // q3_K
+  12: { bytes: 144, values: 256 }, // q4_K
+  13: { bytes: 176, values: 256 }, // q5_K
+  14: { bytes: 210, values: 256 }, // q6_K
+  30: { bytes: 2, values: 1 }, // bf16
+};
+
+function walk(cursor: Cursor): { multilingual: boolean } {
+  const { vocabulary, tensors } = readHyperparameters(cursor);
+  skipFilterBank(cursor);
+  skipWords(cursor);
+  for (let index = 0; index < tensors; index++) skipTensor(cursor);
+  if (cursor.left > 0) throw new NotAModel(`${cursor.left} bytes follow its last tensor`);
+  return { multilingual: vocabulary >= smallestMultilingualVocabulary };
+}
+
+function readHyperparameters(cursor: Cursor): { vocabulary: number; tensors: number } {
+  if (cursor.left < 4 || cursor.int32() !== magic) throw new NotAModel('it does not begin as a ggml file does');
+  const vocabulary = cursor.int32Between('size of the vocabulary', 50_000, 60_000);
+  cursor.skip(3 * 4); // n_audio_ctx, n_audio_state, n_audio_head
+  const encoderLayers = cursor.int32Between('number of encoder layers', 1, 100);
+  cursor.skip(3 * 4); // n_text_ctx, n_text_state, n_text_head
+  const decoderLayers = cursor.int32Between('number of decoder layers', 1, 100);
+  cursor.skip(2 * 4); // n_mels, ftype
+  return { vocabulary, tensors: 11 + 15 * encoderLayers + 24 * decoderLayers };
+}
+
+function skipFilterBank(cursor: Cursor): void {
+  const bands = cursor.int32Between('number of mel bands', 1, 1_000);
+  const frequencies = cursor.int32Between('number of frequencies', 1, 10_000);
+  cursor.skip(bands * frequencies * 4);
+}
+
+function skipWords(cursor: Cursor): void {
+  const words = cursor.int32Between('number of words', 0, 60_000);
+  for (let index = 0; index < words; index++) cursor.skip(cursor.int32Between('length of a word', 0, 1_000));
+}
+
+function skipTensor(cursor: Cursor): void {
+  const dimensions = cursor.int32Between('number of dimensions', 1, 4);
+  const nameLength = cursor.int32Between('length of a name', 1, 1_000);
+  const type = cursor.int32();
+  let values = 1;
+  for (let index = 0; index < dimensions; index++) values *= cursor.int32Between('dimension', 1, 1_000_000);
+  const block = blocks[type];
+  if (block === undefined) throw new NotAModel(`it has a tensor of the unknown type ${type}`);
+  if (values % block.values !== 0)
+    throw new NotAModel(`it has a tensor of ${values} values in blocks of ${block.values}`);
+  cursor.skip(nameLength);
+  cursor.skip((values / block.values) * block.bytes);
+}
+
+/** Reads on from one place in the file to the next, through a small window. */
+class Cursor {
+  readonly #file: number;
+  readonly #size: number;
+  readonly #window = Buffer.alloc(4096);
+  #windowStart = 0;
+  #windowEnd = 0;
+  #at = 0;
+
+  constructor(file: number, size: number) {
+    this.#file = file;
+    this.#size = size;
+  }
+
+  /** Bytes up to the end of the file. */
+  get left(): number {
+    return this.#size - this.#at;
+  }
+
+  skip(bytes: number): void {
+    if (bytes > this.left)
+      throw new CutOff(`it has ${this.#size} bytes, and at least ${this.#at + bytes} are announced`);
+    this.#at += bytes;
+  }
+
+  int32(): number {
+    const start = this.#at;
+    this.skip(4);
+    if (start < this.#windowStart || this.#at > this.#windowEnd) {
+      this.#windowStart = start;
+      this.#windowEnd = start + readSync(this.#file, this.#window, 0, this.#window.length, start);
+      if (this.#at > this.#windowEnd) throw new CutOff(`it ended at byte ${this.#windowEnd} while it was read`);
+    }
+    return this.#window.readInt32LE(start - this.#windowStart);
+  }
+
+  int32Between(what: string, least: number, most: number): number {
+    const value = this.int32();
+    if (value < least || value > most) throw new NotAModel(`the ${what} cannot be ${value}`);
+    return value;
+  }
+}

@@ -1,0 +1,48 @@
+/** A test service whose local model is the tone model and whose whisper-cli is the real one. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startTestService, type TestService, type TestServiceOptions } from './service.ts';
+import { requireProgram } from './programs.ts';
+import { writeToneModel } from './tone-model.ts';
+
+/** The ways to decode: a path without ffmpeg leaves the WASM decoders. */
+export const decoders = {
+  ffmpeg: {},
+  'WASM decoders': { PATH: '/usr/bin/nothing-here' },
+} as const satisfies Record<string, Readonly<Record<string, string>>>;
+
+export async function startLocalService(options: TestServiceOptions = {}): Promise<TestService> {
+  const models = await mkdtemp(join(tmpdir(), 'parlance-model-'));
+  const modelFile = join(models, 'tones.bin');
+  await writeToneModel(modelFile);
+  const env = { WHISPER_CLI: requireProgram('whisper-cli'), WHISPER_MODEL: modelFile, ...options.env };
+  const service = await startTestService({ ...options, env });
+  return {
+    ...service,
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await rm(models, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface UploadOptions {
+  readonly name?: string;
+  readonly type?: string;
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** POSTs a recording as a browser's form does. */
+export async function upload(
+  service: TestService,
+  recording: Uint8Array,
+  options: UploadOptions = {},
+): Promise<Response> {
+  const form = new FormData();
+  const { name = 'recording', type = '', fields = {}, signal } = options;
+  form.set('file', new File([new Uint8Array(recording)], name, { type }));
+  for (const [field, value] of Object.entries(fields)) form.set(field, value);
+  return service.api('/transcribe', { method: 'POST', body: form, ...(signal && { signal }) });
+}

@@ -1,0 +1,20 @@
+/** Directories and files for one test; they go when it ends. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+export async function temporaryDirectory(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'parlance-test-'));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** Texts by their path below the directory; JSON for what is not a text. */
+export async function writeFiles(directory: string, files: Readonly<Record<string, unknown>>): Promise<void> {
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(directory, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
+  }
+}
