@@ -57,18 +57,21 @@ export async function startService({ settings, env, log, bodyTimeoutMs = 300_000
     await engines[Symbol.asyncDispose]();
     throw error;
   });
+  let stopped: Promise<void> | undefined;
   return {
     url: server.url,
     registry,
-    async stop(graceMs) {
-      const abort = () => ending.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
-      const timers = [setTimeout(abort, graceMs), setTimeout(server.destroy, graceMs + farewellMs)];
-      await server.close();
-      timers.forEach(clearTimeout);
-      abort();
-      await engines[Symbol.asyncDispose]();
-    },
+    stop: (graceMs) => (stopped ??= stop(graceMs)),
   };
+
+  async function stop(graceMs: number): Promise<void> {
+    const abort = () => ending.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
+    const timers = [setTimeout(abort, graceMs), setTimeout(server.destroy, graceMs + farewellMs)];
+    await server.close();
+    timers.forEach(clearTimeout);
+    abort();
+    await engines[Symbol.asyncDispose]();
+  }
 }
 
 /** A share of the heap, and never less than the largest valid request. */

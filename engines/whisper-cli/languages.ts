@@ -1,4 +1,5 @@
 /** The languages of Whisper's multilingual models, in ISO 639-1 (whisper.cpp, `g_lang`). */
+import { EngineError } from '../contract.ts';
 
 const known = new Set(
   (
@@ -9,7 +10,7 @@ const known = new Set(
 );
 
 /** Whisper's own name for a language, or undefined when it does not know it. */
-export function toWhisper(language: string): string | undefined {
+function toWhisper(language: string): string | undefined {
   if (!known.has(language)) return undefined;
   return language === 'jv' ? 'jw' : language;
 }
@@ -18,4 +19,19 @@ export function toWhisper(language: string): string | undefined {
 export function fromWhisper(code: string | undefined): string | null {
   const language = code === 'jw' ? 'jv' : code;
   return language !== undefined && known.has(language) ? language : null;
+}
+
+/**
+ * What whisper-cli is told: the language that was asked for, else `auto` (its own default is English). Throws
+ * `language-not-supported`.
+ */
+export function languageFor(language: string | undefined, multilingual: boolean, model: string): string {
+  if (!multilingual) {
+    if (language === undefined || language === 'en') return 'en';
+    throw new EngineError('language-not-supported', `The model ${model} knows English (en) only, not "${language}".`);
+  }
+  if (language === undefined) return 'auto';
+  const known = toWhisper(language);
+  if (known !== undefined) return known;
+  throw new EngineError('language-not-supported', `Whisper does not know the language "${language}".`);
 }

@@ -109,8 +109,9 @@ function isDead(holder: Holder | undefined): boolean {
   }
 }
 
-/** Moves the lock aside before looking at it: two processes that judge the same lock stale must not both remove one. */
+/** Looks at the lock again once it is out of the way: another waiter may have replaced the stale one by its own. */
 async function removeStale(path: string, stale: string): Promise<void> {
+  if ((await read(path)) !== stale) return;
   const aside = `${path}.${randomUUID()}`;
   try {
     await rename(path, aside);

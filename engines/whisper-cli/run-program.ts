@@ -18,8 +18,8 @@ export interface ProgramRun {
 }
 
 /**
- * Runs a program that reports line by line. Resolves on exit code 0; rejects with an error that shows its last lines, or with the
- * signal's reason, and then everything that it started is gone.
+ * Runs a program that reports line by line. Resolves on exit code 0; rejects with an error that shows its last lines,
+ * or with the signal's reason, and then everything that it started is gone.
  */
 export async function runProgram({ program, args, cwd, env, signal, onLine }: ProgramRun): Promise<void> {
   signal.throwIfAborted();

@@ -15,7 +15,7 @@ const parts: Readonly<Record<string, Violation['in']>> = {
 export function toViolations(errors: readonly ErrorObject[]): Violation[] {
   const seen = new Set<string>();
   return errors
-    .filter((error) => !isAboutNull(error))
+    .filter((error) => !isAboutNull(error) && !isAboutBits(error))
     .map(toViolation)
     .filter((violation) => {
       const key = `${violation.in}${violation.pointer}${violation.detail}`;
@@ -26,6 +26,11 @@ export function toViolations(errors: readonly ErrorObject[]): Violation[] {
 /** `T | null` is an anyOf: what T says of a wrong value is enough. */
 function isAboutNull({ keyword, params }: ErrorObject): boolean {
   return keyword === 'anyOf' || (keyword === 'type' && (params as { type: unknown }).type === 'null');
+}
+
+/** `int32` says nothing to a caller that type and bounds do not say better. */
+function isAboutBits({ keyword, params }: ErrorObject): boolean {
+  return keyword === 'format' && /^u?int\d+$/.test((params as { format: string }).format);
 }
 
 function toViolation(error: ErrorObject): Violation {

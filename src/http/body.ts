@@ -24,26 +24,28 @@ export function declaredLength({ headers }: IncomingMessage): number | undefined
   return length === undefined ? undefined : Number(length);
 }
 
-/** Lets the caller send, and runs `read` under the deadline and the signal. */
-export async function receive<T>({ req, res, signal, timeoutMs }: BodySource, read: () => Promise<T>): Promise<T> {
+/** Lets the caller send, and runs `read` under the deadline and the signal. Its own signal ends what is left of it. */
+export async function receive<T>(
+  { req, res, signal, timeoutMs }: BodySource,
+  read: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   signal.throwIfAborted();
   if (waiting.delete(req)) res.writeContinue();
-  let stop: (() => void) | undefined;
+  const late = () =>
+    over.abort(new ProblemError('request-timeout', `The body did not arrive within ${String(timeoutMs / 1000)} s.`));
+  const left = () => over.abort(signal.reason);
+  const over = new AbortController();
+  const timer = setTimeout(late, timeoutMs);
+  signal.addEventListener('abort', left, { once: true });
   const interrupted = new Promise<never>((_resolve, reject) => {
-    const late = () =>
-      reject(new ProblemError('request-timeout', `The body did not arrive within ${String(timeoutMs / 1000)} s.`));
-    const left = () => reject(signal.reason as Error);
-    const timer = setTimeout(late, timeoutMs);
-    signal.addEventListener('abort', left, { once: true });
-    stop = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', left);
-    };
+    over.signal.addEventListener('abort', () => reject(over.signal.reason as Error), { once: true });
   });
   try {
-    return await Promise.race([read(), interrupted]);
+    return await Promise.race([read(over.signal), interrupted]);
   } finally {
-    stop?.();
+    clearTimeout(timer);
+    signal.removeEventListener('abort', left);
+    over.abort();
   }
 }
 

@@ -39,12 +39,7 @@ export interface JsonBody {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-export async function readJson(source: BodySource, limits: JsonLimits): Promise<JsonBody> {
-  const bytes = await receive(source, () => collect(source.req, limits));
-  return { value: parseObject(bytes), bytes: bytes.length };
-}
-
-async function collect(req: IncomingMessage, { limit, budget, onEnd }: JsonLimits): Promise<Buffer> {
+export async function readJson(source: BodySource, { limit, budget, onEnd }: JsonLimits): Promise<JsonBody> {
   let held = 0;
   onEnd(() => budget.give(held));
   const hold = (bytes: number) => {
@@ -53,10 +48,22 @@ async function collect(req: IncomingMessage, { limit, budget, onEnd }: JsonLimit
     budget.take(bytes - held);
     held = bytes;
   };
-  hold(declaredLength(req) ?? 0);
+  hold(declaredLength(source.req) ?? 0); // before the caller is told to send it
+  const bytes = await receive(source, (signal) => collect(source.req, { hold, signal }));
+  return { value: parseObject(bytes), bytes: bytes.length };
+}
+
+interface Collecting {
+  /** Told how many bytes have come, before they are kept. */
+  readonly hold: (bytes: number) => void;
+  readonly signal: AbortSignal;
+}
+
+async function collect(req: IncomingMessage, { hold, signal }: Collecting): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let received = 0;
   for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    signal.throwIfAborted();
     received += chunk.length;
     hold(received);
     chunks.push(chunk);

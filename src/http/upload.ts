@@ -84,7 +84,11 @@ function theRecording(fields: Parsed['fields'], files: Parsed['files']): Parsed[
       '/file',
       `is missing; a file was sent in the field ${JSON.stringify(file.fieldname.slice(0, 40))}`,
     );
-  throw invalid('body', '/file', 'is missing; send the recording as multipart/form-data in the field "file"');
+  throw invalid(
+    'body',
+    '/file',
+    'is missing; send the recording as multipart/form-data in the field "file", with a filename',
+  );
 }
 
 async function sniffed(path: string, bytes: number): Promise<Recording> {
@@ -129,8 +133,13 @@ function explainLimit({ code, field = '' }: MulterError): ProblemError {
       return invalid('body', '/file', 'must be one file; several were sent');
     case 'LIMIT_FIELD_VALUE':
       return invalid('body', place, `must not have more than ${String(limits.fieldSize)} bytes`);
+    case 'LIMIT_FIELD_COUNT':
+    case 'LIMIT_PART_COUNT':
+      return invalid('body', '', `must not have more than ${String(limits.fields)} fields beside the recording`);
+    case 'LIMIT_FIELD_KEY':
+      return invalid('body', '', `must not have field names of more than ${String(limits.fieldNameSize)} bytes`);
     default:
-      return invalid('body', place, `has more or longer fields than a valid form (${code})`);
+      return invalid('body', place, 'must not be in a form: a field has a plain name, without brackets');
   }
 }
 

@@ -15,6 +15,7 @@ import {
 } from 'mediabunny';
 import { assertPlausible } from './pcm.ts';
 import { undecodable } from './failures.ts';
+import { webmSource } from './webm-source.ts';
 
 /** The containers that are read here; the bytes of wav and mp3 files go to their decoders directly. */
 export type PacketContainer = 'webm' | 'mp4' | 'ogg' | 'flac';
@@ -44,7 +45,8 @@ export async function* decodePackets<T>(
   container: PacketContainer,
   decoderFor: (track: Track) => Promise<(packet: Uint8Array) => T | Promise<T>>,
 ): AsyncGenerator<T> {
-  const input = new Input({ source: new FilePathSource(path), formats: formats[container] });
+  const source = container === 'webm' ? webmSource(path) : new FilePathSource(path);
+  const input = new Input({ source, formats: formats[container] });
   try {
     const [audio] = await input.getAudioTracks();
     if (audio === undefined) throw undecodable(`no audio track was found in the ${container} file`);
@@ -59,8 +61,8 @@ async function describe(audio: InputAudioTrack, container: PacketContainer): Pro
   const sampleRate = await audio.getSampleRate();
   const channels = await audio.getNumberOfChannels();
   assertPlausible(sampleRate, channels);
-  const description = (await audio.getDecoderConfig())?.description;
-  return { container, codec: await audio.getCodec(), sampleRate, channels, description: toBytes(description) };
+  const config: { description?: ArrayBufferView | ArrayBufferLike } | null = await audio.getDecoderConfig();
+  return { container, codec: await audio.getCodec(), sampleRate, channels, description: toBytes(config?.description) };
 }
 
 /** Packet by packet rather than with the sink's own iterator, which drops what it has read ahead when a file is cut. */

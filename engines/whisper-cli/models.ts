@@ -1,0 +1,33 @@
+/** The model files of the settings. */
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { isModelName, type ModelName } from './catalogue.ts';
+import { inspectModelFile, type ModelFile } from './model-file.ts';
+import type { ModelOptions } from './options.ts';
+import { downloadedModelPath } from './prepare.ts';
+
+export interface Model extends ModelOptions {
+  /** Which of the catalogue's models its file stands for, when it lies where downloads go. */
+  readonly download: ModelName | undefined;
+  /** A look at the file; free when it has not changed. */
+  readonly inspect: () => Promise<ModelFile>;
+}
+
+export function toModel(options: ModelOptions, dataDir: string): Model {
+  const name = /^ggml-(.+)\.bin$/.exec(basename(options.file))?.[1] ?? '';
+  const isDownload = isModelName(name) && options.file === downloadedModelPath(dataDir, name);
+  return { ...options, download: isDownload ? name : undefined, inspect: remember(options.file) };
+}
+
+/** A look at a model file is worth milliseconds; it is taken again only when the file has changed. */
+function remember(path: string): () => Promise<ModelFile> {
+  let seen: { readonly stamp: string; readonly found: ModelFile } | undefined;
+  return async () => {
+    const stamp = await stat(path).then(
+      ({ mtimeMs, size, ino }) => [mtimeMs, size, ino].join(),
+      () => 'missing',
+    );
+    if (seen?.stamp !== stamp) seen = { stamp, found: inspectModelFile(path) };
+    return seen.found;
+  };
+}

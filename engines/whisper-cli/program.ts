@@ -1,0 +1,27 @@
+/** The whisper-cli program on this machine. */
+import { isAbsolute, delimiter } from 'node:path';
+import type { EngineContext } from '../contract.ts';
+import { builtProgramPath } from './build.ts';
+import { findProgram, isExecutable } from './find-program.ts';
+
+/** By the settings, then WHISPER_CLI, then PATH, then what `npm run setup` has built. */
+export async function findWhisper(named: string | undefined, context: EngineContext): Promise<string | undefined> {
+  const { env, dataDir, resolve } = context;
+  const path = named ?? env.WHISPER_CLI;
+  if (path !== undefined && path !== '') return (await isExecutable(resolve(path))) ? resolve(path) : undefined;
+  const absolute = (env.PATH ?? '').split(delimiter).filter(isAbsolute).join(delimiter);
+  const found = await findProgram(['whisper-cli'], absolute);
+  if (found !== undefined) return found;
+  const built = builtProgramPath(dataDir);
+  return (await isExecutable(built)) ? built : undefined;
+}
+
+const versionDeadlineMs = 5_000;
+
+export async function versionOf(program: string, context: EngineContext): Promise<string> {
+  await using directory = await context.temporaryDirectory();
+  const signal = AbortSignal.timeout(versionDeadlineMs);
+  const call = { signal, timeoutMs: versionDeadlineMs, cwd: directory.path };
+  const { stdout } = await context.run(program, ['--version'], call);
+  return /version:? *(\S+)/.exec(stdout)?.[1] ?? 'unknown version';
+}

@@ -1,0 +1,90 @@
+/**
+ * A webm file for mediabunny, which reads whole clusters only and searches for ever in a file that ends in rubbish: so
+ * the file ends after its last whole element here, and the cluster that was cut there says so. A browser may well
+ * have written everything into one cluster.
+ */
+import { closeSync, fstatSync, openSync } from 'node:fs';
+import { CustomSource, type Source } from 'mediabunny';
+import { readAt } from './file-bytes.ts';
+
+const segment = 0x18538067;
+const cluster = 0x1f43b675;
+
+/** RFC 9559: what may stand in a file, in a segment and in a cluster; these are all on one level here. */
+const known = new Set([
+  ...[0x1a45dfa3, segment, cluster, 0xec, 0xbf], // EBML, ..., Void, CRC-32
+  ...[0x114d9b74, 0x1549a966, 0x1654ae6b, 0x1c53bb6b, 0x1941a469, 0x1043a770, 0x1254c367], // SeekHead to Tags
+  ...[0xe7, 0x5854, 0xa7, 0xab, 0xa3, 0xa0, 0xaf], // Timestamp to EncryptedBlock
+]);
+
+interface ElementHeader {
+  readonly id: number;
+  /** Position of its content, and the width of the field before it that gives the content's length. */
+  readonly start: number;
+  readonly sizeWidth: number;
+  /** Length of the content; more than any file has when the writer did not know it yet. */
+  readonly size: number;
+}
+
+interface Patch {
+  readonly position: number;
+  readonly bytes: Uint8Array;
+}
+
+export function webmSource(path: string): Source {
+  const file = openSync(path, 'r');
+  const { end, patch } = wholePart(file, fstatSync(file).size);
+  return new CustomSource({
+    getSize: () => end,
+    read: (from, to) => {
+      const bytes = readAt(file, from, to - from);
+      patch?.bytes.forEach((byte, i) => (bytes[patch.position + i - from] = byte)); // ignored where it lies outside
+      return bytes;
+    },
+    dispose: () => closeSync(file),
+    prefetchProfile: 'fileSystem',
+  });
+}
+
+function wholePart(file: number, fileBytes: number): { end: number; patch?: Patch } {
+  let cut: ElementHeader | undefined;
+  let position = 0;
+  for (;;) {
+    const element = readHeader(file, position);
+    if (element === undefined || !known.has(element.id)) break;
+    const end = element.start + element.size;
+    const enter = element.id === segment || (element.id === cluster && end > fileBytes);
+    if (!enter && end > fileBytes) break;
+    if (element.id === cluster) cut = enter ? element : undefined;
+    position = enter ? element.start : end;
+  }
+  if (cut === undefined) return { end: position };
+  const bytes = sizeField(position - cut.start, cut.sizeWidth);
+  return { end: position, patch: { position: cut.start - cut.sizeWidth, bytes } };
+}
+
+function readHeader(file: number, position: number): ElementHeader | undefined {
+  const bytes = readAt(file, position, 12);
+  const idWidth = widthOf(bytes[0]);
+  const sizeWidth = widthOf(bytes[idWidth]);
+  const start = idWidth + sizeWidth;
+  if (idWidth > 4 || sizeWidth > 8 || start > bytes.length) return undefined;
+  const id = numberFrom(bytes.subarray(0, idWidth));
+  bytes[idWidth]! -= 2 ** (8 - sizeWidth); // the bit that only says how wide the field is
+  return { id, start: position + start, sizeWidth, size: numberFrom(bytes.subarray(idWidth, start)) };
+}
+
+/** A number of variable length begins with as many zero bits as it has bytes beyond the first. */
+function widthOf(firstByte = 0): number {
+  return Math.clz32(firstByte) - 23;
+}
+
+function numberFrom(bytes: Uint8Array): number {
+  return bytes.reduce((number, byte) => number * 256 + byte, 0);
+}
+
+function sizeField(size: number, width: number): Uint8Array {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(size) | (1n << BigInt(7 * width)));
+  return bytes.subarray(8 - width);
+}

@@ -1,0 +1,324 @@
+import { hash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { download, type Download, type Patience } from '../../../engines/whisper-cli/download.ts';
+import { good, recordingLog, serve, status, temporaryDirectory, type Answer } from './support.ts';
+
+const MiB = 2 ** 20;
+const content = randomBytes(3 * MiB);
+const half = 1.5 * MiB;
+const patience: Patience = { idleMs: 30_000, attempts: 3, firstWaitMs: 1, longestWaitMs: 20 };
+
+async function jobFor(url: string, changes: Partial<Download> = {}) {
+  const directory = await temporaryDirectory();
+  const fractions: (number | null)[] = [];
+  const job: Download = {
+    url: `${url}/model.bin`,
+    to: join(directory, 'model.bin'),
+    sha1: hash('sha1', content),
+    maxBytes: 4 * MiB,
+    fetch,
+    signal: new AbortController().signal,
+    progress: (fraction) => fractions.push(fraction),
+    log: recordingLog(),
+    patience,
+    ...changes,
+  };
+  return { ...job, directory, part: `${job.to}.part`, fractions };
+}
+
+/** Resolves when the file has that many bytes. */
+async function hasBytes(path: string, bytes: number): Promise<void> {
+  await vi.waitFor(async () => expect((await stat(path)).size).toBe(bytes), { interval: 2, timeout: 10_000 });
+}
+
+/** Sends the first half; then, once the client has stored it, does what `then` says. */
+function firstHalf(stored: () => string, then: (response: Parameters<Answer>[1]) => void, headers = {}): Answer {
+  return async (_request, response) => {
+    response.writeHead(200, { 'content-length': content.length, ...headers });
+    response.write(content.subarray(0, half));
+    await hasBytes(stored(), half);
+    then(response);
+  };
+}
+
+test('a file comes whole, with its progress, and nothing is left beside it', async () => {
+  const { url, requests } = await serve(good(content));
+  const job = await jobFor(url);
+  await download(job);
+  expect(content.equals(await readFile(job.to))).toBe(true);
+  expect(await readdir(job.directory)).toEqual(['model.bin']);
+  expect(job.fractions.at(-1)).toBe(1);
+  expect(job.fractions).toEqual(job.fractions.toSorted((a, b) => Number(a) - Number(b)));
+  expect(requests[0]?.headers['accept-encoding']).toBe('identity');
+});
+
+test('a server that closes the connection behind the last byte does no harm', async () => {
+  const closing: Answer = (_request, response) => {
+    response.writeHead(200, { 'content-length': content.length, connection: 'close' }).end(content);
+  };
+  const { url } = await serve(closing);
+  for (let time = 0; time < 5; time++) await download(await jobFor(url));
+});
+
+test('a file that is there already is not fetched again, a wrong one is replaced', async () => {
+  const { url, requests } = await serve(good(content));
+  const job = await jobFor(url);
+  await writeFile(job.to, 'something else');
+  await download(job);
+  await download(job);
+  expect(content.equals(await readFile(job.to))).toBe(true);
+  expect(requests).toHaveLength(1);
+});
+
+test('without a Content-Length the progress is unknown', async () => {
+  const { url } = await serve((_request, response) => void response.writeHead(200).end(content));
+  const job = await jobFor(url);
+  await download(job);
+  expect(new Set(job.fractions)).toEqual(new Set([null]));
+});
+
+test('a transfer that breaks off goes on where it stopped, from the same version only', async () => {
+  let part = '';
+  const breaksOff = firstHalf(
+    () => part,
+    (response) => response.destroy(),
+    { etag: '"one"' },
+  );
+  const { url, requests } = await serve(breaksOff, good(content, '"one"'));
+  const job = await jobFor(url);
+  part = job.part;
+  await download(job);
+  expect(content.equals(await readFile(job.to))).toBe(true);
+  expect(requests[1]?.headers).toMatchObject({ range: `bytes=${half}-`, 'if-range': '"one"' });
+});
+
+test('content that changes between two attempts is fetched anew', async () => {
+  let part = '';
+  const changed = randomBytes(2 * MiB);
+  const breaksOff = firstHalf(
+    () => part,
+    (response) => response.destroy(),
+    { etag: '"one"' },
+  );
+  const { url, requests } = await serve(breaksOff, good(changed, '"two"'));
+  const job = await jobFor(url, { sha1: hash('sha1', changed) });
+  part = job.part;
+  await download(job);
+  expect(changed.equals(await readFile(job.to))).toBe(true);
+  expect(requests).toHaveLength(2);
+});
+
+test('a weak ETag is not used to resume', async () => {
+  let part = '';
+  const breaksOff = firstHalf(
+    () => part,
+    (response) => response.destroy(),
+    { etag: 'W/"one"' },
+  );
+  const { url, requests } = await serve(breaksOff, good(content));
+  const job = await jobFor(url);
+  part = job.part;
+  await download(job);
+  expect(requests[1]?.headers).not.toHaveProperty('if-range');
+});
+
+test('what an earlier process left is used', async () => {
+  const { url, requests } = await serve(good(content));
+  const job = await jobFor(url);
+  await writeFile(job.part, content.subarray(0, MiB));
+  await download(job);
+  expect(content.equals(await readFile(job.to))).toBe(true);
+  expect(requests.map(({ headers }) => headers.range)).toEqual([`bytes=${MiB}-`]);
+});
+
+test('a partial file that is complete needs no request', async () => {
+  const { url, requests } = await serve(good(content));
+  const job = await jobFor(url);
+  await writeFile(job.part, content);
+  await download(job);
+  expect(await readdir(job.directory)).toEqual(['model.bin']);
+  expect(requests).toHaveLength(0);
+});
+
+test.for<[string, Answer[]]>([
+  ['ignores Range', [(_request, response) => void response.end(content)]],
+  ['answers 416', [good(content.subarray(0, MiB)), good(content)]],
+  ['answers with another range', [(_, response) => void response.writeHead(206).end('x'), good(content)]],
+  ['goes on with other bytes', [good(randomBytes(3 * MiB)), good(content)]],
+])('a download that should be resumed starts over when the server %s', async ([, answers]) => {
+  const { url } = await serve(...answers);
+  const job = await jobFor(url);
+  await writeFile(job.part, content.subarray(0, 2 * MiB));
+  await download(job);
+  expect(content.equals(await readFile(job.to))).toBe(true);
+});
+
+test('a stalled transfer is broken off and tried again', async () => {
+  let part = '';
+  const stalls = firstHalf(
+    () => part,
+    () => {},
+  );
+  const { url, requests } = await serve(stalls, good(content));
+  const job = await jobFor(url, { patience: { ...patience, idleMs: 300 } });
+  part = job.part;
+  await download(job);
+  expect(requests.length).toBeGreaterThan(1);
+});
+
+test('a server that never answers ends in a clear error', async () => {
+  const { url, requests } = await serve(() => {});
+  const job = await jobFor(url, { patience: { ...patience, idleMs: 20 } });
+  await expect(download(job)).rejects.toThrow('no byte came for 0.02 s, after 3 attempts');
+  expect(requests).toHaveLength(3);
+  expect(await readdir(job.directory)).toEqual([]);
+});
+
+test.for<[string, Answer]>([
+  ['500', status(500)],
+  ['503', status(503, { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() })],
+  ['429', status(429, { 'retry-after': '3600' })],
+  ['408', status(408)],
+])('a %s is tried again, and not later than our patience allows', async ([, answer]) => {
+  const { url, requests } = await serve(answer, answer, good(content));
+  await download(await jobFor(url));
+  expect(requests).toHaveLength(3);
+});
+
+test('a server that stays broken ends in an error that says how', async () => {
+  const { url, requests } = await serve(status(500));
+  await expect(download(await jobFor(url))).rejects.toThrow(
+    /model\.bin cannot be downloaded: the server answered 500 Internal Server Error, after 3 attempts$/,
+  );
+  expect(requests).toHaveLength(3);
+});
+
+test('a transfer that gets ahead may break more often than one that does not', async () => {
+  let part = '';
+  const brokenAt = (bytes: number): Answer => {
+    return async (_request, response) => {
+      const start = bytes - MiB / 2;
+      const range = `bytes ${start}-${content.length - 1}/${content.length}`;
+      response.writeHead(start === 0 ? 200 : 206, { 'content-range': range });
+      response.write(content.subarray(start, bytes));
+      await hasBytes(part, bytes);
+      response.destroy();
+    };
+  };
+  const steps = [0.5, 1, 1.5, 2, 2.5].map((size) => brokenAt(size * MiB));
+  const { url, requests } = await serve(...steps, good(content));
+  const job = await jobFor(url);
+  part = job.part;
+  await download(job);
+  expect(requests).toHaveLength(6);
+});
+
+test('a 404 is final', async () => {
+  const { url, requests } = await serve(status(404));
+  const job = await jobFor(url);
+  await expect(download(job)).rejects.toThrow('model.bin cannot be downloaded: the server answered 404 Not Found');
+  expect(requests).toHaveLength(1);
+  expect(await readdir(job.directory)).toEqual([]);
+});
+
+test('a host that is not there ends in an error that says so', async () => {
+  const { url, close } = await serve(status(200));
+  await close();
+  await expect(download(await jobFor(url))).rejects.toThrow(
+    /the connection failed \(.*ECONNREFUSED.*, after 3 attempts/,
+  );
+});
+
+test('wrong bytes are deleted, and the error shows both digests', async () => {
+  const wrong = randomBytes(1000);
+  const { url, requests } = await serve(good(wrong));
+  const job = await jobFor(url);
+  await expect(download(job)).rejects.toThrow(
+    `1000 bytes with the SHA-1 ${hash('sha1', wrong)}, expected ${hash('sha1', content)}; what came was deleted`,
+  );
+  expect(requests).toHaveLength(1);
+  expect(await readdir(job.directory)).toEqual([]);
+});
+
+test('a Content-Length above the bytes that come is a broken transfer', async () => {
+  const tooLong: Answer = (_request, response) => {
+    response.writeHead(200, { 'content-length': content.length + 5, connection: 'close' });
+    response.end(content);
+  };
+  const { url } = await serve(tooLong, tooLong, good(content));
+  const job = await jobFor(url);
+  await download(job);
+  expect(content.equals(await readFile(job.to))).toBe(true);
+});
+
+test('a Content-Length below the bytes that come makes a wrong file', async () => {
+  const { url } = await serve((_request, response) => {
+    response.writeHead(200, { 'content-length': content.length - 5, connection: 'close' });
+    response.end(content);
+  });
+  const job = await jobFor(url);
+  await expect(download(job)).rejects.toThrow(`${content.length - 5} bytes with the SHA-1`);
+  expect(await readdir(job.directory)).toEqual([]);
+});
+
+test.for<[string, Answer]>([
+  ['says that it has', good(content)],
+  ['sends', (_request, response) => void response.writeHead(200).end(content)],
+])('more bytes than the file can have are refused when the server %s them', async ([, answer]) => {
+  const { url, requests } = await serve(answer);
+  const job = await jobFor(url, { maxBytes: MiB });
+  await expect(download(job)).rejects.toThrow('it has more than 1048576 bytes');
+  expect(requests).toHaveLength(1);
+  expect(await readdir(job.directory)).toEqual([]);
+});
+
+test('an abort ends it at once and keeps what has come', async () => {
+  let part = '';
+  let closed: Promise<unknown> | undefined;
+  const stalls: Answer = (request, response) => {
+    closed = new Promise((resolve) => request.socket.on('close', resolve));
+    return firstHalf(
+      () => part,
+      () => controller.abort(new Error('enough')),
+    )(request, response);
+  };
+  const { url, requests } = await serve(stalls, good(content));
+  const controller = new AbortController();
+  const job = await jobFor(url, { signal: controller.signal });
+  part = job.part;
+  await expect(download(job)).rejects.toThrow('enough');
+  await closed;
+  expect(await readdir(job.directory)).toEqual(['model.bin.part']);
+  await download({ ...job, signal: new AbortController().signal });
+  expect(requests[1]?.headers.range).toBe(`bytes=${half}-`);
+});
+
+test('an abort ends the wait for the next attempt', async () => {
+  const { url } = await serve(status(500));
+  const controller = new AbortController();
+  const log = recordingLog();
+  const slow = { ...patience, firstWaitMs: 60_000, longestWaitMs: 60_000 };
+  const done = download(await jobFor(url, { signal: controller.signal, log, patience: slow }));
+  void log.heard(({ message }) => message.includes('tried again')).then(() => controller.abort(new Error('enough')));
+  await expect(done).rejects.toThrow('enough');
+});
+
+test.skipIf(!existsSync('/dev/full'))('a full disk is named, and given its room back', async () => {
+  const { url, requests } = await serve(good(content));
+  const job = await jobFor(url);
+  await symlink('/dev/full', job.part);
+  await expect(download(job)).rejects.toThrow(`the disk is full: model.bin needs 4 MiB in ${job.directory}`);
+  expect(requests).toHaveLength(1);
+  expect(await readdir(job.directory)).toEqual([]);
+});
+
+test('two downloads of the same file make one request', async () => {
+  const { url, requests } = await serve(good(content));
+  const job = await jobFor(url);
+  await Promise.all([download(job), download(job)]);
+  expect(requests).toHaveLength(1);
+  expect(await readdir(job.directory)).toEqual(['model.bin']);
+});

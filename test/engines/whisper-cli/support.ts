@@ -1,0 +1,107 @@
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import type { Logger } from '../../../engines/contract.ts';
+
+/** A directory that goes when the test ends. */
+export async function temporaryDirectory(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'parlance-whisper-cli-'));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** A logger that keeps what it is told; `heard` resolves with the first entry that `wanted` accepts. */
+export function recordingLog() {
+  const entries: { facts: object; message: string }[] = [];
+  const listeners = new Set<() => void>();
+  const record = (facts: object, message: string) => {
+    entries.push({ facts, message });
+    for (const listen of listeners) listen();
+  };
+  const log: Logger = { debug: record, info: record, warn: record, error: record };
+  const heard = (wanted: (entry: { facts: object; message: string }) => boolean) =>
+    new Promise<{ facts: object; message: string }>((resolve) => {
+      const look = () => {
+        const entry = entries.find(wanted);
+        if (entry !== undefined) resolve(entry);
+      };
+      listeners.add(look);
+      look();
+    });
+  return { ...log, entries, heard };
+}
+
+export type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+/** A server on 127.0.0.1 that gives its answers in turn, the last one for ever; it goes when the test ends. */
+export async function serve(...answers: Answer[]) {
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    const answer = answers[Math.min(requests.length, answers.length - 1)];
+    requests.push(request);
+    void answer?.(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  onTestFinished(close);
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, close };
+}
+
+/** Serves a file as a good server does: ranges, If-Range, 416. */
+export function good(content: Uint8Array, etag?: string): Answer {
+  return (request, response) => {
+    if (etag !== undefined) response.setHeader('etag', etag);
+    const wanted = /^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1];
+    const start = wanted === undefined || (request.headers['if-range'] ?? etag) !== etag ? undefined : Number(wanted);
+    if (start !== undefined && start >= content.length) {
+      response.writeHead(416, { 'content-range': `bytes */${content.length}` }).end();
+      return;
+    }
+    const body = content.subarray(start ?? 0);
+    response.setHeader('content-length', body.length);
+    if (start !== undefined) {
+      response.statusCode = 206;
+      response.setHeader('content-range', `bytes ${start}-${content.length - 1}/${content.length}`);
+    }
+    response.end(body);
+  };
+}
+
+/** Answers with a status and nothing else. */
+export function status(code: number, headers: Record<string, string> = {}): Answer {
+  return (_request, response) => {
+    response.writeHead(code, headers).end();
+  };
+}
+
+/** Names on a PATH, and the program in test/fixtures/programs that is behind each; `node` is Node itself. */
+export type Programs = Readonly<Record<string, string>>;
+
+/** Has all that a build needs; nobody runs the compilers. */
+export const machine = {
+  npm: 'npm',
+  tar: 'tar',
+  cmake: 'cmake',
+  make: 'node',
+  cc: 'node',
+  'c++': 'node',
+  node: 'node',
+};
+
+/** A PATH that has these programs and no others. */
+export async function pathWith(programs: Programs): Promise<string> {
+  const path = await temporaryDirectory();
+  const fixtures = fileURLToPath(new URL('../../fixtures/programs/', import.meta.url));
+  for (const [name, program] of Object.entries(programs)) {
+    await symlink(program === 'node' ? process.execPath : join(fixtures, program), join(path, name));
+  }
+  return path;
+}

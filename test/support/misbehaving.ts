@@ -1,0 +1,69 @@
+/** Services whose whisper-cli or ffmpeg does not behave: tiny real programs stand in for them. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startTestService, type TestService, type TestServiceOptions } from './service.ts';
+import { writeToneModel } from './tone-model.ts';
+
+const fixtures = join(import.meta.dirname, '../fixtures');
+export const standIns = {
+  'whisper-cli': join(fixtures, 'whisper/whisper-cli.mjs'),
+  'endless ffmpeg': join(fixtures, 'whisper/ffmpeg-endless.sh'),
+} as const;
+
+interface MisbehavingOptions extends TestServiceOptions {
+  /** How the stand-in may behave, as a request's `model` chooses it; see the fixture. */
+  readonly behaviours: readonly string[];
+  /** Further options of the engine, in YAML's flow style. */
+  readonly engine?: string;
+}
+
+export async function startMisbehavingService(options: MisbehavingOptions): Promise<TestService> {
+  const models = await mkdtemp(join(tmpdir(), 'parlance-model-'));
+  await writeToneModel(join(models, 'tones'));
+  for (const behaviour of options.behaviours) await symlink('tones', join(models, `${behaviour}.bin`));
+  const entries = options.behaviours.map((behaviour) => `{ id: ${behaviour}, file: ${join(models, behaviour)}.bin }`);
+  const engine = [`use: whisper-cli`, `program: ${standIns['whisper-cli']}`, `models: [${entries.join(', ')}]`];
+  if (options.engine !== undefined) engine.push(options.engine);
+  const service = await startTestService({ ...options, config: `engines: { local: { ${engine.join(', ')} } }` });
+  return {
+    ...service,
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await rm(models, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Process {
+  readonly pid: number;
+  readonly group: number;
+  readonly commandLine: string;
+}
+
+/** The living processes of this machine (proc(5)); a zombie has ended. */
+function processes(): Process[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const [, state, , group] = /\) (\S) (\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+        const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        return state === 'Z' ? [] : [{ pid: Number(pid), group: Number(group), commandLine }];
+      } catch {
+        return []; // it has ended meanwhile
+      }
+    });
+}
+
+/** The programs at work for a service: whoever names its directory. */
+export function programsOf({ dir }: TestService): Process[] {
+  return processes().filter(({ pid, commandLine }) => pid !== process.pid && commandLine.includes(dir));
+}
+
+/** Whether anything of these programs, children included, still lives. */
+export function anyAlive(programs: readonly Process[]): boolean {
+  const groups = new Set(programs.map(({ group }) => group));
+  return processes().some(({ group }) => groups.has(group));
+}

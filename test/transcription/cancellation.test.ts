@@ -1,0 +1,113 @@
+/** When its caller leaves, its deadline passes or the service ends, nothing works on a recording any more. */
+import { connect } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { decoders, upload } from '../support/local-service.ts';
+import { anyAlive, programsOf, standIns, startMisbehavingService } from '../support/misbehaving.ts';
+import type { TestService } from '../support/service.ts';
+import { toneWav } from '../support/tone-model.ts';
+
+const recording = toneWav({ words: ['alpha'], rate: 16_000 });
+const limitMs = 250;
+
+/** What a stage needs, and how many programs are at work in it. */
+const stages = {
+  decoding: { env: { FFMPEG: standIns['endless ffmpeg'] } },
+  transcribing: { env: {} },
+} as const;
+
+async function start(env: Readonly<Record<string, string>>): Promise<TestService> {
+  const service = await startMisbehavingService({ behaviours: ['hang'], engine: 'slots: 1, waiting: 2', env });
+  onTestFinished(() => service[Symbol.asyncDispose]());
+  return service;
+}
+
+/** Resolves with the programs once they are at work. */
+async function atWork(service: TestService) {
+  await expect.poll(() => programsOf(service).length, { timeout: 10_000, interval: 10 }).toBeGreaterThan(0);
+  return programsOf(service);
+}
+
+async function goneInTime(gone: () => boolean | Promise<boolean>): Promise<void> {
+  await expect.poll(gone, { timeout: limitMs, interval: 5 }).toBe(true);
+}
+
+describe.each(Object.entries(stages))('while %s', (_stage, { env }) => {
+  test('a caller that leaves takes its programs along', async () => {
+    const service = await start(env);
+    const caller = new AbortController();
+    const left = expect(upload(service, recording, { signal: caller.signal })).rejects.toThrow();
+    const programs = await atWork(service);
+    caller.abort();
+    await goneInTime(() => !anyAlive(programs));
+    await left;
+    await expect.poll(() => service.leftovers()).toEqual([]);
+    await expect.poll(() => service.log.find(({ msg }) => msg === 'request')).toMatchObject({ status: 499 });
+    expect(service.log.filter(({ level }) => level >= 50)).toEqual([]);
+  });
+
+  test('the deadline (TRANSCRIBE_TIMEOUT) ends them with 504', async () => {
+    const service = await start({ ...env, TRANSCRIBE_TIMEOUT: '1' });
+    const answer = upload(service, recording);
+    const programs = await atWork(service);
+    const response = await answer;
+    await goneInTime(() => !anyAlive(programs));
+    expect(response.status).toBe(504);
+    expect(await response.json()).toMatchObject({ code: 'engine-timeout' });
+    await expect.poll(() => service.leftovers()).toEqual([]);
+  });
+
+  test('the end of the service ends them with 503', async () => {
+    const service = await start(env);
+    const answer = upload(service, recording);
+    const programs = await atWork(service);
+    const stopped = service.service.stop(0);
+    await goneInTime(() => !anyAlive(programs));
+    const response = await answer;
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ code: 'shutting-down' });
+    await stopped;
+  });
+});
+
+test('while uploading, a caller that leaves leaves no file', async () => {
+  const service = await start({});
+  const { port } = new URL(service.url);
+  const socket = connect(Number(port), '127.0.0.1');
+  const head = 'POST /api/v1/transcribe HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000\r\n';
+  const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n';
+  socket.write(`${head}Content-Type: multipart/form-data; boundary=x\r\n\r\n${part}${'a'.repeat(100_000)}`);
+  await expect.poll(() => service.leftovers().then((files) => files.length), { timeout: 10_000 }).toBeGreaterThan(0);
+  socket.destroy();
+  await goneInTime(async () => (await service.leftovers()).length === 0);
+});
+
+test('while queued, a caller that leaves leaves the queue', async () => {
+  const service = await start({});
+  const [first, second] = [new AbortController(), new AbortController()];
+  const leave = ({ signal }: AbortController) => expect(upload(service, recording, { signal })).rejects.toThrow();
+  const answers = [leave(first)];
+  const programs = await atWork(service);
+  answers.push(leave(second));
+  const stored = async () => (await service.leftovers()).filter((file) => file.endsWith('/upload')).length;
+  await expect.poll(stored, { timeout: 10_000, interval: 10 }).toBe(2);
+  second.abort();
+  await expect.poll(() => service.log.filter(({ msg }) => msg === 'request').length).toBe(1);
+  expect(anyAlive(programs)).toBe(true);
+  first.abort();
+  await goneInTime(() => !anyAlive(programs));
+  await Promise.all(answers);
+  await expect.poll(() => service.leftovers()).toEqual([]);
+});
+
+test('while the WASM decoders work, a caller that leaves leaves no file and no thread', async () => {
+  const service = await start({ ...decoders['WASM decoders'], TRANSCRIBE_MAX_SECONDS: '86400' });
+  const caller = new AbortController();
+  const hours = toneWav({ words: [], rate: 192_000, tailSeconds: 60 });
+  const left = expect(upload(service, hours.subarray(0, 25_000_000), { signal: caller.signal })).rejects.toThrow();
+  const decoding = async () => (await service.leftovers()).some((file) => file.endsWith('decoded.wav'));
+  await expect.poll(decoding, { timeout: 20_000, interval: 5 }).toBe(true);
+  caller.abort();
+  await left;
+  await goneInTime(async () => (await service.leftovers()).length === 0);
+  expect(programsOf(service)).toEqual([]);
+});

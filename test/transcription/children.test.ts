@@ -1,0 +1,79 @@
+/** whisper-cli as it should not be: each failure is a clean problem for the caller and a line with the cause in the log. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { upload } from '../support/local-service.ts';
+import { programsOf, startMisbehavingService } from '../support/misbehaving.ts';
+import type { TestService } from '../support/service.ts';
+import { toneWav } from '../support/tone-model.ts';
+
+const recording = toneWav({ words: ['alpha'], rate: 16_000 });
+
+const failures = {
+  killed: 'signal SIGKILL',
+  fails: 'exit code 3',
+  'no-json': 'no usable JSON',
+  garbage: 'no usable JSON',
+  'other-shape': 'no usable JSON',
+} as const;
+
+const successes = {
+  controls: { text: 'one two three four', language: 'en' },
+  'cut-character': { text: 'gr�', language: 'de' },
+  floods: { text: 'flooded', language: 'en' },
+  javanese: { text: 'sugeng enjing', language: 'jv' },
+  cantonese: { text: 'jou san', language: null },
+  blank: { text: '', language: null },
+} as const;
+
+describe('a whisper-cli', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    const behaviours = [...Object.keys(failures), ...Object.keys(successes), 'arguments', 'environment'];
+    service = await startMisbehavingService({
+      behaviours,
+      env: { OPENAI_API_KEY: 'sk-secret' },
+      engine: 'slots: 1, threads: 3',
+    });
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+  const transcribe = (model: string, fields = {}) => upload(service, recording, { fields: { model, ...fields } });
+
+  test.each(Object.entries(failures))(
+    'that is bad (%s) is an engine-failed whose cause only the log tells: %s',
+    async (model, cause) => {
+      const response = await transcribe(model);
+      const answer = await response.text();
+      expect(response.status).toBe(500);
+      const problem = JSON.parse(answer) as { code: string; instance: string };
+      expect(problem.code).toBe('engine-failed');
+      expect(answer).not.toMatch(/secret|json|signal|exit/i);
+      const line = service.log.find(({ id, msg }) => id === problem.instance && msg === 'a request failed');
+      expect(JSON.stringify(line)).toContain(cause);
+    },
+  );
+
+  test.each(Object.entries(successes))('may write strange JSON: %s', async (model, expected) => {
+    const response = await transcribe(model);
+    expect({ status: response.status, answer: await response.json() }).toMatchObject({
+      status: 200,
+      answer: { ...expected, model },
+    });
+  });
+
+  test('is told to detect the language, never left to its own default (English)', async () => {
+    const { text } = (await (await transcribe('arguments')).json()) as { text: string };
+    expect(text).toMatch(/^-np -m \S+\/arguments\.bin -l auto -t 3 -oj -of \S+\/out -f \S+\/decoded\.wav$/);
+    const hinted = (await (await transcribe('arguments', { language: 'jv' })).json()) as { text: string };
+    expect(hinted.text).toContain('-l jw ');
+  });
+
+  test('inherits none of the keys of the service', async () => {
+    const { text } = (await (await transcribe('environment')).json()) as { text: string };
+    expect(text).toContain('PATH');
+    expect(text).not.toMatch(/KEY|OPENAI|WHISPER/);
+  });
+
+  test('leaves neither a program nor a file', async () => {
+    expect(programsOf(service)).toEqual([]);
+    await expect.poll(() => service.leftovers()).toEqual([]);
+  });
+});

@@ -1,0 +1,49 @@
+/** Local transcriptions wait in a bounded line, and everything else stays responsive. */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { upload } from '../support/local-service.ts';
+import { programsOf, startMisbehavingService } from '../support/misbehaving.ts';
+import { toneWav } from '../support/tone-model.ts';
+
+const recording = toneWav({ words: ['alpha'], rate: 16_000 });
+
+/** A service with one place and one in line, both taken. */
+async function startFullService() {
+  const service = await startMisbehavingService({ behaviours: ['hang'], engine: 'slots: 1, waiting: 1' });
+  onTestFinished(() => service[Symbol.asyncDispose]());
+  const callers = [new AbortController(), new AbortController()];
+  for (const { signal } of callers) void upload(service, recording, { signal }).catch(() => undefined);
+  await expect.poll(() => programsOf(service).length, { timeout: 10_000 }).toBe(1);
+  const probe = async () => (await (await service.api('/transcribe')).json()) as { available: boolean; code: string };
+  await expect.poll(async () => (await probe()).code, { timeout: 10_000 }).toBe('busy');
+  return { service, callers, probe };
+}
+
+describe('a full queue', () => {
+  test('refuses the next recording with 503 overloaded and Retry-After', async () => {
+    const { service } = await startFullService();
+    const response = await upload(service, recording);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ code: 'overloaded' });
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  });
+
+  test('makes the probe say busy, and still available', async () => {
+    const { probe } = await startFullService();
+    expect(await probe()).toMatchObject({ available: true, code: 'busy' });
+  });
+
+  test('lets the next one in when a caller leaves', async () => {
+    const { callers, probe } = await startFullService();
+    callers[1]?.abort();
+    await expect.poll(async () => (await probe()).code).toBe('ready');
+  });
+
+  test('moves up when the one at work leaves', async () => {
+    const { service, callers, probe } = await startFullService();
+    const [before] = programsOf(service);
+    callers[0]?.abort();
+    await expect.poll(async () => (await probe()).code).toBe('ready');
+    await expect.poll(() => programsOf(service).map(({ pid }) => pid), { timeout: 10_000 }).not.toContain(before?.pid);
+    await expect.poll(() => programsOf(service).length, { timeout: 10_000 }).toBe(1);
+  });
+});
