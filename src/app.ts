@@ -103,17 +103,15 @@ async function answerOperation(context: Context, exchange: Exchange, options: Ap
 }
 
 function openExchange({ req, res, method, path }: Context, { log, ending }: AppOptions): Exchange {
-  const gone = new AbortController();
-  const exchange: Exchange = {
-    id: randomUUID(),
-    started: performance.now(),
-    signal: AbortSignal.any([gone.signal, ending]),
-    cleanups: [],
-  };
+  const controller = new AbortController();
+  const end = () => controller.abort(ending.reason);
+  ending.addEventListener('abort', end);
+  const exchange: Exchange = { id: randomUUID(), started: performance.now(), signal: controller.signal, cleanups: [] };
   res.once('finish', () => linger(req));
   res.once('close', () => {
+    ending.removeEventListener('abort', end);
     const finished = res.writableFinished;
-    if (!finished) gone.abort(new CallerGone('the caller has left'));
+    if (!finished) controller.abort(new CallerGone('the caller has left'));
     const { id, operation } = exchange;
     const ms = Math.round(performance.now() - exchange.started);
     log.info({ id, operation, method, path, status: finished ? res.statusCode : 499, ms }, 'request');

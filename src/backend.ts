@@ -112,7 +112,7 @@ async function openApi(ajvOptions: Options, handlers?: HandlerMap): Promise<Api>
     ...(handlers && { handlers }),
     // One Ajv a context, of the dialect that OpenAPI 3.1 uses, instead of one a validator.
     customizeAjv: (_ajv, given, context) => {
-      const ajv = cache.get(context) ?? new Ajv2020({ ...given, ...ajvOptions, strict: false });
+      const ajv = cache.get(context) ?? new Ajv2020({ ...given, ...ajvOptions, strict: false, validateSchema: false });
       if (!cache.has(context)) addFormats.default(ajv);
       cache.set(context, ajv);
       // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the dialect's own class

@@ -98,7 +98,8 @@ export function problemAnswer(error: unknown, requestId: string): AnyAnswer & { 
   return { status, mediaType: 'application/problem+json', headers, body };
 }
 
-function readable(error: unknown) {
+function readable(thrown: unknown) {
+  const error = isDiskFull(thrown) ? diskFull : thrown;
   if (error instanceof ProblemError) {
     return {
       code: error.code,
@@ -123,6 +124,19 @@ function readable(error: unknown) {
   };
 }
 
-function retryAfter(code: ProblemCode, seconds = problems[code].retryAfter): Record<string, string> {
+const diskFull = new ProblemError(
+  'storage-full',
+  'The disk of the service is full: it has no room for what this request needs.',
+);
+
+/** Whoever runs into it, and however it was wrapped on its way here. */
+function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT' || isDiskFull(error.cause);
+}
+
+function retryAfter(code: ProblemCode, given?: number): Record<string, string> {
+  const seconds = Number.isFinite(given) ? given : problems[code].retryAfter;
   return seconds === undefined ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) };
 }

@@ -1,4 +1,5 @@
 /** Builds the service out of its settings: registry, services, backend, app, server; and ends it again. */
+import { setMaxListeners } from 'node:events';
 import { getHeapStatistics } from 'node:v8';
 import type { Registry } from '../engines/registry.ts';
 import { createApp } from './app.ts';
@@ -43,6 +44,7 @@ export async function startService({ settings, env, log, bodyTimeoutMs = 300_000
     transcribeTimeoutMs: settings.transcribeTimeout * 1000,
   };
   const ending = new AbortController();
+  setMaxListeners(0, ending.signal); // one for each request in flight
   const app = createApp({
     respond: await createBackend({ handlers, services, admit: (operation) => admit(operation, services) }),
     access: createAccess(settings),

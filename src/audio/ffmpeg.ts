@@ -75,7 +75,7 @@ async function writeWav(
   await wav.write(wavHeader(0));
   let bytes = 0;
   for await (const chunk of pcm) {
-    await wav.write(chunk);
+    await wav.writeFile(chunk); // all of it: on a disk that fills up, `write` may stop in the middle and not say so
     bytes += chunk.length;
     if (bytes > maxSeconds * bytesPerSecond) {
       stop();

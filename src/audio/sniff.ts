@@ -40,6 +40,10 @@ const known: readonly { readonly detected: string; readonly signature: readonly 
   { detected: 'gzip data', signature: [{ bytes: '\x1f\x8b' }] },
   { detected: 'AIFF audio', signature: [{ bytes: 'FORM' }, { at: 8, bytes: 'AIF' }] },
   { detected: 'CAF audio', signature: [{ bytes: 'caff' }] },
+  ...['\xff\xf0', '\xff\xf1', '\xff\xf8', '\xff\xf9'].map((bytes) => ({
+    detected: 'AAC audio without a container (ADTS)',
+    signature: [{ bytes }],
+  })),
   { detected: 'AMR audio', signature: [{ bytes: '#!AMR' }] },
   { detected: 'Sun audio (.au)', signature: [{ bytes: '.snd' }] },
   { detected: 'Windows media (ASF)', signature: [{ bytes: '\x30\x26\xb2\x75' }] },
@@ -79,29 +83,23 @@ function classify(head: string): Sniffed {
     signature.every(({ at = 0, bytes }) => head.startsWith(bytes, at));
   const container = accepted.find(match)?.container;
   if (container !== undefined) return { container };
-  if (isMpegAudioFrame(head))
-    return mpegLayer(head) === 3 ? { container: 'mp3' } : { container, detected: mpegName(head) };
+  const layer = mpegLayer(head);
+  if (layer === 3) return { container: 'mp3' };
+  if (layer !== undefined) return { container, detected: `MPEG audio layer ${'I'.repeat(layer)}` };
   return { container, detected: known.find(match)?.detected ?? describeBytes(head) };
 }
 
-/** Eleven set bits, then version, layer, bit rate and sample rate, none of them the reserved value. */
-function isMpegAudioFrame(head: string): boolean {
+/** Of an MPEG audio frame: eleven set bits, then version, layer, bit rate and sample rate, none of them the reserved value. */
+function mpegLayer(head: string): number | undefined {
   const [b0, b1, b2] = [head.charCodeAt(0), head.charCodeAt(1), head.charCodeAt(2)];
   const version = (b1 >> 3) & 3;
-  return b0 === 0xff && (b1 & 0xe0) === 0xe0 && version !== 1 && b2 >> 4 !== 15 && ((b2 >> 2) & 3) !== 3;
-}
-
-/** 3, 2 or 1; 4 is the reserved value, which AAC's ADTS frames carry. */
-function mpegLayer(head: string): number {
-  return 4 - ((head.charCodeAt(1) >> 1) & 3);
-}
-
-function mpegName(head: string): string {
-  const layer = mpegLayer(head);
-  return layer === 4 ? 'AAC audio without a container (ADTS)' : `MPEG audio layer ${'I'.repeat(layer)}`;
+  const layer = 4 - ((b1 >> 1) & 3);
+  const isSync = b0 === 0xff && (b1 & 0xe0) === 0xe0;
+  return isSync && version !== 1 && layer !== 4 && b2 >> 4 !== 15 && ((b2 >> 2) & 3) !== 3 ? layer : undefined;
 }
 
 function describeBytes(head: string): string {
+  if (head === '') return 'nothing';
   if (/^[\t\n\r\x20-\x7e]+$/.test(head)) return 'text';
   const hex = Buffer.from(head.slice(0, 8), 'latin1').toString('hex');
   return `data that starts with the bytes ${hex.replace(/..(?=.)/g, '$& ')}`;

@@ -12,7 +12,7 @@ export class ContractViolation extends Error {
   override readonly name = 'ContractViolation';
 }
 
-const ajv = new Ajv2020({ strict: false, allErrors: true });
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
 addFormats.default(ajv);
 ajv.addSchema(contract, 'contract');
 

@@ -1,5 +1,6 @@
 import { EngineError, type Availability } from '../../engines/contract.ts';
 import { availabilityOf } from '../../engines/registry.ts';
+import { withDeadline } from '../deadline.ts';
 import { chooseModel, listModels, toEntry } from '../models.ts';
 import type { Handler } from '../operations.ts';
 import { ProblemError } from '../problems.ts';
@@ -20,25 +21,19 @@ export const createTranscription: Handler<'createTranscription', Services> = asy
   const model = await chooseModel(services.registry, 'transcription', body.model);
   const { available, reason } = await availabilityOf(model);
   if (!available) throw new EngineError('model-unavailable', reason);
-  const deadline = AbortSignal.timeout(services.transcribeTimeoutMs);
   const call = {
     recording: body.file,
     model: model.engineId,
     ...(body.language !== undefined && { language: body.language }),
   };
-  try {
-    const { text, language, durationMs } = await model.engine.transcribe(call, {
-      signal: AbortSignal.any([signal, deadline]),
-    });
-    const length = durationMs === undefined ? {} : { duration_ms: Math.round(durationMs) };
-    return { status: 200, mediaType: 'application/json', body: { text, language, ...length, model: model.id } };
-  } catch (error) {
-    if (!deadline.aborted || signal.aborted) throw error;
-    const seconds = services.transcribeTimeoutMs / 1000;
-    throw new EngineError('engine-timeout', `The transcription did not finish within ${String(seconds)} s.`, {
-      cause: error,
-    });
-  }
+  const ms = services.transcribeTimeoutMs;
+  const late = () =>
+    new EngineError('engine-timeout', `The transcription did not finish within ${String(ms / 1000)} s.`);
+  const { text, language, durationMs } = await withDeadline({ signal, ms, late }, (limited) =>
+    model.engine.transcribe(call, { signal: limited }),
+  );
+  const length = durationMs === undefined ? {} : { duration_ms: Math.round(durationMs) };
+  return { status: 200, mediaType: 'application/json', body: { text, language, ...length, model: model.id } };
 };
 
 export const getTranscriptionAvailability: Handler<'getTranscriptionAvailability', Services> = async (

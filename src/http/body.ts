@@ -58,16 +58,22 @@ const lingerMs = 10_000;
  */
 export function linger(req: IncomingMessage): void {
   if (req.complete || req.destroyed) return;
+  const { socket } = req;
   let bytes = 0;
-  const giveUp = () => req.socket.destroy();
+  const giveUp = () => socket.destroy();
   const timer = setTimeout(giveUp, lingerMs);
-  req.unpipe();
+  // A connection that is not kept alive has ended with the answer: this keeps Node from destroying it unread.
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- the listener that Node has added
+  socket.off('finish', socket.destroy);
   req.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > lingerBytes) giveUp();
   });
   req.once('close', () => clearTimeout(timer));
-  req.once('end', () => clearTimeout(timer));
+  req.once('end', () => {
+    clearTimeout(timer);
+    if (socket.writableEnded) giveUp();
+  });
   req.on('error', () => undefined); // the caller has gone; nothing is left to tell
   req.resume();
 }

@@ -75,10 +75,11 @@ function parseObject(bytes: Buffer): object {
   let value: unknown;
   try {
     value = JSON.parse(utf8.decode(bytes));
-  } catch (cause) {
+  } catch {
+    // The error itself quotes the body, which must not reach the log.
     const detail =
       bytes.length === 0 ? 'The body is empty; a JSON object is needed.' : 'The body is not valid JSON in UTF-8.';
-    throw new ProblemError('malformed-body', detail, { cause, errors: [{ in: 'body', pointer: '', detail }] });
+    throw new ProblemError('malformed-body', detail, { errors: [{ in: 'body', pointer: '', detail }] });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw invalid('body', '', 'must be a JSON object');

@@ -1,6 +1,7 @@
 /** The recording's way in: multipart to disk, under caps, with names that the server makes. */
 import { open } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import { addAbortSignal, type Writable } from 'node:stream';
 import multer from '@koa/multer';
 import { MulterError } from 'multer';
 import type { Recording } from '../../engines/contract.ts';
@@ -34,7 +35,9 @@ export interface Form {
 /** Stores the recording in `directory`, whose owner removes it. Throws what the caller did wrong. */
 export async function readForm(source: BodySource, directory: string): Promise<Form> {
   if ((declaredLength(source.req) ?? 0) > maxRecordingBytes + frameBytes) throw tooLarge();
-  const { fields, files } = await receive(source, () => Promise.race([parse(source, directory), overflow(source.req)]));
+  const { fields, files } = await receive(source, (signal) =>
+    Promise.race([parse(source, { directory, signal }), overflow(source.req)]),
+  );
   const file = theRecording(fields, files);
   return { file: await sniffed(file.path, file.size), fields: withoutEmpty(fields) };
 }
@@ -44,14 +47,24 @@ interface Parsed {
   readonly files: readonly { readonly fieldname: string; readonly path: string; readonly size: number }[];
 }
 
-async function parse({ req, res }: BodySource, directory: string): Promise<Parsed> {
+interface Parsing {
+  readonly directory: string;
+  readonly signal: AbortSignal;
+}
+
+async function parse({ req, res }: BodySource, { directory, signal }: Parsing): Promise<Parsed> {
   const storage = multer.diskStorage({
     destination: (_req, _file, done) => done(null, directory),
     filename: (_req, _file, done) => done(null, 'upload'),
   });
+  // When the answer does not wait for the end of the body, neither does the file: it would stay open.
+  const streamHandler = (_req: IncomingMessage, parser: Writable) => {
+    addAbortSignal(signal, req.pipe(parser));
+  };
+  const options = { storage, limits, streamHandler };
   // The wrapper asks for Koa's context but needs only these two.
   const context = { req, res } as unknown as Parameters<ReturnType<typeof middleware>>[0];
-  const middleware = () => multer({ storage, limits }).any();
+  const middleware = () => multer(options).any();
   try {
     await middleware()(context, () => Promise.resolve());
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Child processes: each has an owner (a signal and a deadline) that ends it, and the service's own end ends them all. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ProgramExit } from '../../engines/contract.ts';
@@ -30,26 +30,31 @@ const tailBytes = 65_536;
 
 /** Where a program of this name is on PATH, or the path itself when it is one that can be executed. */
 export function findProgram(name: string, searchPath = process.env.PATH ?? ''): string | undefined {
-  const candidates = isAbsolute(name) ? [name] : searchPath.split(delimiter).map((folder) => join(folder, name));
-  return candidates.find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false; // the next candidate may be there
-    }
-  });
+  // A relative entry would find whatever lies in the working directory.
+  const folders = searchPath.split(delimiter).filter(isAbsolute);
+  const candidates = isAbsolute(name) ? [name] : folders.map((folder) => join(folder, name));
+  return candidates.find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false; // the next candidate may be there
+  }
 }
 
 /** Linux ends a program with its parent, even when that is killed outright, if it is started through setpriv. */
 const withParent = process.platform === 'linux' ? findProgram('setpriv', '/usr/bin:/bin') : undefined;
 
-/** Starts a program without a shell. Throws the signal's reason when it has been aborted already. */
+/** Starts a program without a shell. Throws when there is none, and the signal's reason when it has been aborted already. */
 export function startProgram(program: string, args: readonly string[], options: ProgramOptions): RunningProgram {
   options.signal.throwIfAborted();
-  const [command, ...rest] = withParent
-    ? [withParent, '--pdeathsig', 'KILL', '--', program, ...args]
-    : [program, ...args];
+  const path = findProgram(program);
+  // setpriv would report it with an exit code that looks like the program's own.
+  if (path === undefined) throw new Error(`${program} could not be started: there is no such program`);
+  const [command, ...rest] = withParent ? [withParent, '--pdeathsig', 'KILL', '--', path, ...args] : [path, ...args];
   const child = spawn(command, rest, {
     cwd: options.cwd,
     env: Object.fromEntries(inherited.map((name) => [name, process.env[name]])),
@@ -79,6 +84,7 @@ async function watch(child: Child, program: string, { signal, timeoutMs }: Progr
     end();
   }, timeoutMs);
   signal.addEventListener('abort', end, { once: true });
+  child.once('exit', end); // what it started ends with it
   const stderr = tail(child.stderr);
   try {
     const exit = await new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
@@ -94,12 +100,13 @@ async function watch(child: Child, program: string, { signal, timeoutMs }: Progr
   }
 }
 
-function killGroup(child: Child): void {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+function killGroup({ pid }: Child): void {
+  if (pid === undefined) return;
   try {
-    process.kill(-child.pid, 'SIGKILL');
+    process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // it has just ended by itself
+    // ESRCH: the group is empty. EPERM: macOS says so of a group that has only unreaped members left.
+    if (!['ESRCH', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }
 

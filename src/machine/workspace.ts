@@ -3,7 +3,7 @@
  * is swept by the next start.
  */
 import { mkdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TemporaryDirectory } from '../../engines/contract.ts';
 
@@ -24,13 +24,17 @@ export async function createWorkspace(root: string): Promise<Workspace> {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const remove = () => rmSync(path, { recursive: true, force: true });
   process.on('exit', remove);
+  let disposed = false;
   return {
     path,
     async directory(purpose) {
+      // After a day without work a sweep in another container may have taken it for a dead one's.
+      if (!disposed) await mkdir(path, { recursive: true, mode: 0o700 });
       const own = await mkdtemp(join(path, `${purpose}-`));
       return { path: own, [Symbol.asyncDispose]: () => rm(own, { recursive: true, force: true, maxRetries: 2 }) };
     },
     [Symbol.dispose]() {
+      disposed = true;
       process.off('exit', remove);
       remove();
     },
@@ -52,7 +56,8 @@ async function sweep(root: string): Promise<void> {
     if (space === undefined) continue;
     const path = join(root, name);
     const dead = space === namespace ? startTime(Number(pid)) !== start : await isOld(path);
-    if (dead) await rm(path, { recursive: true, force: true });
+    // In a directory that users share, another's is not ours to remove.
+    if (dead) await rm(path, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 

@@ -34,11 +34,12 @@ const defaultFile = 'parlance.config.yaml';
 /** Throws a `SettingsError`. */
 export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSettings {
   const file = readFile(env, cwd);
-  const values: Record<string, unknown> = { ...file.values };
+  const values: Record<string, unknown> = {};
+  if (file.values.engines !== undefined) values.engines = file.values.engines;
   for (const [name, row] of Object.entries(settingsTable)) {
     const text = env[row.env];
-    const value =
-      text === undefined || text === '' ? (file.values[name] ?? row.default) : fromText(text, row.schema.type);
+    const inFile = row.inFile === false ? undefined : file.values[name];
+    const value = text === undefined || text === '' ? (inFile ?? row.default) : fromText(text, row.schema.type);
     if (value !== undefined) values[name] = value;
   }
   const wrong = [...violations(fileSchema, file.values, file.path), ...violations(settingsSchema, values, file.path)];
@@ -91,14 +92,28 @@ function readFile(env: Environment, cwd: string): SettingsFile {
     if (!named && (error as NodeJS.ErrnoException).code === 'ENOENT') return { path: undefined, dir: cwd, values: {} };
     throw new SettingsError(`${named ? 'PARLANCE_CONFIG: ' : ''}${path} cannot be read: ${(error as Error).message}`);
   }
-  const document = parseDocument(source, { prettyErrors: true });
-  const [broken] = document.errors;
-  if (broken) throw new SettingsError(`${path} is not YAML: ${broken.message}`);
-  const values: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
+  const values = parseYaml(source, path);
   if (typeof values !== 'object' || Array.isArray(values)) {
     throw new SettingsError(`${path} is not a mapping of settings; it starts with "${source.slice(0, 40)}"`);
   }
   return { path, dir: dirname(path), values: withEnvironment(values, env, path) as SettingsFile['values'] };
+}
+
+/** The messages of the parser quote the file, which may hold keys: only the place and the kind of mistake are told. */
+function parseYaml(source: string, path: string): unknown {
+  const document = parseDocument(source);
+  const [broken] = document.errors;
+  if (broken) {
+    const { line, col } = broken.linePos?.[0] ?? { line: 1, col: 1 };
+    throw new SettingsError(`${path} is not YAML: ${broken.code} at line ${String(line)}, column ${String(col)}`);
+  }
+  try {
+    const values: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
+    JSON.stringify(values); // throws for what contains itself
+    return values;
+  } catch (cause) {
+    throw new SettingsError(`${path} is not YAML: an alias stands for nothing, for itself or for a flood`, { cause });
+  }
 }
 
 /** Puts environment variables in the place of `${NAME}`. An unset one is an error, but an `apiKey` is then merely missing: "". */

@@ -34,7 +34,7 @@ export interface Api {
 
 export function createApi(url: string): Api {
   const send = async (method: string, path: string, call: Call = {}) =>
-    heldToContract({ method, path }, await exchange(method, `${url}${path}`, call));
+    heldToContract({ method, path }, await exchange(url, { method, path }, call));
   return {
     get: (path, headers = {}) => send('GET', path, { headers }),
     post: (path, value, headers = {}) =>
@@ -46,11 +46,19 @@ export function createApi(url: string): Api {
   };
 }
 
-/** By node:http rather than fetch, which chooses its own Host. */
-async function exchange(method: string, url: string, { headers = {}, body }: Call): Promise<Unchecked> {
+/** By node:http rather than fetch, which chooses its own Host and tidies the path. */
+async function exchange(
+  url: string,
+  { method, path }: { method: string; path: string },
+  { headers = {}, body }: Call,
+): Promise<Unchecked> {
   const encoded = body instanceof FormData ? new Response(body) : undefined;
   const type = encoded?.headers.get('content-type');
-  const sending = request(url, { method, headers: { ...(type != null && { 'content-type': type }), ...headers } });
+  const sending = request(url, {
+    method,
+    path,
+    headers: { ...(type != null && { 'content-type': type }), ...headers },
+  });
   const answered = new Promise<Unchecked>((resolve, reject) => {
     sending.once('error', reject);
     sending.once('response', (response) => {
@@ -159,7 +167,8 @@ function checkOperation(
   for (const [name, { required, schema }] of Object.entries(response.headers ?? {})) {
     const value = headers.get(name);
     if (value === null && required) throw complain(`the header ${name} is missing`);
-    if (value !== null && !ajv.validate(schema, value)) throw complain(`the header ${name} is "${value}"`);
+    const isValid: boolean = value === null || ajv.validate(schema, value);
+    if (!isValid) throw complain(`the header ${name} is "${value}"`);
   }
   if (body === undefined || !jsonTypes.test(mediaType)) return;
   const pointer = [...place, 'responses', String(status), 'content', mediaType, 'schema'].map(escapeSegment).join('/');

@@ -1,4 +1,4 @@
-/** From a recording's file to blocks of samples, by container. */
+/** From a recording's file to blocks of samples. Libraries are loaded as needed: most of a short decode's time. */
 import type { Container } from '../../../engines/contract.ts';
 import { pieces, withFile } from './file-bytes.ts';
 import type { Pcm } from './pcm.ts';
@@ -15,13 +15,8 @@ export async function decode(path: string, container: Container): Promise<Blocks
       return (await import('./wav-reader.ts')).readWav(path);
     case 'mp3':
       return decodeMp3(path);
-    default: {
-      const [{ decodePackets }, { decoderFor }] = await Promise.all([
-        import('./packets.ts'),
-        import('./codecs/index.ts'),
-      ]);
-      return decodePackets(path, container, decoderFor);
-    }
+    default:
+      return (await import('./packets.ts')).decodePackets(path, container);
   }
 }
 

@@ -29,7 +29,7 @@ export async function decodeWithWasm(
   { signal }: { signal: AbortSignal },
 ): Promise<{ durationMs: number }> {
   signal.throwIfAborted();
-  const worker = new Worker(workerUrl, { workerData: job, resourceLimits, env: {}, name: 'decode' });
+  const worker = new Worker(workerUrl, { workerData: job, resourceLimits, env: {} });
   try {
     return resultOf(await answerOf(worker, signal).finally(() => worker.terminate()));
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Takes the packets of the first audio track out of a container, one by one. */
+/** Takes the packets of the first audio track out of a container and decodes them, one by one. */
 import {
   EncodedPacketSink,
   FLAC,
@@ -9,28 +9,17 @@ import {
   OGG,
   QTFF,
   WEBM,
-  type AudioCodec,
   type InputAudioTrack,
   type InputFormat,
+  type Source,
 } from 'mediabunny';
-import { assertPlausible } from './pcm.ts';
+import type { EngineError } from '../../../engines/contract.ts';
+import { decoderFor } from './codecs/index.ts';
 import { undecodable } from './failures.ts';
-import { webmSource } from './webm-source.ts';
-
-/** The containers that are read here; the bytes of wav and mp3 files go to their decoders directly. */
-export type PacketContainer = 'webm' | 'mp4' | 'ogg' | 'flac';
-
-/** What a decoder must know of the track whose packets it gets. */
-export interface Track {
-  readonly container: PacketContainer;
-  /** Null when the demuxer does not know it. */
-  readonly codec: AudioCodec | null;
-  /** Hz. */
-  readonly sampleRate: number;
-  readonly channels: number;
-  /** The codec's own header, in the layout that WebCodecs prescribes; empty where the container has none. */
-  readonly description: Uint8Array;
-}
+import { viewedSource, type FileView } from './file-view.ts';
+import { assertPlausible, type Pcm } from './pcm.ts';
+import type { PacketContainer, Track } from './track.ts';
+import { webmView } from './webm-view.ts';
 
 const formats: Readonly<Record<PacketContainer, InputFormat[]>> = {
   webm: [WEBM, MATROSKA],
@@ -39,22 +28,30 @@ const formats: Readonly<Record<PacketContainer, InputFormat[]>> = {
   flac: [FLAC],
 };
 
-/** Decodes the first audio track with the decoder that `decoderFor` makes for it. */
-export async function* decodePackets<T>(
-  path: string,
-  container: PacketContainer,
-  decoderFor: (track: Track) => Promise<(packet: Uint8Array) => T | Promise<T>>,
-): AsyncGenerator<T> {
-  const source = container === 'webm' ? webmSource(path) : new FilePathSource(path);
-  const input = new Input({ source, formats: formats[container] });
+export async function* decodePackets(path: string, container: PacketContainer): AsyncGenerator<Pcm> {
+  const input = new Input({ source: sourceOf(path, container), formats: formats[container] });
   try {
     const [audio] = await input.getAudioTracks();
-    if (audio === undefined) throw undecodable(`no audio track was found in the ${container} file`);
+    if (audio === undefined) throw noTrack(container);
     const decode = await decoderFor(await describe(audio, container));
     for await (const packet of packetsOf(audio)) yield await decode(packet);
   } finally {
     input.dispose();
   }
+}
+
+/** The demuxer overlooks a last frame of less than 16 bytes (silence) unless something follows it. */
+const flacView = (_file: number, fileBytes: number): FileView => ({ end: fileBytes + 16 });
+
+function sourceOf(path: string, container: PacketContainer): Source {
+  if (container === 'webm') return viewedSource(path, webmView);
+  if (container === 'flac') return viewedSource(path, flacView);
+  return new FilePathSource(path);
+}
+
+function noTrack(container: PacketContainer): EngineError {
+  const kind = container === 'ogg' ? 'Opus or Vorbis' : 'audio'; // of Ogg, the demuxer knows no others
+  return undecodable(`no ${kind} track was found in the ${container} file`);
 }
 
 async function describe(audio: InputAudioTrack, container: PacketContainer): Promise<Track> {

@@ -1,8 +1,8 @@
-/** The steepness of the low-pass: 70 dB down at half of the lower rate, flat up to seven eighths of that. */
+/** The low-pass: this far down at half of the lower rate (8 kHz, say), and flat up to 85 % of that. */
 const stopBandDb = 66;
 const transition = 0.15;
 
-/** Above this many phases, the nearest one is taken: rates that share no large divisor would need a huge table. */
+/** Rates without a large common divisor would need a filter for each of up to 16,000 phases: these get the nearest. */
 const maxPhases = 1024;
 
 /**
@@ -10,18 +10,17 @@ const maxPhases = 1024;
  * What the blocks are cut into makes no difference to the result; n samples in give ceil(n * to / from) out.
  */
 export class Resampler {
-  /** Output sample k lies at input position k * step / phases; both are integers, so nothing drifts. */
-  readonly #step: number;
+  /** Time in whole numbers, so that nothing drifts: an input sample lasts `ticks`, an output sample `step` of them. */
   readonly #ticks: number;
+  readonly #step: number;
+  /** By phase: how far behind an input sample an output sample lies. */
   readonly #filters: readonly Float32Array[];
-  /** Input samples that a filter reaches to either side. */
+  /** Input samples that a filter takes to either side. */
   readonly #reach: number;
 
-  /** The input that filters still need; starts with silence, so that the first filter has something to the left. */
+  /** The input from the next output sample's filter on; at first, silence that lies before the recording. */
   #input: Float32Array;
-  /** The next output sample's position: the first input sample under its filter, and the ticks beyond it. */
-  #index = 0;
-  #tick = 0;
+  #phase = 0;
 
   /** Rates in Hz, whole numbers. */
   constructor(from: number, to: number) {
@@ -38,10 +37,7 @@ export class Resampler {
     const input = new Float32Array(this.#input.length + block.length);
     input.set(this.#input);
     input.set(block, this.#input.length);
-    const output = this.#filter(input);
-    this.#input = input.slice(this.#index);
-    this.#index = 0;
-    return output;
+    return this.#filter(input);
   }
 
   /** The last samples, whose filters reach beyond the end of the input. */
@@ -50,25 +46,22 @@ export class Resampler {
   }
 
   #filter(input: Float32Array): Float32Array {
-    const width = 2 * this.#reach;
-    const positions = input.length - width + 1 - this.#index;
-    if (positions <= 0) return new Float32Array(0);
-    const count = Math.ceil((positions * this.#ticks - this.#tick) / this.#step);
-    const output = new Float32Array(Math.max(0, count));
+    const positions = Math.max(0, input.length - 2 * this.#reach + 1);
+    const output = new Float32Array(Math.ceil((positions * this.#ticks - this.#phase) / this.#step));
+    let position = 0;
     for (let k = 0; k < output.length; k++) {
-      output[k] = dot(this.#filters[this.#phase()]!, input, this.#index);
-      this.#tick += this.#step;
-      this.#index += Math.floor(this.#tick / this.#ticks);
-      this.#tick %= this.#ticks;
+      const filter = Math.floor((this.#phase * this.#filters.length) / this.#ticks);
+      output[k] = dot(this.#filters[filter]!, input, position);
+      this.#phase += this.#step;
+      position += Math.floor(this.#phase / this.#ticks);
+      this.#phase %= this.#ticks;
     }
+    this.#input = input.slice(position);
     return output;
-  }
-
-  #phase(): number {
-    return Math.floor((this.#tick * this.#filters.length) / this.#ticks);
   }
 }
 
+/** Four sums at once are a quarter faster than one; the length is a multiple of four. */
 function dot(filter: Float32Array, input: Float32Array, start: number): number {
   let a = 0;
   let b = 0;

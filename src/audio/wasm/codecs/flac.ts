@@ -1,6 +1,6 @@
 import { FLACDecoder } from '@wasm-audio-decoders/flac';
-import type { Track } from '../packets.ts';
 import type { Pcm } from '../pcm.ts';
+import type { Track } from '../track.ts';
 
 export async function flacDecoder({ sampleRate }: Track): Promise<(packet: Uint8Array) => Promise<Pcm>> {
   const decoder = new FLACDecoder();

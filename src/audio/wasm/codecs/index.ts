@@ -1,11 +1,11 @@
-import { deinterleave, sampleFormats, type SampleFormatName } from '../sample-formats.ts';
-import type { Track } from '../packets.ts';
-import type { Pcm } from '../pcm.ts';
 import { undecodable } from '../failures.ts';
+import type { Pcm } from '../pcm.ts';
+import { deinterleave, sampleFormats, type SampleFormatName } from '../sample-formats.ts';
+import type { Track } from '../track.ts';
 
 export type PacketDecoder = (packet: Uint8Array) => Pcm | Promise<Pcm>;
 
-/** The decoder for a track's packets. Each codec is loaded when it is needed: that is most of a short decode's time. */
+/** The decoder for a track's packets, loaded as needed. */
 export async function decoderFor(track: Track): Promise<PacketDecoder> {
   switch (track.codec) {
     case 'opus':

@@ -1,31 +1,26 @@
 import { OpusDecoder } from 'opus-decoder';
 import { sampleRate } from '../../wav.ts';
-import type { Track } from '../packets.ts';
 import type { Pcm } from '../pcm.ts';
+import type { Track } from '../track.ts';
 
-/** Opus decodes to 16 kHz by itself, with its own low-pass. */
+/** Opus decodes to 16 kHz by itself, with a low-pass of its own. */
 export async function opusDecoder(track: Track): Promise<(packet: Uint8Array) => Pcm> {
   const decoder = new OpusDecoder({ sampleRate, ...readHeader(track) });
   await decoder.ready;
-  return (packet) => {
-    const { channelData } = decoder.decodeFrame(packet);
-    return { sampleRate, channels: channelData };
-  };
+  return (packet) => ({ sampleRate, channels: decoder.decodeFrame(packet).channelData });
 }
 
-/** RFC 7845, section 5.1; a stream without a header has one or two channels and nothing to skip. */
-function readHeader({ description: header, channels }: Track) {
-  if (header.length < 19) return { channels };
-  const view = new DataView(header.buffer, header.byteOffset, header.byteLength);
+const headerBytes = 19;
+
+/** RFC 7845, section 5.1. Without a header there are one or two channels, and nothing to skip. */
+function readHeader({ description, channels }: Track): ConstructorParameters<typeof OpusDecoder>[0] {
+  if (description.length < headerBytes) return { channels };
+  const view = new DataView(description.buffer, description.byteOffset, description.byteLength);
+  const channelCount = view.getUint8(9);
   const preSkip = Math.round((view.getUint16(10, true) * sampleRate) / 48_000);
   const mappingFamily = view.getUint8(18);
-  if (mappingFamily === 0) return { channels, preSkip };
-  const channelMappingTable = [...header.subarray(21, 21 + channels)];
-  return {
-    channels,
-    preSkip,
-    streamCount: view.getUint8(19),
-    coupledStreamCount: view.getUint8(20),
-    channelMappingTable,
-  };
+  if (mappingFamily === 0) return { channels: channelCount, preSkip };
+  const mapping = description.subarray(headerBytes, headerBytes + 2 + channelCount);
+  const [streamCount = 0, coupledStreamCount = 0, ...channelMappingTable] = mapping;
+  return { channels: channelCount, preSkip, streamCount, coupledStreamCount, channelMappingTable };
 }

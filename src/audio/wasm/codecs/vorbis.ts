@@ -1,6 +1,6 @@
 import { OggVorbisDecoder } from '@wasm-audio-decoders/ogg-vorbis';
-import type { Track } from '../packets.ts';
 import type { Pcm } from '../pcm.ts';
+import type { Track } from '../track.ts';
 
 type OggPage = Parameters<OggVorbisDecoder['decodeOggPages']>[0][number];
 

@@ -1,16 +1,14 @@
 /**
- * A webm file for mediabunny, which reads whole clusters only and searches for ever in a file that ends in rubbish: so
- * the file ends after its last whole element here, and the cluster that was cut there says so. A browser may well
- * have written everything into one cluster.
+ * mediabunny reads whole clusters only, and searches for ever in a file that ends in rubbish. So a webm file ends after
+ * its last whole element here, and the cluster that it ends in says so: browsers write seconds or all of it into one.
  */
-import { closeSync, fstatSync, openSync } from 'node:fs';
-import { CustomSource, type Source } from 'mediabunny';
 import { readAt } from './file-bytes.ts';
+import type { FileView, Patch } from './file-view.ts';
 
 const segment = 0x18538067;
 const cluster = 0x1f43b675;
 
-/** RFC 9559: what may stand in a file, in a segment and in a cluster; these are all on one level here. */
+/** RFC 9559: what may stand in a file, in a segment and in a cluster; here these are all on one level. */
 const known = new Set([
   ...[0x1a45dfa3, segment, cluster, 0xec, 0xbf], // EBML, ..., Void, CRC-32
   ...[0x114d9b74, 0x1549a966, 0x1654ae6b, 0x1c53bb6b, 0x1941a469, 0x1043a770, 0x1254c367], // SeekHead to Tags
@@ -26,41 +24,20 @@ interface ElementHeader {
   readonly size: number;
 }
 
-interface Patch {
-  readonly position: number;
-  readonly bytes: Uint8Array;
-}
-
-export function webmSource(path: string): Source {
-  const file = openSync(path, 'r');
-  const { end, patch } = wholePart(file, fstatSync(file).size);
-  return new CustomSource({
-    getSize: () => end,
-    read: (from, to) => {
-      const bytes = readAt(file, from, to - from);
-      patch?.bytes.forEach((byte, i) => (bytes[patch.position + i - from] = byte)); // ignored where it lies outside
-      return bytes;
-    },
-    dispose: () => closeSync(file),
-    prefetchProfile: 'fileSystem',
-  });
-}
-
-function wholePart(file: number, fileBytes: number): { end: number; patch?: Patch } {
-  let cut: ElementHeader | undefined;
+export function webmView(file: number, fileBytes: number): FileView {
+  let lastCluster: ElementHeader | undefined;
   let position = 0;
   for (;;) {
     const element = readHeader(file, position);
     if (element === undefined || !known.has(element.id)) break;
     const end = element.start + element.size;
-    const enter = element.id === segment || (element.id === cluster && end > fileBytes);
+    const isCutCluster = element.id === cluster && end > fileBytes;
+    const enter = element.id === segment || isCutCluster;
     if (!enter && end > fileBytes) break;
-    if (element.id === cluster) cut = enter ? element : undefined;
+    if (element.id === cluster) lastCluster = isCutCluster ? element : undefined;
     position = enter ? element.start : end;
   }
-  if (cut === undefined) return { end: position };
-  const bytes = sizeField(position - cut.start, cut.sizeWidth);
-  return { end: position, patch: { position: cut.start - cut.sizeWidth, bytes } };
+  return { end: position, patch: lastCluster && shortened(lastCluster, position) };
 }
 
 function readHeader(file: number, position: number): ElementHeader | undefined {
@@ -83,8 +60,9 @@ function numberFrom(bytes: Uint8Array): number {
   return bytes.reduce((number, byte) => number * 256 + byte, 0);
 }
 
-function sizeField(size: number, width: number): Uint8Array {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64BE(BigInt(size) | (1n << BigInt(7 * width)));
-  return bytes.subarray(8 - width);
+/** The new size field of an element that ends here. */
+function shortened({ start, sizeWidth }: ElementHeader, end: number): Patch {
+  const field = Buffer.alloc(8);
+  field.writeBigUInt64BE(BigInt(end - start) | (1n << BigInt(7 * sizeWidth)));
+  return { position: start - sizeWidth, bytes: field.subarray(8 - sizeWidth) };
 }
