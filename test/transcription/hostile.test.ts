@@ -12,7 +12,7 @@ import { recordingKind } from '../support/recordings.ts';
 import type { TestService } from '../support/service.ts';
 import { toneWav, words } from '../support/tone-model.ts';
 
-const maxSeconds = 60;
+const maxSeconds = 30;
 /** A decoder that were not bounded would take minutes for a bomb. */
 const deadlineMs = 20_000;
 /** What the file that the scripts are after says. */
