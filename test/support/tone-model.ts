@@ -11,7 +11,21 @@
  * - The tone's channel points at the word's token, which is written next; a slot without a tone ends the text.
  * How strong each weight is was found by trial, with a wide margin.
  */
-import { writeFile } from 'node:fs/promises';
+import {
+  audioContext,
+  bandHz,
+  bytes,
+  type Dialect,
+  english,
+  isGain,
+  melBands,
+  multilingual,
+  type Shape,
+  sizeOf,
+  type Tensor,
+  textContext,
+  writeWhisperModel,
+} from './ggml-writer.ts';
 
 export const words = [
   'alpha',
@@ -55,8 +69,6 @@ const tones: readonly string[] = [...words, 'de', 'fr'];
  * highest (3680 Hz) low enough for a recording at 8 kHz.
  */
 const toneBand = (tone: number): number => 6 + 3 * tone;
-/** Our bands are 80 Hz apart; the scale need not be whisper's. */
-const bandHz = (band: number): number => 80 * (band + 1);
 
 // ------------------------------------------------------------------------------------------------------ speech
 
@@ -115,95 +127,30 @@ export function wav(pcm: Int16Array, { rate, channels }: { rate: number; channel
   return Buffer.concat([header, bytes(pcm)]);
 }
 
-// ------------------------------------------------------------------------------------------------- model file
-
-/** Token ids follow from the size of the vocabulary; whisper knows an English-only model by nothing else. */
-interface Dialect {
-  readonly vocabulary: number;
-  readonly endOfText: number;
-  readonly startOfTranscript: number;
-  /** The token of the time stamp 0:00; one more for every 20 ms. */
-  readonly firstTimestamp: number;
-  /** Tokens that whisper puts before the text: the start and, in a multilingual model, language and task. */
-  readonly promptLength: number;
-}
-
-const multilingual: Dialect = {
-  vocabulary: 51865,
-  endOfText: 50257,
-  startOfTranscript: 50258,
-  firstTimestamp: 50364,
-  promptLength: 3,
-};
-
-const english: Dialect = {
-  vocabulary: 51864,
-  endOfText: 50256,
-  startOfTranscript: 50257,
-  firstTimestamp: 50363,
-  promptLength: 1,
-};
+// ------------------------------------------------------------------------------------------------------ model
 
 const state = 64;
-const audioContext = 1500;
-const textContext = 448;
-const melBands = 80;
-const fftBins = 201;
-/** By this number whisper takes it for "tiny". Their weights are zero: what comes in goes out. */
-const encoderBlocks = 4;
-const float32 = 0;
-const float16 = 1;
+const shape: Shape = { state, heads: 1, encoderBlocks: 4, decoderBlocks: 1 };
 
-/** Writes the model in ggml's format, as whisper-cli's `-m` takes it. */
+/** Writes the model as whisper-cli's `-m` takes it. */
 export async function writeToneModel(path: string, { englishOnly = false } = {}): Promise<void> {
-  await writeFile(path, modelFile(englishOnly ? english : multilingual));
-}
-
-function* modelFile(dialect: Dialect): Generator<Uint8Array> {
-  yield int32(0x67676d6c, dialect.vocabulary);
-  yield int32(audioContext, state, 1, encoderBlocks);
-  yield int32(textContext, state, 1, 1);
-  yield int32(melBands, float16);
-  yield int32(melBands, fftBins);
-  yield bytes(melFilters());
+  const dialect = englishOnly ? english : multilingual;
   // The lone space is not ours: whisper looks its token up, to forbid a text that begins with it.
-  const tokens = [...words.map((word) => ` ${word}`), ' '].map((token) => Buffer.from(token));
-  yield int32(tokens.length);
-  for (const token of tokens) yield* [int32(token.length), token];
-  for (const tensor of encoder()) yield* tensorRecord(tensor);
-  for (const tensor of decoder(dialect)) yield* tensorRecord(tensor);
-}
-
-function* tensorRecord({ name, dims, values }: Tensor): Generator<Uint8Array> {
-  yield int32(dims.length, name.length, ggmlType(values), ...dims);
-  yield Buffer.from(name);
-  yield bytes(values);
-}
-
-const ggmlType = (values: Tensor['values']): number => (values instanceof Uint16Array ? float16 : float32);
-
-const int32 = (...values: number[]): Uint8Array => bytes(Int32Array.from(values));
-const bytes = (values: ArrayBufferView): Uint8Array =>
-  new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-
-/** Band j is a small triangle around its frequency: bin 2j + 2 of 40 Hz each. */
-function melFilters(): Float32Array {
-  const filters = new Float32Array(melBands * fftBins);
-  for (const band of range(melBands)) filters.set([0.5, 1, 0.5], band * fftBins + 2 * band + 1);
-  return filters;
-}
-
-// ---------------------------------------------------------------------------------------------------- weights
-
-interface Tensor {
-  readonly name: string;
-  /** As ggml counts them: the innermost first. */
-  readonly dims: readonly number[];
-  /** Whisper wants its matrices in half precision, and all else in single. */
-  readonly values: Float32Array | Uint16Array;
+  const tokens = [...words.map((word) => ` ${word}`), ' '];
+  const given = handSet(dialect);
+  const weights = (tensor: Tensor) => place(tensor, given[tensor.name] ?? (isGain(tensor) ? gains(1) : []));
+  await writeWhisperModel(path, { dialect, shape, tokens, weights });
 }
 
 type Weight = readonly [value: number, ...at: number[]];
+
+function place(tensor: Tensor, weights: Iterable<Weight>): Float32Array {
+  const values = new Float32Array(sizeOf(tensor));
+  for (const [value, ...at] of weights) {
+    values[at.reduceRight((offset, index, axis) => offset * tensor.dims[axis]! + index, 0)] = value;
+  }
+  return values;
+}
 
 /** What the 64 channels mean; the tones come first. */
 const toneChannels = range(tones.length);
@@ -213,18 +160,30 @@ const codeChannels = range(32, 16);
 /** Loud constants, so that layer normalisation scales the rest alike whatever is heard. */
 const steadyChannels = range(16, 48);
 
-function* encoder(): Generator<Tensor> {
-  yield weights('encoder.positional_embedding', [state, audioContext], encoderPositions());
-  yield weights('encoder.conv1.weight', [3, melBands, state], bandWeights());
-  yield weights('encoder.conv1.bias', [1, state], toneChannels.map(threshold));
-  yield weights('encoder.conv2.weight', [3, state, state], toneChannels.map(passOn));
-  yield weights('encoder.conv2.bias', [1, state]);
-  for (const block of range(encoderBlocks)) {
-    yield* attention(`encoder.blocks.${block}.attn`);
-    yield* perceptron(`encoder.blocks.${block}.mlp`);
-  }
-  yield* normalisation('encoder.ln_post');
+/** So loud that the likeliest token is near certain, and whisper sees no reason to try again at another temperature. */
+const certainty = 10;
+
+/** By tensor. All other weights are zero: in the encoder's blocks, what comes in goes out. */
+function handSet(dialect: Dialect): Readonly<Record<string, Iterable<Weight>>> {
+  return {
+    'encoder.positional_embedding': encoderPositions(),
+    'encoder.conv1.weight': bandWeights(),
+    'encoder.conv1.bias': toneChannels.map(threshold),
+    'encoder.conv2.weight': toneChannels.map(passOn),
+    'decoder.positional_embedding': decoderPositions(dialect),
+    'decoder.token_embedding.weight': tokenWeights(dialect),
+    'decoder.ln.weight': gains(certainty),
+    'decoder.blocks.0.cross_attn.query.weight': diagonal(codeChannels, 10),
+    'decoder.blocks.0.cross_attn.key.weight': diagonal(codeChannels, 1),
+    'decoder.blocks.0.cross_attn.value.weight': diagonal(toneChannels, 5),
+    'decoder.blocks.0.cross_attn.out.weight': diagonal(toneChannels, 1),
+  };
 }
+
+const gains = (value: number): Weight[] => range(state).map((channel) => [value, channel]);
+
+const diagonal = (channels: readonly number[], value: number): Weight[] =>
+  channels.map((channel) => [value, channel, channel]);
 
 /** A tone's channel opens when its band stands out from the mean of all bands by more than the threshold. */
 const gain = 8;
@@ -250,23 +209,6 @@ function* encoderPositions(): Generator<Weight> {
     if (inTheMiddle) yield* slotCode(slot, 3, frame);
     for (const channel of steadyChannels) yield [channel % 2 ? 2 : -2, channel, frame];
   }
-}
-
-/** So loud that the likeliest token is near certain, and whisper sees no reason to try again at another temperature. */
-const certainty = 10;
-
-function* decoder(dialect: Dialect): Generator<Tensor> {
-  yield weights('decoder.positional_embedding', [state, textContext], decoderPositions(dialect));
-  yield weights('decoder.token_embedding.weight', [state, dialect.vocabulary], tokenWeights(dialect));
-  yield* normalisation('decoder.ln', certainty);
-  yield* attention('decoder.blocks.0.attn');
-  yield* attention('decoder.blocks.0.cross_attn', {
-    query: diagonal(codeChannels, 10),
-    key: diagonal(codeChannels, 1),
-    value: diagonal(toneChannels, 5),
-    out: diagonal(toneChannels, 1),
-  });
-  yield* perceptron('decoder.blocks.0.mlp');
 }
 
 /** While it reads the prompt the decoder listens to slot 0, the pilot; from then on to one slot per position. */
@@ -310,59 +252,6 @@ function oddParity(bits: number): boolean {
   let odd = false;
   for (; bits; bits >>= 1) odd = odd !== ((bits & 1) === 1);
   return odd;
-}
-
-// ----------------------------------------------------------------------- whisper's building blocks, zero by default
-
-type Attention = { readonly [part in 'query' | 'key' | 'value' | 'out']?: Iterable<Weight> };
-
-function* attention(name: string, { query, key, value, out }: Attention = {}): Generator<Tensor> {
-  yield* normalisation(`${name}_ln`);
-  yield weights(`${name}.query.weight`, [state, state], query);
-  yield weights(`${name}.query.bias`, [state]);
-  yield weights(`${name}.key.weight`, [state, state], key);
-  yield weights(`${name}.value.weight`, [state, state], value);
-  yield weights(`${name}.value.bias`, [state]);
-  yield weights(`${name}.out.weight`, [state, state], out);
-  yield weights(`${name}.out.bias`, [state]);
-}
-
-function* perceptron(name: string): Generator<Tensor> {
-  yield* normalisation(`${name}_ln`);
-  yield weights(`${name}.0.weight`, [state, 4 * state]);
-  yield weights(`${name}.0.bias`, [4 * state]);
-  yield weights(`${name}.2.weight`, [4 * state, state]);
-  yield weights(`${name}.2.bias`, [state]);
-}
-
-function* normalisation(name: string, gain = 1): Generator<Tensor> {
-  const gains = range(state).map((channel): Weight => [gain, channel]);
-  yield weights(`${name}.weight`, [state], gains);
-  yield weights(`${name}.bias`, [state]);
-}
-
-const diagonal = (channels: readonly number[], value: number): Weight[] =>
-  channels.map((channel) => [value, channel, channel]);
-
-function weights(name: string, dims: readonly number[], given: Iterable<Weight> = []): Tensor {
-  const size = dims.reduce((product, size) => product * size, 1);
-  const isMatrix = dims.length > 1 && name.endsWith('.weight');
-  const values = isMatrix ? new Uint16Array(size) : new Float32Array(size);
-  for (const [value, ...at] of given) {
-    const offset = at.reduceRight((offset, index, axis) => offset * dims[axis]! + index, 0);
-    values[offset] = isMatrix ? halfPrecision(value) : value;
-  }
-  return { name, dims, values };
-}
-
-/** The bits of a half-precision float, for values of ordinary size. (Float16Array came with Node 24.) */
-function halfPrecision(value: number): number {
-  if (value === 0) return 0;
-  const [bits = 0] = new Uint32Array(Float32Array.of(value).buffer);
-  const sign = (bits >>> 16) & 0x8000;
-  const exponent = ((bits >>> 23) & 0xff) - 127 + 15;
-  const mantissa = (bits >>> 13) & 0x3ff;
-  return sign | (exponent << 10) | mantissa;
 }
 
 function range(length: number, first = 0): number[] {

@@ -55,5 +55,5 @@ function answerOf(worker: Worker, signal: AbortSignal): Promise<Answer> {
 
 function resultOf(answer: Answer): { durationMs: number } {
   if ('durationMs' in answer) return answer;
-  throw new EngineError(answer.code, answer.message, { cause: answer.cause });
+  throw new EngineError(answer.code, answer.message, { cause: new Error(answer.cause) });
 }
