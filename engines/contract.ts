@@ -287,6 +287,10 @@ export interface ProgramCall {
   /** The program is killed after this many milliseconds. */
   readonly timeoutMs: number;
   readonly cwd: string;
+  /** Variables beside the minimal environment (PATH, HOME and the like), or in their place. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Each line of stdout and of stderr, as it comes. */
+  readonly onLine?: (line: string) => void;
 }
 
 export interface ProgramExit {

@@ -25,22 +25,22 @@ export async function prepareEngines(registry: Registry, { signal, log, terminal
 
 const barWidth = 24;
 
-/** On a terminal a line for each step that is drawn anew; elsewhere a line a step and tenth. */
+/** On a terminal one line that is drawn anew; elsewhere a line for each tenth of each step: two of them may run at once. */
 function progressBar(terminal: NodeJS.WriteStream) {
-  let last = '';
+  const shown = new Map<string, string>();
   return {
     show: (step: string, fraction: number | null): void => {
       const done = fraction ?? 0;
       const filled = Math.round(done * barWidth);
       const percent = fraction === null ? '' : ` ${String(Math.floor(done * 100)).padStart(3)} %`;
       const line = `${step} [${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}]${percent}`;
-      const mark = terminal.isTTY ? line : `${step} ${String(Math.floor(done * 10))}`;
-      if (mark === last) return;
-      last = mark;
+      const mark = terminal.isTTY ? line : String(Math.floor(done * 10));
+      if (shown.get(step) === mark) return;
+      shown.set(step, mark);
       terminal.write(terminal.isTTY ? `\r\x1b[2K${line}` : `${line}\n`);
     },
     end: (): void => {
-      if (terminal.isTTY && last !== '') terminal.write('\n');
+      if (terminal.isTTY && shown.size > 0) terminal.write('\n');
     },
   };
 }

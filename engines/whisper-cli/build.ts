@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { chmod, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import type { Logger } from '../contract.ts';
+import { basename, join, resolve } from 'node:path';
+import type { EngineContext, Logger, ProgramExit } from '../contract.ts';
 import { isExecutable } from './find-program.ts';
 import { acquireLock } from './lock.ts';
-import { runProgram } from './run-program.ts';
 import { findToolchain, toolEnvironment, type Toolchain } from './toolchain.ts';
 
 const deadlineMinutes = 30;
+const tailLines = 20;
 
 export interface Build {
   readonly dataDir: string;
@@ -18,6 +18,7 @@ export interface Build {
   /** From 0 to 1. */
   readonly progress: (fraction: number) => void;
   readonly log: Logger;
+  readonly run: EngineContext['run'];
   readonly source?: SourcePackage;
 }
 
@@ -84,7 +85,7 @@ interface Workshop extends AsyncDisposable {
   readonly run: (program: string, args: readonly string[], onLine?: (line: string) => void) => Promise<void>;
 }
 
-async function openWorkshop({ dataDir, env, log }: Build, signal: AbortSignal): Promise<Workshop> {
+async function openWorkshop({ dataDir, env, log, run }: Build, signal: AbortSignal): Promise<Workshop> {
   await removeLeftovers(dataDir);
   const path = await mkdtemp(join(resolve(dataDir), workshopPrefix));
   const toolEnv = toolEnvironment(env, path);
@@ -95,10 +96,18 @@ async function openWorkshop({ dataDir, env, log }: Build, signal: AbortSignal): 
         log.debug({ line }, 'building whisper-cli');
         onLine?.(line);
       };
-      await runProgram({ program, args, cwd: path, env: toolEnv, signal, onLine: report });
+      const timeoutMs = deadlineMinutes * 60_000;
+      const exit = await run(program, args, { cwd: path, env: toolEnv, signal, timeoutMs, onLine: report });
+      if (exit.code !== 0) throw failure([basename(program), ...args], exit);
     },
     [Symbol.asyncDispose]: () => removeDirectory(path),
   };
+}
+
+function failure(command: readonly string[], { code, signal, stdout, stderr }: ProgramExit): Error {
+  const ended = code === null ? `was ended by ${String(signal)}` : `ended with exit code ${code}`;
+  const lines = `${stdout}\n${stderr}`.split('\n').filter((line) => line !== '');
+  return new Error([`\`${command.join(' ')}\` ${ended}`, ...lines.slice(-tailLines)].join('\n'));
 }
 
 /** Of builds whose process was killed. The lock is ours, so none of them is at work any more. */

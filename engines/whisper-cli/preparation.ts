@@ -30,13 +30,13 @@ export function createPreparation(context: EngineContext): Preparation {
   }
 
   async function prepareAll({ needProgram, models, mirror }: PreparationPlan, { signal, progress }: PrepareCall) {
-    const { dataDir, env, cores, fetch, log } = context;
+    const { dataDir, env, cores, run, fetch, log } = context;
     const report = (step: string, fraction: number | null) => {
       if (fraction === 1) steps.delete(step);
       else steps.set(step, fraction);
       progress(step, fraction);
     };
-    const common = { dataDir, env, cores, fetch, log, signal, mirror: mirror ?? modelSource, progress: report };
+    const common = { dataDir, env, cores, run, fetch, log, signal, mirror: mirror ?? modelSource, progress: report };
     const [first = null, ...others] = models;
     await prepareWhisper({ ...common, needProgram, model: first });
     for (const model of others) await prepareWhisper({ ...common, needProgram: false, model });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Logger } from '../contract.ts';
+import type { EngineContext, Logger } from '../contract.ts';
 import { buildWhisperCli } from './build.ts';
 import { catalogue, maxModelBytes, modelFileName, modelUrl, type ModelName } from './catalogue.ts';
 import { download } from './download.ts';
@@ -16,6 +16,7 @@ export interface Preparation {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Processor cores that the build may use. */
   readonly cores: number;
+  readonly run: EngineContext['run'];
   readonly fetch: typeof globalThis.fetch;
   readonly signal: AbortSignal;
   /** `building whisper-cli` and `downloading ggml-NAME.bin`, in turns; the fraction is null while it is not known. */

@@ -3,17 +3,13 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { ProgramExit } from '../../engines/contract.ts';
-
-export interface ProgramOptions {
-  readonly signal: AbortSignal;
-  readonly timeoutMs: number;
-  readonly cwd: string;
-}
+import { createInterface } from 'node:readline';
+import type { ProgramCall, ProgramExit } from '../../engines/contract.ts';
 
 export interface RunningProgram {
   /** Whoever starts a program reads this to its end. */
   readonly stdout: Readable;
+  readonly stderr: Readable;
   readonly exit: Promise<Omit<ProgramExit, 'stdout'>>;
   readonly kill: () => void;
 }
@@ -49,7 +45,7 @@ function isProgram(path: string): boolean {
 const withParent = process.platform === 'linux' ? findProgram('setpriv', '/usr/bin:/bin') : undefined;
 
 /** Starts a program without a shell. Throws when there is none, and the signal's reason when it has been aborted already. */
-export function startProgram(program: string, args: readonly string[], options: ProgramOptions): RunningProgram {
+export function startProgram(program: string, args: readonly string[], options: ProgramCall): RunningProgram {
   options.signal.throwIfAborted();
   const path = findProgram(program);
   // setpriv would report it with an exit code that looks like the program's own.
@@ -57,26 +53,25 @@ export function startProgram(program: string, args: readonly string[], options: 
   const [command, ...rest] = withParent ? [withParent, '--pdeathsig', 'KILL', '--', path, ...args] : [path, ...args];
   const child = spawn(command, rest, {
     cwd: options.cwd,
-    env: Object.fromEntries(inherited.map((name) => [name, process.env[name]])),
+    env: { ...Object.fromEntries(inherited.map((name) => [name, process.env[name]])), ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true, // a process group of its own, so that its children end with it
   });
   running.add(child);
-  return { stdout: child.stdout, exit: watch(child, program, options), kill: () => killGroup(child) };
+  const { stdout, stderr } = child;
+  return { stdout, stderr, exit: watch(child, program, options), kill: () => killGroup(child) };
 }
 
 /** Runs a program to its end and keeps the last 64 KB of what it says. */
-export async function runProgram(
-  program: string,
-  args: readonly string[],
-  options: ProgramOptions,
-): Promise<ProgramExit> {
-  const { stdout, exit } = startProgram(program, args, options);
+export async function runProgram(program: string, args: readonly string[], options: ProgramCall): Promise<ProgramExit> {
+  const { stdout, stderr, exit } = startProgram(program, args, options);
   const output = tail(stdout);
+  const { onLine } = options;
+  if (onLine) for (const input of [stdout, stderr]) createInterface({ input }).on('line', onLine);
   return { ...(await exit), stdout: output() };
 }
 
-async function watch(child: Child, program: string, { signal, timeoutMs }: ProgramOptions): RunningProgram['exit'] {
+async function watch(child: Child, program: string, { signal, timeoutMs }: ProgramCall): RunningProgram['exit'] {
   let timedOut = false;
   const end = () => killGroup(child);
   const deadline = setTimeout(() => {

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Build, buildWhisperCli } from '../../../engines/whisper-cli/build.ts';
+import { runProgram } from '../../../src/machine/programs.ts';
 import { toolEnvironment } from '../../../engines/whisper-cli/toolchain.ts';
 import { machine, pathWith, type Programs, recordingLog, temporaryDirectory } from './support.ts';
 
@@ -23,6 +24,7 @@ async function buildOn(programs: Programs, changes: Partial<Build> = {}) {
     dataDir,
     env: { PATH: await pathWith(programs) },
     cores: 2,
+    run: runProgram,
     signal: new AbortController().signal,
     progress: (fraction) => fractions.push(fraction),
     log,

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { catalogue, maxModelBytes, modelNames, modelUrl } from '../../../engines/whisper-cli/catalogue.ts';
+import { runProgram } from '../../../src/machine/programs.ts';
 import { downloadedModelPath, type Preparation, prepareWhisper } from '../../../engines/whisper-cli/prepare.ts';
 import { writeToneModel } from '../../support/tone-model.ts';
 import { good, machine, pathWith, recordingLog, serve, status, temporaryDirectory } from './support.ts';
@@ -27,6 +28,7 @@ async function preparation(changes: Partial<Preparation> = {}) {
     mirror: 'http://127.0.0.1:9/no-mirror-here',
     env: {},
     cores: 1,
+    run: runProgram,
     fetch,
     signal: new AbortController().signal,
     progress: (step, fraction) => steps.push([step, fraction]),

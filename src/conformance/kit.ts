@@ -1,0 +1,83 @@
+/** What every conformance suite is made of: named checks, the way to run them, and what checks look at. */
+import { inspect } from 'node:util';
+import { EngineError, engineErrorCodes, type EngineErrorCode } from '../../engines/contract.ts';
+
+/** One rule of the engine contract. `run` rejects when the subject breaks it. */
+export interface Check<Subject> {
+  readonly name: string;
+  readonly run: (subject: Subject) => Promise<void>;
+}
+
+export interface Verdict {
+  readonly check: string;
+  /** Absent when the rule is kept. */
+  readonly failure?: unknown;
+}
+
+/** Runs one check after the other; a failure does not stop the rest. */
+export async function runChecks<Subject>(checks: readonly Check<Subject>[], subject: Subject): Promise<Verdict[]> {
+  const verdicts: Verdict[] = [];
+  for (const { name, run } of checks) {
+    verdicts.push(
+      await run(subject).then(
+        () => ({ check: name }),
+        (failure: unknown) => ({ check: name, failure }),
+      ),
+    );
+  }
+  return verdicts;
+}
+
+/** A rule that is broken; the message says how. */
+export class Nonconformance extends Error {
+  override readonly name = 'Nonconformance';
+}
+
+export function expectThat(kept: boolean, broken: string, cause?: unknown): asserts kept {
+  if (!kept) throw new Nonconformance(broken, { cause });
+}
+
+/** For messages. */
+export const shown = (value: unknown): string => inspect(value, { breakLength: Infinity });
+
+/** What the promise rejects with. */
+export async function rejectionOf(promise: Promise<unknown>, what: string): Promise<unknown> {
+  const outcome = await promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  expectThat(
+    'error' in outcome,
+    `${what} should have been refused, but the answer is ${shown('value' in outcome && outcome.value)}`,
+  );
+  return outcome.error;
+}
+
+/** The refusal of what is asked for: branded, with a known code and a message for the caller. */
+export async function engineErrorOf(promise: Promise<unknown>, what: string): Promise<EngineError> {
+  const error = await rejectionOf(promise, what);
+  expectThat(EngineError.is(error), `${what} should be refused with an EngineError, not with ${String(error)}`, error);
+  const known: readonly string[] = engineErrorCodes;
+  expectThat(known.includes(error.code), `${what} is refused with the code ${shown(error.code)}, which is none`, error);
+  expectThat(error.message !== '', `${what} is refused without a message`, error);
+  return error;
+}
+
+export async function expectRefusal(code: EngineErrorCode, promise: Promise<unknown>, what: string): Promise<void> {
+  const error = await engineErrorOf(promise, what);
+  expectThat(error.code === code, `${what} should be refused with ${code}, not with ${error.code}`, error);
+}
+
+/** Milliseconds that a call of the contract takes at most when it should answer from memory, or end on abort. */
+export const promptMs = 250;
+
+/** Rejects when the promise takes longer than that. */
+export async function promptly<T>(promise: Promise<T>, what: string): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Nonconformance(`${what} took more than ${promptMs} ms`)), promptMs);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,50 @@
+/** Real processes for tests: started from a piece of source, looked up in /proc, ended with the test. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { onTestFinished } from 'vitest';
+
+export interface NodeProcess {
+  readonly child: ChildProcess;
+  /** The first line that it writes to stdout. */
+  readonly firstLine: Promise<string>;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<unknown>;
+}
+
+/** Runs a module in a Node of its own; `process.argv[1]` and on are the arguments. It ends with the test. */
+export function startNode(source: string, args: readonly string[] = [], before: readonly string[] = []): NodeProcess {
+  const [program = '', ...rest] = [...before, process.execPath, '--input-type=module', '-e', source, '--', ...args];
+  const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const ended = once(child, 'exit');
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const firstLine = new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).once('line', resolve);
+    child.once('close', () => reject(new Error(`it ended without a word: ${stderr}`)));
+  });
+  firstLine.catch(() => {}); // not every process is listened to
+  return { child, firstLine, ended };
+}
+
+/** The processes, zombies aside, that have this text among their arguments. */
+export function processesWith(text: string): string[] {
+  return readdirSync('/proc').filter((name) => {
+    try {
+      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'latin1').includes(text);
+    } catch {
+      return false; // it has just ended
+    }
+  });
+}
+
+/** Looks every few milliseconds until it is so. */
+export async function until(what: string, isSo: () => boolean, deadlineMs = 10_000): Promise<void> {
+  const deadline = performance.now() + deadlineMs;
+  while (!isSo()) {
+    if (performance.now() > deadline) throw new Error(`after ${deadlineMs} ms it is still not so: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
