@@ -10,7 +10,7 @@ import Koa, { type Context } from 'koa';
 import type { Logger, TemporaryDirectory } from '../engines/contract.ts';
 import type { Incoming, Respond } from './backend.ts';
 import { checkAnswer } from './contract/answers.ts';
-import { documents } from './contract/document.ts';
+import { apiRoot, documents, operationsById } from './contract/document.ts';
 import { preflightHeaders, type Access } from './http/access.ts';
 import { linger } from './http/body.ts';
 import { toServerSentEvents } from './http/events.ts';
@@ -72,20 +72,28 @@ async function serve(context: Context, options: AppOptions): Promise<void> {
   }
 }
 
-/** The parts of the service that are not operations of the contract. */
+/** What the service shows beside the operations of the contract. */
+const pages: ReadonlyMap<string, (options: AppOptions) => unknown> = new Map([
+  ['/healthz', alive],
+  ['/openapi.json', () => documents['3.1']],
+  ['/openapi-3.2.json', () => documents['3.2']],
+]);
+
+function alive({ ending }: AppOptions): unknown {
+  ending.throwIfAborted();
+  return { status: 'ok' };
+}
+
 async function answer(context: Context, exchange: Exchange, options: AppOptions): Promise<AnyAnswer> {
-  const isRead = context.method === 'GET' || context.method === 'HEAD';
-  switch (isRead ? context.path : '') {
-    case '/healthz':
-      options.ending.throwIfAborted();
-      return { status: 200, mediaType: 'application/json', body: { status: 'ok' } };
-    case '/openapi.json':
-      return { status: 200, mediaType: 'application/json', body: documents['3.1'] };
-    case '/openapi-3.2.json':
-      return { status: 200, mediaType: 'application/json', body: documents['3.2'] };
-    default:
-      return answerOperation(context, exchange, options);
+  const { method, path } = context;
+  const page = pages.get(path);
+  if (!page) return answerOperation(context, exchange, options);
+  if (method !== 'GET' && method !== 'HEAD') {
+    throw new ProblemError('method-not-allowed', `${path} knows GET, HEAD, not ${method}.`, {
+      headers: { Allow: 'GET, HEAD' },
+    });
   }
+  return { status: 200, mediaType: 'application/json', body: page(options) };
 }
 
 async function answerOperation(context: Context, exchange: Exchange, options: AppOptions): Promise<AnyAnswer> {
@@ -114,10 +122,16 @@ function openExchange({ req, res, method, path }: Context, { log, ending }: AppO
     if (!finished) controller.abort(new CallerGone('the caller has left'));
     const { id, operation } = exchange;
     const ms = Math.round(performance.now() - exchange.started);
-    log.info({ id, operation, method, path, status: finished ? res.statusCode : 499, ms }, 'request');
+    const status = finished ? res.statusCode : 499;
+    log.info({ id, operation, method, path: pathForLog(operation, path), status, ms }, 'request');
     for (const cleanup of exchange.cleanups) runCleanup(cleanup, exchange, log);
   });
   return exchange;
+}
+
+/** The contract's template where there is one: the id of a clip is the permission to hear it. */
+function pathForLog(operation: OperationId | undefined, path: string): string {
+  return operation === undefined ? path : `${apiRoot}${operationsById.get(operation)?.path ?? ''}`;
 }
 
 function runCleanup(cleanup: () => unknown, { id }: Exchange, log: Logger): void {
@@ -158,7 +172,7 @@ function isPreflight({ method, headers }: Context): boolean {
 
 function answerPreflight(context: Context): void {
   const { origin } = context.headers;
-  if (context.response.get('Access-Control-Allow-Origin') === '') {
+  if (!context.res.hasHeader('Access-Control-Allow-Origin')) {
     throw new ProblemError(
       'origin-not-allowed',
       `Pages of ${String(origin)} may not use this service: list it in CORS_ORIGINS.`,

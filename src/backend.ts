@@ -7,7 +7,7 @@ import { Ajv2020, type Options } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { OpenAPIBackend, type Context, type Document, type Request } from 'openapi-backend';
 import type { Logger } from '../engines/contract.ts';
-import { contract, type OperationObject } from './contract/document.ts';
+import { apiRoot, contract, type OperationObject } from './contract/document.ts';
 import { largestBody } from './contract/largest-body.ts';
 import { toViolations } from './contract/violations.ts';
 import type { AnyAnswer, Handlers, OperationId } from './operations.ts';
@@ -48,8 +48,6 @@ interface Exchange {
   readonly request: Request;
   bodyBytes: number;
 }
-
-const apiRoot = contract.servers[0]?.url ?? '/';
 
 export async function createBackend<Services>(options: BackendOptions<Services>): Promise<Respond> {
   const explainer = await openApi({ allErrors: true });
@@ -168,6 +166,10 @@ interface ReadBody {
 async function readBody(operation: RoutedOperation, incoming: Incoming): Promise<ReadBody> {
   const [[mediaType, content] = []] = Object.entries(operation.requestBody?.content ?? {});
   if (mediaType === undefined || content === undefined) return { bytes: 0 };
+  const encoding = incoming.headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') {
+    throw new ProblemError('unsupported-media-type', `The body must not be compressed; it was sent as ${encoding}.`);
+  }
   const sent = (incoming.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
   if (sent !== mediaType) {
     const detail = `The body must be ${mediaType}; it was sent as ${sent === '' ? 'nothing' : String(sent)}.`;

@@ -1,6 +1,6 @@
 /** The listening socket and its end: requests in flight may finish, new ones may not start. */
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { RequestListener } from './app.ts';
 import { holdsItsBody } from './http/body.ts';
 
@@ -22,6 +22,7 @@ export async function listen(
 ): Promise<ListeningServer> {
   // Bodies have their own deadline, which answers with a problem.
   const server = createServer({ keepAliveTimeout: keepAliveMs, requestTimeout: 0, noDelay: true }, listener);
+  const connections = trackIdle(server);
   server.on('checkContinue', (req, res) => {
     holdsItsBody(req);
     server.emit('request', req, res);
@@ -30,7 +31,11 @@ export async function listen(
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
-  return { url: urlOf(server, host), close: () => close(server), destroy: () => server.closeAllConnections() };
+  return {
+    url: urlOf(server, host),
+    close: () => close(server, connections),
+    destroy: () => server.closeAllConnections(),
+  };
 }
 
 function urlOf(server: Server, host: string): string {
@@ -40,9 +45,33 @@ function urlOf(server: Server, host: string): string {
   return `http://${name}:${String(port)}`;
 }
 
-async function close(server: Server): Promise<void> {
+/** Node takes a connection for busy until its first request has ended, and keeps one alive whose request ends later. */
+function trackIdle(server: Server): { end(): void } {
+  const idle = new Set<Socket>();
+  let ending = false;
+  server.on('connection', (socket) => {
+    idle.add(socket);
+    socket.once('close', () => idle.delete(socket));
+  });
+  server.prependListener('request', ({ socket }, res) => {
+    idle.delete(socket);
+    if (ending) res.shouldKeepAlive = false;
+    res.once('close', () => {
+      if (ending) socket.destroySoon();
+      else if (!socket.destroyed) idle.add(socket);
+    });
+  });
+  return {
+    end() {
+      ending = true;
+      for (const socket of idle) socket.destroy();
+    },
+  };
+}
+
+async function close(server: Server, connections: { end(): void }): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.close((error) => (error ? reject(error) : resolve()));
-    server.closeIdleConnections();
+    connections.end();
   });
 }

@@ -40,6 +40,9 @@ export const documents = { '3.1': readGenerated('openapi.json'), '3.2': readGene
 
 export const contract = JSON.parse(documents['3.1']) as ContractDocument;
 
+/** The path under which the operations stand: /api/v1. */
+export const apiRoot = contract.servers[0]?.url ?? '';
+
 /** Every operation with its place, by its id. */
 export const operationsById: ReadonlyMap<string, OperationObject & { readonly path: string; readonly method: string }> =
   new Map(

@@ -126,7 +126,7 @@ async function addressOf({ said, exit }: ChildProcess): Promise<string> {
   let ended = false;
   void exit.then(() => (ended = true));
   for (;;) {
-    const [, address] = /listens on (\S+)/.exec(said.stderr) ?? [];
+    const [, address] = /listens on (http\S+)/.exec(said.stderr) ?? [];
     if (address !== undefined) return address;
     if (ended || performance.now() > deadline) throw new Error(`the service does not listen:\n${said.stderr}`);
     await new Promise((resolve) => setTimeout(resolve, 10));

@@ -1,0 +1,344 @@
+/** Who may call: bearer tokens, or in open mode whoever is on this machine and is no stranger's web page. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startProcess } from '../support/child-service.ts';
+import { createApi, type Api } from '../support/http.ts';
+import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
+import { echo } from './support/engines.ts';
+import { multipart, multipartType, recording } from './support/forms.ts';
+import { connectRaw, requestHead } from './support/raw-socket.ts';
+
+/** A service for the tests of a `describe`. */
+function serve(env: NonNullable<TestServiceOptions['env']>): { readonly api: Api; readonly url: string } {
+  let service: TestService | undefined;
+  const url = () => service?.url ?? '';
+  beforeAll(async () => {
+    service = await startTestService({ ...echo, env });
+  });
+  afterAll(() => service?.[Symbol.asyncDispose]());
+  return {
+    get api() {
+      return createApi(url());
+    },
+    get url() {
+      return url();
+    },
+  };
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const chat = { messages: [{ role: 'user', content: 'Hello' }] };
+
+/** Every operation that asks for a token, as a request without one. */
+const guarded: readonly (readonly [method: string, path: string])[] = [
+  ['POST', '/api/v1/transcribe'],
+  ['GET', '/api/v1/transcribe'],
+  ['GET', '/api/v1/transcribe/models'],
+  ['POST', '/api/v1/chat'],
+  ['POST', '/api/v1/chat/stream'],
+  ['GET', '/api/v1/models'],
+  ['POST', '/api/v1/tts'],
+  ['GET', '/api/v1/tts/models'],
+];
+
+describe('with API_KEYS', () => {
+  const service = serve({ API_KEYS: 'first-key,second-key, third' });
+
+  describe.each(guarded)('%s %s', (method, path) => {
+    it('answers 401 and how to authenticate without a token', async () => {
+      const { status, headers, problem } = await service.api.send(method, path);
+      expect({ status, code: problem.code }).toEqual({ status: 401, code: 'unauthorized' });
+      expect(headers.get('www-authenticate')).toBe('Bearer realm="parlance"');
+    });
+
+    it('answers 401 to a token that is none of them', async () => {
+      const { status, headers, text } = await service.api.send(method, path, { headers: bearer('wrong-key') });
+      expect(status).toBe(401);
+      expect(headers.get('www-authenticate')).toBe('Bearer realm="parlance", error="invalid_token"');
+      expect(text).not.toMatch(/wrong-key|first-key/);
+    });
+
+    it('answers otherwise with a token', async () => {
+      const { status } = await service.api.send(method, path, { headers: bearer('second-key') });
+      expect(status).toBe(method === 'GET' ? 200 : 415);
+    });
+  });
+
+  it.each(['first-key', 'second-key', 'third'])('lets the key %s pass', async (key) => {
+    const form = { headers: { ...multipartType, ...bearer(key) }, body: multipart(recording) };
+    expect((await service.api.send('POST', '/api/v1/transcribe', form)).status).toBe(200);
+    expect((await service.api.post('/api/v1/chat', chat, bearer(key))).problem.code).toBe('no-engine');
+  });
+
+  it.each(['bearer first-key', 'BEARER first-key', 'Bearer  first-key'])(
+    'takes %j for a key',
+    async (authorization) => {
+      expect((await service.api.get('/api/v1/models', { authorization })).status).toBe(200);
+    },
+  );
+
+  it.each([
+    'first-key',
+    'Bearer',
+    'Bearer ',
+    'Bearerfirst-key',
+    'Basic first-key',
+    'Basic Zmlyc3Qta2V5Og==',
+    'Bearer first-key second-key',
+    'Bearer first-key,second-key',
+    'Bearer first-ke',
+    'Bearer first-keys',
+    'Bearer First-Key',
+    'Bearer "first-key"',
+    'Bearer undefined',
+  ])('takes %j for none', async (authorization) => {
+    const { status, headers } = await service.api.get('/api/v1/models', { authorization });
+    expect(status).toBe(401);
+    expect(headers.get('www-authenticate')).toMatch(/^Bearer /);
+  });
+
+  it('takes no key from the query or from another header', async () => {
+    const headers = { 'x-api-key': 'first-key', cookie: 'authorization=Bearer first-key' };
+    expect((await service.api.get('/api/v1/models?access_token=first-key&api_key=first-key', headers)).status).toBe(
+      401,
+    );
+  });
+
+  it('asks for a token before it looks at the content type or the body', async () => {
+    const call = { headers: { 'content-type': 'text/plain' }, body: '{' };
+    expect((await service.api.send('POST', '/api/v1/chat', call)).status).toBe(401);
+  });
+
+  it('asks for none where the address of a clip is the permission', async () => {
+    const { status, problem } = await service.api.get('/api/v1/tts/clips/Vb1yPz4mQ0iYxkq3o9TtWw');
+    expect({ status, code: problem.code }).toEqual({ status: 404, code: 'clip-not-found' });
+  });
+
+  it.each(['/healthz', '/openapi.json', '/openapi-3.2.json'])('asks for none at %s', async (path) => {
+    expect((await service.api.get(path)).status).toBe(200);
+  });
+
+  it('does not look at Host and Origin', async () => {
+    const strange = { host: 'voice.example.com', origin: 'https://evil.example', ...bearer('third') };
+    expect((await service.api.get('/api/v1/models', strange)).status).toBe(200);
+  });
+});
+
+describe('open mode', () => {
+  const service = serve({ PUBLIC_URL: 'https://voice.example.com:8443/base', CORS_ORIGINS: 'https://app.example.com' });
+  const statusFor = async (headers: Readonly<Record<string, string>>) =>
+    (await service.api.get('/api/v1/models', headers)).status;
+
+  it.each([
+    'localhost',
+    'LOCALHOST:8484',
+    'localhost:1',
+    'parlance.localhost',
+    '127.0.0.1',
+    '127.0.0.1:8484',
+    '127.1.2.3',
+    '[::1]',
+    '[::1]:8484',
+    'voice.example.com',
+    'voice.example.com:8443',
+    'Voice.Example.Com',
+  ])('answers to the host %s', async (host) => {
+    expect(await statusFor({ host })).toBe(200);
+  });
+
+  it.each([
+    'evil.example',
+    'evil.example:8484',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '127.0.0.1.nip.io',
+    'notlocalhost',
+    'evil.voice.example.com',
+    'voice.example.com.evil.example',
+    '192.168.1.10',
+    '0.0.0.0',
+    '128.0.0.1',
+    '[::2]',
+    '[::ffff:192.168.1.10]',
+    'localhost@evil.example',
+    'evil.example#localhost',
+  ])('does not answer to the host %j', async (host) => {
+    const { status, problem } = await service.api.get('/api/v1/models', { host });
+    expect({ status, code: problem.code }).toEqual({ status: 403, code: 'host-not-allowed' });
+  });
+
+  it('does not answer to an empty host', async () => {
+    using connection = await connectRaw(service.url);
+    await connection.send(requestHead('GET', '/api/v1/models', { host: '' }));
+    expect(await connection.answer('GET', '/api/v1/models')).toMatchObject({ status: 403 });
+  });
+
+  it('answers no operation to a foreign host', async () => {
+    for (const [method, path] of [...guarded, ['GET', '/api/v1/tts/clips/x'], ['GET', '/openapi.json']] as const) {
+      const { problem } = await service.api.send(method, path, { headers: { host: 'evil.example' } });
+      expect(problem.code, `${method} ${path}`).toBe('host-not-allowed');
+    }
+  });
+
+  it('tells any host whether it lives', async () => {
+    expect((await service.api.get('/healthz', { host: '10.0.0.7:8484' })).status).toBe(200);
+  });
+
+  it('answers to programs, which send no Origin', async () => {
+    expect(await statusFor({})).toBe(200);
+  });
+
+  it.each([
+    ['of the service itself', 'localhost:8484', 'http://localhost:8484'],
+    ['of the service itself behind TLS', 'localhost:8484', 'https://localhost:8484'],
+    ['of PUBLIC_URL', 'localhost:8484', 'https://voice.example.com:8443'],
+    ['that CORS_ORIGINS lists', 'localhost:8484', 'https://app.example.com'],
+  ])('answers to pages %s', async (_whose, host, origin) => {
+    expect(await statusFor({ host, origin })).toBe(200);
+  });
+
+  it.each([
+    'https://evil.example',
+    'null',
+    'http://localhost:3000',
+    'http://localhost',
+    'http://127.0.0.1:8484',
+    'http://app.example.com',
+    'https://app.example.com:444',
+    'https://app.example.com.evil.example',
+    'https://evil.app.example.com',
+    'https://voice.example.com',
+    'chrome-extension://abc',
+    '',
+  ])('does not answer to pages of %j', async (origin) => {
+    const { status, problem, headers } = await service.api.get('/api/v1/models', { host: 'localhost:8484', origin });
+    expect({ status, code: problem.code }).toEqual({ status: 403, code: 'origin-not-allowed' });
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('refuses a form of a foreign page, which needs no preflight, before it is read', async () => {
+    const headers = { ...multipartType, origin: 'https://evil.example' };
+    const call = { headers, body: multipart(recording) };
+    const { problem } = await service.api.send('POST', '/api/v1/transcribe', call);
+    expect(problem.code).toBe('origin-not-allowed');
+  });
+
+  it('takes a token, which it does not need', async () => {
+    expect(await statusFor(bearer('whatever'))).toBe(200);
+  });
+});
+
+describe('CORS', () => {
+  const listed = 'https://app.example.com';
+  const exposed = ['Link', 'X-Request-Id', 'Retry-After'];
+  const preflight = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' };
+
+  const list = (value: string | null) => (value ?? '').split(/, */);
+
+  describe.each([
+    ['in open mode', {}, {}],
+    ['with keys', { API_KEYS: 'right' }, bearer('right')],
+  ])('%s', (_mode, env: Readonly<Record<string, string>>, token: Readonly<Record<string, string>>) => {
+    const service = serve({ CORS_ORIGINS: `${listed},http://localhost:5173`, ...env });
+
+    it('lets a listed page read an answer', async () => {
+      const { status, headers } = await service.api.get('/api/v1/models', { origin: listed, ...token });
+      expect(status).toBe(200);
+      expect(headers.get('access-control-allow-origin')).toBe(listed);
+      expect(list(headers.get('access-control-expose-headers'))).toEqual(expect.arrayContaining(exposed));
+      expect(list(headers.get('vary'))).toContain('Origin');
+      expect(headers.get('access-control-allow-credentials')).toBeNull();
+    });
+
+    it.each([
+      ['422', 'POST', '/api/v1/chat', { 'content-type': 'application/json' }],
+      ['404', 'GET', '/api/v1/nothing', {}],
+      ['405', 'PUT', '/api/v1/chat', {}],
+      ['415', 'POST', '/api/v1/chat', { 'content-type': 'text/plain' }],
+    ])('lets it read a problem, too: %s', async (status, method, path, headers) => {
+      const call = { headers: { origin: listed, ...headers, ...token } };
+      const answer = await service.api.send(method, path, call);
+      expect(answer.status).toBe(Number(status));
+      expect(answer.headers.get('access-control-allow-origin')).toBe(listed);
+      expect(list(answer.headers.get('access-control-expose-headers'))).toEqual(expect.arrayContaining(exposed));
+    });
+
+    it('answers its preflight, which carries no token', async () => {
+      const headers = { origin: 'http://localhost:5173', ...preflight };
+      const answer = await service.api.send('OPTIONS', '/api/v1/chat', { headers });
+      expect(answer.status).toBe(204);
+      expect(answer.text).toBe('');
+      expect(answer.headers.get('access-control-allow-origin')).toBe('http://localhost:5173');
+      const methods = list(answer.headers.get('access-control-allow-methods'));
+      expect(methods).toEqual(expect.arrayContaining(['GET', 'POST']));
+      const allowed = list(answer.headers.get('access-control-allow-headers')).map((name) => name.toLowerCase());
+      expect(allowed).toEqual(expect.arrayContaining(['authorization', 'content-type', 'range']));
+      expect(Number(answer.headers.get('access-control-max-age'))).toBeGreaterThan(0);
+    });
+
+    it.each(['https://evil.example', 'null', 'http://app.example.com'])(
+      'refuses the preflight of %s',
+      async (origin) => {
+        const answer = await service.api.send('OPTIONS', '/api/v1/chat', { headers: { origin, ...preflight } });
+        expect(answer.status).toBe(403);
+        expect(answer.problem.code).toBe('origin-not-allowed');
+        expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+        expect(answer.headers.get('access-control-allow-methods')).toBeNull();
+      },
+    );
+  });
+
+  it('lets a listed page read why it is refused', async () => {
+    await using service = await startTestService({ env: { CORS_ORIGINS: listed, API_KEYS: 'right' } });
+    const { status, headers } = await createApi(service.url).get('/api/v1/models', { origin: listed });
+    expect(status).toBe(401);
+    expect(headers.get('access-control-allow-origin')).toBe(listed);
+  });
+
+  it('keeps an answer from pages that are not listed', async () => {
+    await using service = await startTestService({ env: { CORS_ORIGINS: listed, API_KEYS: 'right' } });
+    const { status, headers } = await createApi(service.url).get('/api/v1/models', {
+      origin: 'https://evil.example',
+      ...bearer('right'),
+    });
+    expect(status).toBe(200);
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('is open to any page with *', async () => {
+    await using service = await startTestService({ env: { CORS_ORIGINS: '*' } });
+    const api = createApi(service.url);
+    for (const origin of ['https://any.example', 'null']) {
+      const { status, headers } = await api.get('/api/v1/models', { origin });
+      expect(status).toBe(200);
+      expect([origin, '*']).toContain(headers.get('access-control-allow-origin'));
+      expect((await api.send('OPTIONS', '/api/v1/chat', { headers: { origin, ...preflight } })).status).toBe(204);
+    }
+  });
+
+  it('is open to any page with *, but not to any host', async () => {
+    await using service = await startTestService({ env: { CORS_ORIGINS: '*' } });
+    const headers = { host: 'evil.example', origin: 'https://any.example' };
+    expect((await createApi(service.url).get('/api/v1/models', headers)).problem.code).toBe('host-not-allowed');
+  });
+});
+
+describe('an address beyond loopback', () => {
+  it('stops the start without API_KEYS', async () => {
+    const { exit, said } = await startProcess('src/main.ts', { env: { HOST: '0.0.0.0', PORT: '0' } });
+    expect(await exit).toEqual({ code: 1, signal: null });
+    for (const name of ['HOST', 'API_KEYS', 'ALLOW_OPEN']) expect(said.stderr).toContain(name);
+    expect(said.stderr).not.toMatch(/\n\s+at /);
+  });
+
+  it('is listened on with API_KEYS', async () => {
+    await using service = await startTestService({ env: { HOST: '0.0.0.0', API_KEYS: 'right' } });
+    expect((await createApi(service.url).get('/api/v1/models', bearer('right'))).status).toBe(200);
+  });
+
+  it('is listened on with ALLOW_OPEN=true, for addresses but for no foreign name', async () => {
+    await using service = await startTestService({ env: { HOST: '0.0.0.0', ALLOW_OPEN: 'true' } });
+    const api = createApi(service.url);
+    expect((await api.get('/api/v1/models', { host: '192.168.1.10:8484' })).status).toBe(200);
+    expect((await api.get('/api/v1/models', { host: 'evil.example' })).status).toBe(403);
+  });
+});

@@ -1,0 +1,372 @@
+/** What holds for the service as a whole: its documents, every answer's form, its log, its end. */
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Schemas } from '../../src/operations.ts';
+import { startChildService, type ChildService } from '../support/child-service.ts';
+import { createApi, type Api, type Call } from '../support/http.ts';
+import { startTestService, type LogLine, type TestService } from '../support/service.ts';
+import { broken, echo, lawless, patient } from './support/engines.ts';
+import { eventually } from './support/eventually.ts';
+import { multipart, multipartType, recording } from './support/forms.ts';
+import { connectRaw, requestHead } from './support/raw-socket.ts';
+
+let service: TestService;
+let api: Api;
+
+beforeAll(async () => {
+  service = await startTestService(echo);
+  api = createApi(service.url);
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const form: Call = { headers: multipartType, body: multipart(recording) };
+const transcribe = (at: Api) => at.send('POST', '/api/v1/transcribe', form);
+
+const generated = (name: string) => readFileSync(new URL(`../../generated/${name}`, import.meta.url), 'utf8');
+
+/** Every path of the contract and beside it, and the methods that it knows. */
+const paths = [
+  ['/api/v1/transcribe', 'GET, HEAD, POST'],
+  ['/api/v1/transcribe/models', 'GET, HEAD'],
+  ['/api/v1/chat', 'POST'],
+  ['/api/v1/chat/stream', 'POST'],
+  ['/api/v1/models', 'GET, HEAD'],
+  ['/api/v1/tts', 'POST'],
+  ['/api/v1/tts/models', 'GET, HEAD'],
+  ['/api/v1/tts/clips/Vb1yPz4mQ0iYxkq3o9TtWw', 'GET, HEAD'],
+  ['/healthz', 'GET, HEAD'],
+  ['/openapi.json', 'GET, HEAD'],
+  ['/openapi-3.2.json', 'GET, HEAD'],
+] as const;
+
+describe('beside the contract', () => {
+  it('/healthz says that the service lives', async () => {
+    expect(await api.get('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } });
+  });
+
+  it.each([
+    ['/openapi.json', 'openapi.json', '3.1'],
+    ['/openapi-3.2.json', 'openapi-3.2.json', '3.2'],
+  ])('%s is the generated document, byte by byte', async (path, name, version) => {
+    const { status, text, headers, body } = await api.get(path);
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toMatch(/^application\/json/);
+    expect(text).toBe(generated(name));
+    expect((body as { openapi: string }).openapi).toMatch(new RegExp(`^${version}\\.`));
+  });
+});
+
+describe('the listings', () => {
+  it('of transcription models names the entries and the default', async () => {
+    const entry = { engine: 'echo', local: true, available: true, code: 'ready', reason: 'Ready.' };
+    expect((await api.get('/api/v1/transcribe/models')).body).toEqual({
+      data: [
+        { id: 'first', name: 'first', ...entry },
+        { id: 'second', name: 'second', ...entry },
+      ],
+      default: 'first',
+    });
+  });
+
+  it.each(['/api/v1/models', '/api/v1/tts/models'])('are empty where no engine is configured: %s', async (path) => {
+    expect(await api.get(path)).toMatchObject({ status: 200, body: { data: [], default: null } });
+  });
+
+  it('ignore query parameters', async () => {
+    expect((await api.get('/api/v1/models?limit=1&limit=2&after')).status).toBe(200);
+  });
+});
+
+describe('every answer', () => {
+  const requests: readonly (readonly [status: number, method: string, path: string, call?: Call])[] = [
+    [200, 'GET', '/healthz'],
+    [200, 'GET', '/openapi.json'],
+    [200, 'GET', '/api/v1/models'],
+    [200, 'HEAD', '/api/v1/models'],
+    [200, 'POST', '/api/v1/transcribe', form],
+    [
+      204,
+      'OPTIONS',
+      '/api/v1/chat',
+      { headers: { origin: 'https://a.example', 'access-control-request-method': 'POST' } },
+    ],
+    [401, 'GET', '/api/v1/models', { headers: { authorization: 'Bearer wrong' } }],
+    [404, 'GET', '/'],
+    [404, 'GET', '/api/v1/tts/clips/x'],
+    [405, 'DELETE', '/api/v1/chat'],
+    [415, 'POST', '/api/v1/chat'],
+    [422, 'POST', '/api/v1/chat', { headers: { 'content-type': 'application/json' }, body: '{}' }],
+    [503, 'POST', '/api/v1/tts', { headers: { 'content-type': 'application/json' }, body: '{"text":"x"}' }],
+  ];
+
+  it('carries an X-Request-Id of its own, which its problem names as instance', async () => {
+    await using keyed = await startTestService({
+      ...echo,
+      env: { API_KEYS: 'right', CORS_ORIGINS: 'https://a.example' },
+    });
+    const keyedApi = createApi(keyed.url);
+    const seen = new Set<string | null>();
+    for (const [status, method, path, call] of requests) {
+      const headers = { authorization: 'Bearer right', ...call?.headers };
+      // The helper itself holds every problem's instance to the header.
+      const answer = await keyedApi.send(method, path, { ...call, headers });
+      expect(answer.status, `${method} ${path}`).toBe(status);
+      seen.add(answer.headers.get('x-request-id'));
+    }
+    expect(seen.size).toBe(requests.length);
+  });
+
+  it("carries the service's X-Request-Id, not one that the caller made up", async () => {
+    const { headers } = await api.get('/api/v1/models', { 'x-request-id': 'forged\tid' });
+    expect(headers.get('x-request-id')).not.toContain('forged');
+  });
+});
+
+describe('an address that there is not', () => {
+  it.each([
+    '/',
+    '/api',
+    '/api/v1',
+    '/api/v1/',
+    '/api/v2/models',
+    '/models',
+    '/api/v1/Models',
+    '/api/v1/models/gpt',
+    '/api/v1/tts/clips',
+    '/api/v1/tts/clips/a/b',
+    '/api/v1/transcribe/../models',
+    '/api/v1/%2e%2e/models',
+    '/API/v1/models',
+    '//api/v1/models',
+    '/api/v1/chat/%00',
+    '/constructor',
+    '/__proto__',
+  ])('is answered 404: %s', async (path) => {
+    const { status, problem } = await api.get(path);
+    expect({ status, code: problem.code }).toEqual({ status: 404, code: 'not-found' });
+  });
+
+  it.each(['/api/v1/%', '/api/v1/models%E0%A4%A', '/api/v1/tts/clips/%C3%28', '/%zz'])(
+    'is answered 404 when its percent-encoding is malformed: %s',
+    async (path) => {
+      expect(await api.get(path)).toMatchObject({ status: 404, problem: { code: 'not-found' } });
+    },
+  );
+
+  it('may have a query whose percent-encoding is malformed', async () => {
+    expect((await api.get('/api/v1/transcribe?model=%E0%A4%A')).body).toMatchObject({ code: 'unknown-model' });
+    expect((await api.get('/api/v1/models?%')).status).toBe(200);
+  });
+});
+
+describe('the address of a clip', () => {
+  const clip = (id: string) => api.get(`/api/v1/tts/clips/${id}`);
+
+  it.each(['x', 'x'.repeat(128), '..', '%2e%2e%2fetc', '%F0%9F%98%80'])(
+    'is answered 404 when there is none: %s',
+    async (id) => {
+      expect(await clip(id)).toMatchObject({ status: 404, problem: { code: 'clip-not-found' } });
+    },
+  );
+
+  it('is answered 422 when its id has more than 128 characters', async () => {
+    const { status, problem } = await clip('x'.repeat(129));
+    expect(status).toBe(422);
+    expect(problem.errors).toEqual([{ in: 'path', pointer: '/id', detail: 'must NOT have more than 128 characters' }]);
+  });
+});
+
+describe.each(paths)('%s', (path, allow) => {
+  const known = allow.split(', ');
+  const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
+
+  it(`answers 405 and "Allow: ${allow}" to other methods`, async () => {
+    for (const method of methods.filter((name) => !known.includes(name))) {
+      const { status, headers, body } = await api.send(method, path);
+      expect({ method, status, allow: headers.get('allow') }).toEqual({ method, status: 405, allow });
+      if (method !== 'HEAD') expect(body).toMatchObject({ code: 'method-not-allowed' });
+    }
+  });
+
+  if (!known.includes('HEAD')) return;
+  it('answers HEAD as GET, without the body', async () => {
+    const got = await api.get(path);
+    const asked = await api.send('HEAD', path);
+    expect(asked.status).toBe(got.status);
+    expect(asked.text).toBe('');
+    for (const name of ['content-type', 'content-length']) {
+      expect(asked.headers.get(name), name).toBe(got.headers.get(name));
+    }
+  });
+});
+
+describe('the access log', () => {
+  const accessLines = (log: readonly LogLine[]) => log.filter(({ msg }) => msg === 'request');
+
+  it('has one line for each request: id, operation, status and milliseconds', async () => {
+    await using fresh = await startTestService(echo);
+    const freshApi = createApi(fresh.url);
+    const answers = [
+      await freshApi.get('/api/v1/transcribe?model=first'),
+      await transcribe(freshApi),
+      await freshApi.post('/api/v1/chat', {}),
+      await freshApi.get('/healthz'),
+      await freshApi.get('/nothing'),
+    ];
+    await eventually(() => accessLines(fresh.log)).toHaveLength(answers.length);
+    expect(
+      accessLines(fresh.log).map(({ operation, method, path, status }) => ({ operation, method, path, status })),
+    ).toEqual([
+      { operation: 'getTranscriptionAvailability', method: 'GET', path: '/api/v1/transcribe', status: 200 },
+      { operation: 'createTranscription', method: 'POST', path: '/api/v1/transcribe', status: 200 },
+      { operation: 'createChat', method: 'POST', path: '/api/v1/chat', status: 422 },
+      { method: 'GET', path: '/healthz', status: 200 },
+      { method: 'GET', path: '/nothing', status: 404 },
+    ]);
+    for (const [i, { id, ms }] of accessLines(fresh.log).entries()) {
+      expect(id).toBe(answers[i]!.headers.get('x-request-id'));
+      expect(ms).toBeTypeOf('number');
+      expect(ms).toBeGreaterThanOrEqual(0);
+    }
+  });
+
+  it('holds no token, no query and nothing of a body, whatever goes wrong with it', async () => {
+    await using fresh = await startTestService({ ...echo, env: { API_KEYS: 'token-secret' } });
+    const freshApi = createApi(fresh.url);
+    const headers = { authorization: 'Bearer token-secret' };
+    const json = { ...headers, 'content-type': 'application/json' };
+    await freshApi.get('/api/v1/transcribe?model=query-secret', headers);
+    await freshApi.get('/api/v1/models', { authorization: 'Bearer guess-secret' });
+    await freshApi.send('POST', '/api/v1/transcribe', {
+      headers: { ...multipartType, ...headers },
+      body: multipart({ ...recording, filename: 'name-secret.wav' }, { name: 'prompt', value: 'field-secret' }),
+    });
+    await freshApi.send('POST', '/api/v1/transcribe', {
+      headers: { ...multipartType, ...headers },
+      body: multipart({ name: 'file', value: 'file-secret', filename: 'x' }),
+    });
+    await freshApi.post('/api/v1/chat', { messages: [{ role: 'user', content: 'content-secret' }] }, headers);
+    await freshApi.post('/api/v1/chat', { messages: 'type-secret' }, headers);
+    for (const body of ['{"malformed-secret', 'plain-secret', `{"messages":[${' '.repeat(100)}"long-secret" x]}`]) {
+      await freshApi.send('POST', '/api/v1/chat', { headers: json, body });
+    }
+    await eventually(() => accessLines(fresh.log)).toHaveLength(9);
+    expect(JSON.stringify(fresh.log)).not.toMatch(/[a-z]+-secret/);
+  });
+});
+
+describe('a failure that nobody foresaw', () => {
+  it.each([
+    ['an engine throws', broken, 'TypeError', 'the secret of the engine'],
+    ['an answer breaks the contract', lawless, 'ContractViolation', 'createTranscription answers 200'],
+  ])('is a bare 500 to the caller, and the log has the cause: %s', async (_what, engine, type, message) => {
+    await using failing = await startTestService(engine);
+    const { status, problem, text } = await transcribe(createApi(failing.url));
+    expect(status).toBe(500);
+    expect(problem).toEqual({
+      type: 'urn:parlance:problem:internal-error',
+      title: 'The service failed',
+      status: 500,
+      code: 'internal-error',
+      detail: expect.stringContaining('log') as unknown,
+      instance: problem.instance,
+    });
+    expect(text).not.toMatch(/secret|answers|deep|\.[mt]s\b/);
+    const logged = failing.log.find(({ id, level }) => id === problem.instance && level >= 50);
+    expect(logged).toMatchObject({
+      operation: 'createTranscription',
+      code: 'internal-error',
+      err: {
+        type,
+        message: expect.stringContaining(message) as unknown,
+        stack: expect.stringMatching(/\n\s+at /) as unknown,
+      },
+    });
+  });
+
+  it('keeps its cause in the log', async () => {
+    await using failing = await startTestService(broken);
+    await transcribe(createApi(failing.url));
+    expect(JSON.stringify(failing.log)).toContain('deep down');
+  });
+
+  it('is no end: the next request is served', async () => {
+    await using failing = await startTestService(broken);
+    const failingApi = createApi(failing.url);
+    await transcribe(failingApi);
+    expect((await failingApi.get('/api/v1/transcribe')).body).toMatchObject({ available: true });
+  });
+});
+
+describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+  /** A service with a request in flight, which ends when told to. */
+  async function atWork() {
+    const child = await startChildService(patient);
+    const answer = transcribe(createApi(child.url));
+    answer.catch(() => undefined);
+    await eventually(() => child.said.stdout).toContain('at work');
+    return { child, answer, finish: () => writeFile(join(child.dir, 'finish'), '') };
+  }
+
+  const refuses = (url: string) =>
+    connectRaw(url).then(
+      (connection) => connection[Symbol.dispose](),
+      (error: unknown) => (error as NodeJS.ErrnoException).code,
+    );
+
+  it('lets requests in flight finish, accepts no more, and ends with 0', async () => {
+    const { child, answer, finish } = await atWork();
+    child.kill(signal);
+    await eventually(() => refuses(child.url)).toBe('ECONNREFUSED');
+    await finish();
+    expect(await answer).toMatchObject({ status: 200, body: { text: 'at last' } });
+    const answered = performance.now();
+    expect(await child.exit).toEqual({ code: 0, signal: null });
+    expect(performance.now() - answered).toBeLessThan(2_000);
+  });
+
+  it('ends at once with 0 when nothing is in flight, while connections are kept alive', async () => {
+    const child = await startChildService(echo);
+    using connection = await connectRaw(child.url);
+    await connection.send(requestHead('GET', '/api/v1/models', {}));
+    await connection.answer('GET', '/api/v1/models');
+    await endsAtOnce(child);
+  });
+
+  it('ends at once with 0 while a browser holds a connection on which it has asked for nothing yet', async () => {
+    const child = await startChildService(echo);
+    using _connection = await connectRaw(child.url);
+    await createApi(child.url).get('/healthz');
+    await endsAtOnce(child);
+  });
+
+  async function endsAtOnce(child: ChildService): Promise<void> {
+    child.kill(signal);
+    const asked = performance.now();
+    expect(await child.exit).toEqual({ code: 0, signal: null });
+    expect(performance.now() - asked).toBeLessThan(2_000);
+  }
+
+  it('ends at once when it comes again', async () => {
+    const { child, answer } = await atWork();
+    child.kill(signal);
+    await eventually(() => refuses(child.url)).toBe('ECONNREFUSED');
+    child.kill(signal);
+    const asked = performance.now();
+    const exit = await child.exit;
+    expect(performance.now() - asked).toBeLessThan(2_000);
+    expect(exit).toEqual({ code: 1, signal: null });
+    await expect(answer).rejects.toThrow();
+  });
+});
+
+describe('a start', () => {
+  it('says where the service listens, and what works', async () => {
+    const child = await startChildService(echo);
+    expect(child.said.stderr).toContain(`${child.url}/openapi.json`);
+    await eventually(() => child.said.stderr).toMatch(/Transcription\s+first: works/);
+    expect((await createApi(child.url).get('/healthz')).body as Schemas['Problem']).toEqual({ status: 'ok' });
+  });
+});
