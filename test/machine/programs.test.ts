@@ -72,6 +72,26 @@ describe('a program', () => {
     expect(stdout).not.toContain('sk-secret');
   });
 
+  it('gets the environment that it is given on top', async () => {
+    vi.stubEnv('LANG', 'C.UTF-8');
+    const { stdout } = await run('/usr/bin/env', [], { env: { LANG: 'de_DE.UTF-8', CXX: 'c++' } });
+    const lines = stdout.split('\n');
+    expect(lines).toEqual(expect.arrayContaining(['LANG=de_DE.UTF-8', 'CXX=c++']));
+    expect(lines).not.toContain('LANG=C.UTF-8');
+  });
+
+  it('tells each line when it comes, from stdout and stderr', async () => {
+    const lines: string[] = [];
+    const caller = new AbortController();
+    const onLine = (line: string) => {
+      lines.push(line);
+      if (lines.length === 2) caller.abort(new Error('two lines are enough'));
+    };
+    const script = 'echo first; sleep 0.05; echo second >&2; sleep 60; echo third';
+    await expect(shell(script, { signal: caller.signal, onLine })).rejects.toThrow('two lines are enough');
+    expect(lines).toEqual(['first', 'second']);
+  });
+
   it('runs in the directory that it is given, with nothing to read', async () => {
     const { stdout } = await shell('pwd; cat; echo end');
     expect(stdout).toBe(`${cwd}\nend\n`);

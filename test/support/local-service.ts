@@ -17,12 +17,21 @@ export async function startLocalService(options: TestServiceOptions = {}): Promi
   const modelFile = join(models, 'tones.bin');
   await writeToneModel(modelFile);
   const env = { WHISPER_CLI: requireProgram('whisper-cli'), WHISPER_MODEL: modelFile, ...options.env };
-  const service = await startTestService({ ...options, env });
+  return withDirectory(models, startTestService({ ...options, env }));
+}
+
+/** The service, with a directory that goes when it goes or cannot start. */
+export async function withDirectory(directory: string, starting: Promise<TestService>): Promise<TestService> {
+  const remove = () => rm(directory, { recursive: true, force: true });
+  const service = await starting.catch(async (error: unknown) => {
+    await remove();
+    throw error;
+  });
   return {
     ...service,
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
-      await rm(models, { recursive: true, force: true });
+      await remove();
     },
   };
 }

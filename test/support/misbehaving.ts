@@ -1,8 +1,9 @@
 /** Services whose whisper-cli or ffmpeg does not behave: tiny real programs stand in for them. */
 import { readFileSync, readdirSync } from 'node:fs';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { withDirectory } from './local-service.ts';
 import { startTestService, type TestService, type TestServiceOptions } from './service.ts';
 import { writeToneModel } from './tone-model.ts';
 
@@ -26,14 +27,8 @@ export async function startMisbehavingService(options: MisbehavingOptions): Prom
   const entries = options.behaviours.map((behaviour) => `{ id: ${behaviour}, file: ${join(models, behaviour)}.bin }`);
   const engine = [`use: whisper-cli`, `program: ${standIns['whisper-cli']}`, `models: [${entries.join(', ')}]`];
   if (options.engine !== undefined) engine.push(options.engine);
-  const service = await startTestService({ ...options, config: `engines: { local: { ${engine.join(', ')} } }` });
-  return {
-    ...service,
-    async [Symbol.asyncDispose]() {
-      await service[Symbol.asyncDispose]();
-      await rm(models, { recursive: true, force: true });
-    },
-  };
+  const config = `engines: { local: { ${engine.join(', ')} } }`;
+  return withDirectory(models, startTestService({ ...options, config }));
 }
 
 interface Process {
