@@ -559,7 +559,9 @@ export type components = {
             /** @description The id of the call, unique in the run. */
             id: string;
             name: string;
-            arguments: Record<string, never>;
+            arguments: {
+                [key: string]: unknown;
+            };
         };
         /** Format: double */
         TopP: number;

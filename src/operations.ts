@@ -45,8 +45,10 @@ type OwnHeaders<Headers> = {
   [Name in keyof Headers as string extends Name ? never : Name extends 'X-Request-Id' ? never : Name]: Headers[Name];
 };
 
-type HeadersField<Headers> =
-  object extends OwnHeaders<Headers>
+/** An empty object type would take any header. */
+type HeadersField<Headers> = [keyof OwnHeaders<Headers>] extends [never]
+  ? { readonly headers?: Readonly<Record<string, never>> }
+  : object extends OwnHeaders<Headers>
     ? { readonly headers?: OwnHeaders<Headers> }
     : { readonly headers: OwnHeaders<Headers> };
 
@@ -71,6 +73,19 @@ export type Answer<Op extends OperationId> = {
   [Status in StatusOf<Op>]: AnswerWith<Status, Responses<Op>[Status]>;
 }[StatusOf<Op>];
 
+declare const operation: unique symbol;
+
+/** An answer that has been through `answer`. */
+export type Answered<Op extends OperationId> = Answer<Op> & { readonly [operation]: Op };
+
+/**
+ * Every handler answers through this: only of what is handed to a function does the compiler refuse properties that
+ * are not declared; what an async function returns may have any.
+ */
+export function answer<Op extends OperationId>(declared: Answer<Op>): Answered<Op> {
+  return declared;
+}
+
 /** An answer of whichever operation, as the app sends it. */
 export interface AnyAnswer {
   readonly status: number;
@@ -83,7 +98,7 @@ export interface AnyAnswer {
 export type Handler<Op extends OperationId, Services> = (
   request: OperationRequest<Op>,
   services: Services,
-) => Promise<Answer<Op>>;
+) => Promise<Answered<Op>>;
 
 /** One handler for each operation; a missing one does not compile. */
 export type Handlers<Services> = { readonly [Op in OperationId]: Handler<Op, Services> };

@@ -130,10 +130,14 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = [
   }),
 
   check('a caller who leaves is let go at once, with the reason', async (opened) => {
-    await using recording = await opened.record('words');
-    const started = performance.now();
-    await transcribe(opened, recording);
-    const wholeMs = performance.now() - started;
+    const timed = async () => {
+      await using recording = await opened.record('words');
+      const started = performance.now();
+      await transcribe(opened, recording);
+      return performance.now() - started;
+    };
+    // The first call may find everything cold.
+    const wholeMs = Math.min(await timed(), await timed());
     for (const share of [0, 0.25, 0.5, 0.75]) {
       await using again = await opened.record('words');
       await leaveAfter(share * wholeMs, opened, again);

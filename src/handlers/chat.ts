@@ -1,5 +1,5 @@
 import { chooseModel, listModels, toEntry } from '../models.ts';
-import type { Handler } from '../operations.ts';
+import { answer, type Handler } from '../operations.ts';
 import { ProblemError } from '../problems.ts';
 import type { Services } from '../services.ts';
 
@@ -19,5 +19,5 @@ export const streamChat: Handler<'streamChat', Services> = async ({ body }, { re
 export const listChatModels: Handler<'listChatModels', Services> = async (_request, { registry }) => {
   const { models, default: standard } = await listModels(registry, 'chat');
   const data = await Promise.all(models.map((model) => toEntry(model)));
-  return { status: 200, mediaType: 'application/json', body: { data, default: standard?.id ?? null } };
+  return answer({ status: 200, mediaType: 'application/json', body: { data, default: standard?.id ?? null } });
 };

@@ -1,5 +1,5 @@
 import { chooseModel, listModels, toEntry } from '../models.ts';
-import type { Handler } from '../operations.ts';
+import { answer, type Handler } from '../operations.ts';
 import { ProblemError } from '../problems.ts';
 import type { Services } from '../services.ts';
 
@@ -16,7 +16,7 @@ export const listSpeechModels: Handler<'listSpeechModels', Services> = async (_r
       voices: (model.entry.voices ?? []).map(({ id, name, language }) => ({ id, name, language })),
     })),
   );
-  return { status: 200, mediaType: 'application/json', body: { data, default: standard?.id ?? null } };
+  return answer({ status: 200, mediaType: 'application/json', body: { data, default: standard?.id ?? null } });
 };
 
 /** No engine makes clips yet, so there is none to fetch. */

@@ -2,7 +2,7 @@ import { EngineError, type Availability } from '../../engines/contract.ts';
 import { availabilityOf } from '../../engines/registry.ts';
 import { withDeadline } from '../deadline.ts';
 import { chooseModel, listModels, toEntry } from '../models.ts';
-import type { Handler } from '../operations.ts';
+import { answer, type Handler } from '../operations.ts';
 import { ProblemError } from '../problems.ts';
 import type { Services } from '../services.ts';
 
@@ -19,9 +19,8 @@ export function admitTranscription({ transcribeEnabled }: Services): void {
 
 export const createTranscription: Handler<'createTranscription', Services> = async ({ body, signal }, services) => {
   const model = await chooseModel(services.registry, 'transcription', body.model);
-  const { available, code, reason } = await availabilityOf(model);
-  // Whether a refused key is good again shows only when it is used.
-  if (!available && code !== 'key-refused') throw new EngineError('model-unavailable', reason);
+  const { available, reason } = await availabilityOf(model);
+  if (!available) throw new EngineError('model-unavailable', reason);
   const call = {
     recording: body.file,
     model: model.engineId,
@@ -34,7 +33,7 @@ export const createTranscription: Handler<'createTranscription', Services> = asy
     model.engine.transcribe(call, { signal: limited }),
   );
   const length = durationMs === undefined ? {} : { duration_ms: Math.round(durationMs) };
-  return { status: 200, mediaType: 'application/json', body: { text, language, ...length, model: model.id } };
+  return answer({ status: 200, mediaType: 'application/json', body: { text, language, ...length, model: model.id } });
 };
 
 export const getTranscriptionAvailability: Handler<'getTranscriptionAvailability', Services> = async (
@@ -44,11 +43,11 @@ export const getTranscriptionAvailability: Handler<'getTranscriptionAvailability
   const { models, default: standard } = await listModels(registry, 'transcription');
   const model = query.model === undefined ? standard : models.find(({ id }) => id === query.model);
   const { available, code, reason } = await probe();
-  return {
+  return answer({
     status: 200,
     mediaType: 'application/json',
     body: { available, code, reason, model: query.model ?? standard?.id ?? '' },
-  };
+  });
 
   async function probe(): Promise<Availability> {
     if (!transcribeEnabled) return disabled;
@@ -71,5 +70,5 @@ export const listTranscriptionModels: Handler<'listTranscriptionModels', Service
 ) => {
   const { models, default: standard } = await listModels(registry, 'transcription');
   const data = await Promise.all(models.map((model) => toEntry(model, transcribeEnabled ? undefined : disabled)));
-  return { status: 200, mediaType: 'application/json', body: { data, default: standard?.id ?? null } };
+  return answer({ status: 200, mediaType: 'application/json', body: { data, default: standard?.id ?? null } });
 };

@@ -3,7 +3,7 @@
  * Handlers that keep the contract and handlers that break it. Above each mistake stands a line that expects the
  * compiler to refuse the next one; handlers.test.ts makes sure that it does so.
  */
-import type { Handler, Handlers, OperationId, Schemas } from '../../src/operations.ts';
+import { answer, type Handler, type Handlers, type OperationId, type Schemas } from '../../src/operations.ts';
 import { invalid, ProblemError } from '../../src/problems.ts';
 
 /** What these handlers are handed. */
@@ -55,9 +55,6 @@ async function* streamOf<E>(...events: readonly E[]): AsyncGenerator<E> {
 }
 
 declare const all: Handlers<Services>;
-
-/** The compiler refuses undeclared properties of what is handed to a function, not of what an async function returns. */
-const answer = <A>(declared: NoInfer<A>): A => declared;
 
 // ------------------------------------------------------------------------------------------- what must compile
 
@@ -188,6 +185,14 @@ export const undeclaredHeader: Handler<'createChat', Services> = async () =>
   // @ts-expect-error the contract declares no X-Powered-By
   answer({ status: 200, mediaType: json, headers: { 'X-Powered-By': 'Parlance' }, body: result });
 
+export const headerWhereNoneIsDeclared: Handler<'createTranscription', Services> = async () =>
+  // @ts-expect-error the answer has no header but X-Request-Id, which the app sets
+  answer({ status: 200, mediaType: json, headers: { Link: '<a>' }, body: transcript });
+
+export const headerOfAnotherStatus: Handler<'createChat', Services> = async () =>
+  // @ts-expect-error only 200 has a Link
+  answer({ status: 422, mediaType: problemJson, headers: { Link: '<a>' }, body: problem });
+
 export const headerThatIsNoText: Handler<'createChat', Services> = async () =>
   // @ts-expect-error headers are text
   answer({ status: 429, mediaType: problemJson, headers: { 'Retry-After': 1 }, body: problem });
@@ -262,3 +267,7 @@ export const serviceThatIsNotHandedIn: Handler<'createChat', Services> = async (
   // @ts-expect-error these handlers are handed no registry
   throw new ProblemError('unknown-model', String(services.registry));
 };
+
+export const answerThatIsNotChecked: Handler<'createTranscription', Services> =
+  // @ts-expect-error what does not go through `answer` may have undeclared properties
+  async () => ({ status: 200, mediaType: json, body: transcript });
