@@ -19,8 +19,9 @@ export function admitTranscription({ transcribeEnabled }: Services): void {
 
 export const createTranscription: Handler<'createTranscription', Services> = async ({ body, signal }, services) => {
   const model = await chooseModel(services.registry, 'transcription', body.model);
-  const { available, reason } = await availabilityOf(model);
-  if (!available) throw new EngineError('model-unavailable', reason);
+  const { available, code, reason } = await availabilityOf(model);
+  // Whether a refused key is good again shows only when it is used.
+  if (!available && code !== 'key-refused') throw new EngineError('model-unavailable', reason);
   const call = {
     recording: body.file,
     model: model.engineId,
