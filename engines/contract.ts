@@ -328,7 +328,7 @@ export interface EngineContext {
    * abort, on its deadline and when the service ends. Rejects when it could not be started, and with the signal's
    * reason; any exit is a result.
    */
-  run(program: string, args: readonly string[], call: ProgramCall): Promise<ProgramExit>;
+  readonly run: (program: string, args: readonly string[], call: ProgramCall) => Promise<ProgramExit>;
 }
 
 // ----------------------------------------------------------------------------------------------------- errors

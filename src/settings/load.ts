@@ -67,13 +67,23 @@ function refuseOpenDoors({ host, apiKeys, allowOpen }: Pick<Settings, 'host' | '
   );
 }
 
-/** Without a file: what works on this machine alone. */
-function defaultEngines({
-  whisperModel,
-  dataDir,
-}: Pick<Settings, 'whisperModel' | 'dataDir'>): LoadedSettings['engines'] {
+const localModel = 'local';
+
+/** Without a file: what works on this machine alone, and the provider that the environment names. */
+function defaultEngines(settings: Omit<Settings, 'engines'>): LoadedSettings['engines'] {
+  const { whisperModel, transcribeModel, dataDir } = settings;
   const file = whisperModel ?? join(dataDir, 'models', 'ggml-base.bin');
-  return { local: { use: 'whisper-cli', models: [{ id: 'local', file }] } };
+  const local = { use: 'whisper-cli', models: [{ id: localModel, file }] };
+  const provider = providerOf(settings);
+  // What a provider calls its models is not ours to guess, so it serves the one that is named.
+  if (provider === undefined || transcribeModel === undefined || transcribeModel === localModel) return { local };
+  return { local, openai: { use: 'hosted-stt', ...provider, models: [transcribeModel] } };
+}
+
+/** An address without a key means that none is needed. */
+function providerOf({ openaiApiKey: apiKey, openaiBaseUrl: baseUrl }: Partial<Settings>): object | undefined {
+  if (apiKey === undefined && baseUrl === undefined) return undefined;
+  return { baseUrl: baseUrl ?? 'https://api.openai.com/v1', ...(apiKey !== undefined && { apiKey }) };
 }
 
 interface SettingsFile {

@@ -18,6 +18,8 @@ export interface Settings {
   chatModel?: string;
   ttsModel?: string;
   ttsVoice?: string;
+  openaiApiKey?: string;
+  openaiBaseUrl?: string;
   logLevel: string;
   dataDir: string;
 }
@@ -131,6 +133,21 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
   chatModel: { env: 'CHAT_MODEL', schema: text, description: 'Default chat model; unset: the first entry' },
   ttsModel: { env: 'TTS_MODEL', schema: text, description: 'Default speech model; unset: the first local entry' },
   ttsVoice: { env: 'TTS_VOICE', schema: text, description: "Default voice; unset: the engine's own" },
+  openaiApiKey: {
+    env: 'OPENAI_API_KEY',
+    schema: { type: 'string', pattern: '^[\\x20-\\x7e]+$' },
+    expects: 'must be printable ASCII',
+    inFile: false,
+    secret: true,
+    description: 'Without a file: the key of the instance `openai`',
+  },
+  openaiBaseUrl: {
+    env: 'OPENAI_BASE_URL',
+    schema: { type: 'string', pattern: '^https?://[^/?#@\\s]+(/[^?#\\s]*)?$' },
+    expects: 'must be an http or https address without query, such as https://api.openai.com/v1',
+    inFile: false,
+    description: 'Without a file: the address of the instance `openai`; unset: OpenAI itself, when there is a key',
+  },
   logLevel: {
     env: 'LOG_LEVEL',
     schema: { type: 'string', enum: ['debug', 'info', 'warn', 'error', 'silent'] },

@@ -63,6 +63,8 @@ const examples: Readonly<Record<Name, { env: string; fromEnv: unknown; yaml?: st
   ttsModel: { env: 'espeak', fromEnv: 'espeak', yaml: 'tts', fromFile: 'tts' },
   ttsVoice: { env: 'de', fromEnv: 'de', yaml: 'en', fromFile: 'en' },
   logLevel: { env: 'silent', fromEnv: 'silent', yaml: 'debug', fromFile: 'debug' },
+  openaiApiKey: { env: 'sk-1', fromEnv: 'sk-1' },
+  openaiBaseUrl: { env: 'http://127.0.0.1:8000/v1', fromEnv: 'http://127.0.0.1:8000/v1' },
   dataDir: { env: '/var/voice', fromEnv: '/var/voice', yaml: '/srv/voice', fromFile: '/srv/voice' },
 };
 const namesInFile = names.filter((name) => examples[name].yaml !== undefined);

@@ -123,12 +123,12 @@ async function spawnProcess(script: string, options: ProcessOptions): Promise<Ch
 
 async function addressOf({ said, exit }: ChildProcess): Promise<string> {
   const deadline = performance.now() + listeningWithinMs;
-  let ended = false;
-  void exit.then(() => (ended = true));
+  const state = { ended: false };
+  void exit.then(() => (state.ended = true));
   for (;;) {
     const [, address] = /listens on (http\S+)/.exec(said.stderr) ?? [];
     if (address !== undefined) return address;
-    if (ended || performance.now() > deadline) throw new Error(`the service does not listen:\n${said.stderr}`);
+    if (state.ended || performance.now() > deadline) throw new Error(`the service does not listen:\n${said.stderr}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
@@ -145,8 +145,6 @@ function toService(child: ChildProcess, url: string): ChildService {
       return { now: bytesOf('VmRSS'), peak: bytesOf('VmHWM') };
     },
     leftovers: () => requestFilesIn(`/proc/${pid}/root${dataDir}`),
-    // The spread has taken the symbol along; it is named here for those who read.
-    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
 }
 

@@ -1,0 +1,82 @@
+/** What a refusal means for a recording, where the provider says more than "no". */
+import { EngineError, type EngineErrorCode } from '../contract.ts';
+import type { Refusal } from '../lib/failures.ts';
+import type { ResponseFormat } from './models.ts';
+
+/** The model cannot answer in the format that it was asked for. */
+export class FormatRefused extends Error {
+  override readonly name = 'FormatRefused';
+  readonly format: ResponseFormat;
+
+  constructor(format: ResponseFormat, cause: Error) {
+    super(`the provider refuses the response format ${format}`, { cause });
+    this.format = format;
+  }
+}
+
+interface Meaning {
+  readonly code: EngineErrorCode;
+  readonly message: string;
+  readonly applies: (refusal: Refusal) => boolean;
+}
+
+const says = (pattern: RegExp) => (refusal: Refusal) => pattern.test(refusal.message);
+
+/** The first that applies. */
+const meanings: readonly Meaning[] = [
+  {
+    code: 'recording-too-large',
+    message: 'The provider refuses the recording: it is too large.',
+    applies: (refusal) =>
+      refusal.status === 413 ||
+      /(too large|size limit|content size|maximum.{0,20} size|exceeds.{0,30}\b[km]b)/i.test(refusal.message),
+  },
+  {
+    code: 'recording-too-long',
+    message: 'The provider refuses the recording: it is too long.',
+    applies: says(/too long|longer than|exceeds.{0,30}(duration|seconds|minutes)|maximum.{0,20}duration/i),
+  },
+  {
+    code: 'recording-empty',
+    message: 'The provider refuses the recording: there is nothing in it, or too little.',
+    applies: says(
+      /too.?short|minimum.{0,20}(audio|length|duration)|(file|audio|recording).{0,30}\bempty\b|\bempty\b.{0,20}(file|audio)|no audio/i,
+    ),
+  },
+  {
+    code: 'language-not-supported',
+    message: 'The model does not know this language.',
+    applies: (refusal) =>
+      refusal.param === 'language' ||
+      /language.{0,60}(invalid|unknown|not (a )?(valid|supported|available))|(invalid|unsupported|unknown) language|\["?body"?, ?"language"/i.test(
+        refusal.message,
+      ),
+  },
+  {
+    code: 'recording-undecodable',
+    message: 'The provider refuses the recording: it could not be decoded.',
+    applies: (refusal) =>
+      refusal.status === 415 ||
+      /decod|corrupt|(invalid|unsupported|unrecognized|unrecognised).{0,20}(file|format|audio|media)|(file|audio|media).{0,30}(format|type).{0,30}(invalid|not supported|unsupported)|not a valid (audio|media)|could not (process|be (read|processed|decoded|parsed))|failed to (load|read|process|parse|open).{0,10} (audio|file|media)|ffmpeg/i.test(
+        refusal.message,
+      ),
+  },
+];
+
+const refusing = new Set([400, 413, 415, 422]);
+
+/** Undefined leaves it to the table of failures. */
+export function explainRefusal(refusal: Refusal, format: ResponseFormat, cause: Error): Error | undefined {
+  if (!refusing.has(refusal.status)) return undefined;
+  if (isAboutFormat(refusal, format)) return new FormatRefused(format, cause);
+  const meaning = meanings.find(({ applies }) => applies(refusal));
+  return meaning && new EngineError(meaning.code, meaning.message, { cause });
+}
+
+function isAboutFormat({ param, text }: Refusal, format: ResponseFormat): boolean {
+  return (
+    param === 'response_format' ||
+    /response.?format/i.test(text) ||
+    (format === 'verbose_json' && text.includes(format))
+  );
+}

@@ -1,0 +1,51 @@
+/** The form that takes a recording to the provider, straight from its file. */
+import { randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { EngineError, type Container, type Recording } from '../contract.ts';
+import type { HttpBody } from '../lib/transport.ts';
+
+/** Providers tell the container by the name's extension. */
+const fileNames: Readonly<Record<Container, string>> = {
+  webm: 'recording.webm',
+  mp4: 'recording.mp4',
+  ogg: 'recording.ogg',
+  mp3: 'recording.mp3',
+  wav: 'recording.wav',
+  flac: 'recording.flac',
+};
+
+export interface Form {
+  readonly contentType: string;
+  /** Reads the file from its beginning, every time that it is called. */
+  readonly body: () => HttpBody;
+}
+
+/** The fields come first: a provider can refuse them without waiting for the file. */
+export function createForm(fields: Readonly<Record<string, string>>, recording: Recording): Form {
+  const boundary = `parlance-${randomBytes(16).toString('hex')}`;
+  const texts = Object.entries(fields).map(
+    ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  const disposition = `form-data; name="file"; filename="${fileNames[recording.container]}"`;
+  const head = Buffer.from(
+    `${texts.join('')}--${boundary}\r\nContent-Disposition: ${disposition}\r\nContent-Type: ${recording.mediaType}\r\n\r\n`,
+  );
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    yield head;
+    yield* contentOf(recording);
+    yield tail;
+  }
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    body: () => ({ bytes: head.length + recording.bytes + tail.length, chunks: chunks() }),
+  };
+}
+
+async function* contentOf({ path }: Recording): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(path) as AsyncIterable<Buffer>;
+  } catch (cause) {
+    throw new EngineError('engine-failed', 'The recording could not be read.', { cause });
+  }
+}

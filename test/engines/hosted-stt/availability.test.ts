@@ -1,0 +1,143 @@
+/** What the probe says of a hosted model; it never costs a call. */
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { answers, resets } from '../../support/provider.ts';
+import { startTestService } from '../../support/service.ts';
+import { fineAnswer, startHosted } from './support.ts';
+
+const fine = answers(200, fineAnswer);
+const refused = answers(401, { error: { message: 'Incorrect API key provided' } });
+const forbidden = answers(403, { error: { message: 'no access to this model' } });
+
+describe('a hosted model is', () => {
+  test('ready when it has a key, without asking the provider', async () => {
+    const { provider, service, probe } = await startHosted();
+    expect(await probe()).toEqual({ available: true, code: 'ready', reason: 'Ready.', model: 'remote' });
+    const listing: unknown = await (await service.api('/transcribe/models')).json();
+    expect(listing).toEqual({
+      data: [
+        {
+          id: 'remote',
+          name: 'remote',
+          engine: 'cloud',
+          local: false,
+          available: true,
+          code: 'ready',
+          reason: 'Ready.',
+        },
+      ],
+      default: 'remote',
+    });
+    expect(provider.connections).toBe(0);
+  });
+
+  test('key-missing without one, and then the recording is not sent', async () => {
+    const { provider, probe, transcribe } = await startHosted(fine, { apiKey: '${NO_SUCH_KEY}' });
+    expect(await probe()).toMatchObject({ available: false, code: 'key-missing' });
+    expect((await transcribe()).problem).toMatchObject({ status: 503, code: 'model-unavailable' });
+    expect(provider.connections).toBe(0);
+  });
+
+  test('key-refused, with all models of the provider, until a call succeeds', async () => {
+    const { provider, probe, transcribe } = await startHosted(refused, { models: '[one, two]' });
+    await transcribe({ model: 'one' });
+    expect(await probe('one')).toMatchObject({ available: false, code: 'key-refused' });
+    expect(await probe('two')).toMatchObject({ available: false, code: 'key-refused' });
+    provider.behave(answers(500, ''));
+    await transcribe({ model: 'one' });
+    expect(await probe('one')).toMatchObject({ available: false, code: 'key-refused' });
+    provider.behave(fine);
+    expect((await transcribe({ model: 'two' })).status).toBe(200);
+    expect(await probe('one')).toMatchObject({ available: true, code: 'ready' });
+  });
+
+  test('key-refused alone when the key is good for others', async () => {
+    const { probe, transcribe } = await startHosted(forbidden, { models: '[one, two]' });
+    await transcribe({ model: 'one' });
+    expect(await probe('one')).toMatchObject({ available: false, code: 'key-refused' });
+    expect(await probe('two')).toMatchObject({ available: true, code: 'ready' });
+  });
+
+  test('upstream-unreachable for a minute, and still available', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { probe, transcribe } = await startHosted(resets);
+    await transcribe();
+    expect(await probe()).toMatchObject({ available: true, code: 'upstream-unreachable' });
+    vi.setSystemTime(Date.now() + 59_000);
+    expect(await probe()).toMatchObject({ available: true, code: 'upstream-unreachable' });
+    vi.setSystemTime(Date.now() + 2_000);
+    expect(await probe()).toMatchObject({ available: true, code: 'ready' });
+  });
+
+  test('ready again as soon as the provider answers, whatever it answers', async () => {
+    const { provider, probe, transcribe } = await startHosted(resets);
+    await transcribe();
+    provider.behave(answers(400, ''));
+    await transcribe();
+    expect(await probe()).toMatchObject({ available: true, code: 'ready' });
+  });
+
+  test.each([
+    { status: 429, behaviour: answers(429, '') },
+    { status: 500, behaviour: answers(500, '') },
+    { status: 503, behaviour: answers(503, '', { 'retry-after': '30' }) },
+  ])('ready after $status, which passes', async ({ behaviour }) => {
+    const { probe, transcribe } = await startHosted(behaviour);
+    await transcribe();
+    expect(await probe()).toMatchObject({ available: true, code: 'ready' });
+  });
+});
+
+describe('the settings of a model', () => {
+  const models = '[{ id: small, name: Small one, maxBytes: 100, languages: [de, en] }, big]';
+
+  test('refuse a recording that is too large for it, unsent', async () => {
+    const { provider, transcribe } = await startHosted(fine, { models });
+    const { problem } = await transcribe({ model: 'small' });
+    expect(problem).toMatchObject({ status: 422, code: 'recording-too-large' });
+    expect(problem.detail).toContain('100 bytes');
+    expect(provider.connections).toBe(0);
+  });
+
+  test('refuse a language that it does not know, unsent', async () => {
+    const languages = '[{ id: remote, languages: [de, en] }]';
+    const { provider, transcribe } = await startHosted(fine, { models: languages });
+    const { problem } = await transcribe({ language: 'fr' });
+    expect(problem).toMatchObject({ status: 422, code: 'language-not-supported' });
+    expect(problem.detail).toContain('de, en');
+    expect(provider.connections).toBe(0);
+    expect((await transcribe({ language: 'en' })).status).toBe(200);
+  });
+
+  test('give it a name, and may say that its address is on this machine', async () => {
+    const { service } = await startHosted(fine, { models, engine: 'local: true' });
+    const listing: unknown = await (await service.api('/transcribe/models')).json();
+    expect(listing).toMatchObject({
+      data: [
+        { id: 'small', name: 'Small one', local: true },
+        { id: 'big', name: 'big', local: true },
+      ],
+    });
+  });
+
+  test.each([
+    ['models: []', 'engines.cloud.models'],
+    ['models: [{ name: x }]', '"id" is missing'],
+    ['models: [a], response: json', 'known are baseUrl, apiKey, headers, timeout, local, models'],
+    ['models: [{ id: a, responseFormat: srt }]', 'auto, json, verbose_json'],
+    ['models: [a], timeout: 0', 'engines.cloud.timeout'],
+    ['models: [a], headers: { content-length: "3" }', 'engines.cloud.headers'],
+    ['models: [a, a]', 'must be unique'],
+  ])('stop the start when they are wrong: %s', async (engine, message) => {
+    const config = `engines: { cloud: { use: hosted-stt, baseUrl: "http://127.0.0.1:1/v1", ${engine} } }`;
+    await expect(startTestService({ config })).rejects.toThrow(message);
+  });
+
+  test.each(['ftp://127.0.0.1/v1', 'http://user:pass@127.0.0.1/v1', 'http://127.0.0.1/v1?x=1', 'api.example.com'])(
+    'stop the start when the address is none: %s',
+    async (baseUrl) => {
+      const config = `engines: { cloud: { use: hosted-stt, baseUrl: "${baseUrl}", models: [a] } }`;
+      await expect(startTestService({ config })).rejects.toThrow('engines.cloud.baseUrl');
+    },
+  );
+});

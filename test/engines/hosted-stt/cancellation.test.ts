@@ -1,0 +1,86 @@
+/** When its caller leaves, its deadline passes or the service ends, no call of it is left at the provider. */
+import { describe, expect, test } from 'vitest';
+import { answers, type Behaviour } from '../../support/provider.ts';
+import { upload } from '../../support/local-service.ts';
+import { fineAnswer, recording, startHosted } from './support.ts';
+
+const limitMs = 250;
+const large = Buffer.concat([recording, Buffer.alloc(20_000_000)]);
+
+const half: Behaviour = async ({ body, socket }) => {
+  await body;
+  socket.write('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"text":');
+};
+
+/** When the caller leaves, by what the provider has seen. */
+const stages: readonly { readonly name: string; readonly behaviour: Behaviour; readonly bytes: Buffer }[] = [
+  { name: 'the recording goes up', behaviour: () => undefined, bytes: large },
+  { name: 'the provider works', behaviour: ({ body }) => body, bytes: recording },
+  { name: 'the answer comes', behaviour: half, bytes: recording },
+  {
+    name: 'the text of a failure comes',
+    behaviour: async ({ body, socket }) => {
+      await body;
+      socket.write('HTTP/1.1 500 Oops\r\nContent-Length: 50\r\n\r\nhm');
+    },
+    bytes: recording,
+  },
+];
+
+describe.each(stages)('while $name', ({ behaviour, bytes }) => {
+  test('a caller that leaves ends the call', async () => {
+    const caller = new AbortController();
+    let left = Infinity;
+    const { service, provider } = await startHosted(async (call) => {
+      await behaviour(call);
+      left = performance.now();
+      caller.abort();
+    });
+    await expect(upload(service, bytes, { signal: caller.signal })).rejects.toThrow();
+    const [call] = provider.calls;
+    expect((await call!.gone) - left).toBeLessThan(limitMs);
+    if (bytes === large) expect(call!.received).toBeLessThan(large.length);
+    await expect.poll(() => service.leftovers()).toEqual([]);
+    await expect.poll(() => service.log.find(({ msg }) => msg === 'request')).toMatchObject({ status: 499 });
+    expect(service.log.filter(({ level }) => level >= 50)).toEqual([]);
+    expect(provider.calls).toHaveLength(1);
+    // It is no sign of the provider's health.
+    provider.behave(answers(200, fineAnswer));
+    expect((await upload(service, recording)).status).toBe(200);
+  });
+
+  test('the end of the service ends the call with 503', async () => {
+    let stopped: Promise<void> | undefined;
+    let left = Infinity;
+    const { service, provider } = await startHosted(async (call) => {
+      await behaviour(call);
+      left = performance.now();
+      stopped = service.service.stop(0);
+    });
+    const response = await upload(service, bytes);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ code: 'shutting-down' });
+    expect((await provider.calls[0]!.gone) - left).toBeLessThan(limitMs);
+    await stopped;
+  });
+});
+
+test('a caller that leaves before the next attempt prevents it', async () => {
+  const caller = new AbortController();
+  const { service, provider } = await startHosted(async (call) => {
+    await answers(503, '', { 'retry-after': '1' })(call);
+    setTimeout(() => caller.abort(), 100); // well within the second that the provider asks for
+  });
+  await expect(upload(service, recording, { signal: caller.signal })).rejects.toThrow();
+  await expect.poll(() => service.log.find(({ msg }) => msg === 'request')).toMatchObject({ status: 499 });
+  await expect.poll(() => service.leftovers()).toEqual([]);
+  await service.service.stop(0); // nothing can follow now
+  expect(provider.calls).toHaveLength(1);
+});
+
+test('TRANSCRIBE_TIMEOUT ends the call with 504', async () => {
+  const { service, provider } = await startHosted(() => undefined, { env: { TRANSCRIBE_TIMEOUT: '1' } });
+  const response = await upload(service, recording);
+  expect(await response.json()).toMatchObject({ status: 504, code: 'engine-timeout' });
+  await provider.calls[0]!.gone;
+});

@@ -1,0 +1,246 @@
+/** A transcript in each provider's dialect, in the shapes that they have been seen to answer in. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { answers, readForm, says } from '../../support/provider.ts';
+import { openHosted, recordingMs, type Hosted } from './support.ts';
+
+const usage = { type: 'duration', seconds: 2 };
+const tokens = {
+  type: 'tokens',
+  total_tokens: 25,
+  input_tokens: 15,
+  input_token_details: { text_tokens: 0, audio_tokens: 15 },
+  output_tokens: 10,
+};
+
+const dialects: readonly {
+  readonly name: string;
+  readonly answer: object;
+  readonly heard: { readonly text: string; readonly language: string | null; readonly duration_ms: number };
+}[] = [
+  {
+    name: 'OpenAI whisper-1, verbose_json',
+    answer: {
+      task: 'transcribe',
+      language: 'german',
+      duration: 8.470000267028809,
+      text: 'Guten Tag.',
+      segments: [
+        {
+          id: 0,
+          seek: 0,
+          start: 0,
+          end: 3.32,
+          text: ' Guten Tag.',
+          tokens: [50364],
+          temperature: 0,
+          avg_logprob: -0.28,
+        },
+      ],
+      usage,
+    },
+    heard: { text: 'Guten Tag.', language: 'de', duration_ms: 8470 },
+  },
+  {
+    name: 'OpenAI gpt-4o-transcribe, json',
+    answer: { text: 'Imagine the wildest idea.', usage: tokens },
+    heard: { text: 'Imagine the wildest idea.', language: null, duration_ms: recordingMs },
+  },
+  {
+    name: 'OpenAI gpt-transcribe, json with languages',
+    answer: { text: 'Bonjour.', languages: [{ code: 'fr' }, { code: 'en' }], usage: tokens },
+    heard: { text: 'Bonjour.', language: 'fr', duration_ms: recordingMs },
+  },
+  {
+    name: 'Groq, verbose_json',
+    answer: {
+      task: 'transcribe',
+      language: 'English',
+      duration: 1.52,
+      text: ' Hello there.',
+      segments: [{ id: 0, start: 0, end: 1.5, text: ' Hello there.', no_speech_prob: 0.01 }],
+      x_groq: { id: 'req_01j' },
+    },
+    heard: { text: 'Hello there.', language: 'en', duration_ms: 1520 },
+  },
+  {
+    name: 'speaches, verbose_json',
+    answer: { task: 'transcribe', language: 'en', duration: 2.2, text: 'Hi.', words: null, segments: [] },
+    heard: { text: 'Hi.', language: 'en', duration_ms: 2200 },
+  },
+  {
+    name: 'vLLM, the duration as a string',
+    answer: { text: 'Ciao.', language: 'it', duration: '3.25', segments: null, words: null },
+    heard: { text: 'Ciao.', language: 'it', duration_ms: 3250 },
+  },
+  {
+    name: 'vLLM, json with usage',
+    answer: { text: 'Ciao.', usage },
+    heard: { text: 'Ciao.', language: null, duration_ms: recordingMs },
+  },
+  {
+    name: 'LocalAI, segments without a language',
+    answer: {
+      segments: [{ id: 0, start: 0, end: 1500000000, text: 'Hola.', tokens: [1] }],
+      text: 'Hola.',
+      language: '',
+      duration: 0,
+    },
+    heard: { text: 'Hola.', language: null, duration_ms: recordingMs },
+  },
+  {
+    name: 'Ollama, text only',
+    answer: { text: 'Olá.' },
+    heard: { text: 'Olá.', language: null, duration_ms: recordingMs },
+  },
+  {
+    name: 'Mistral',
+    answer: {
+      model: 'voxtral-mini-2507',
+      text: 'Bom dia.',
+      language: 'pt',
+      segments: [],
+      usage: { prompt_audio_seconds: 203, prompt_tokens: 4, total_tokens: 3264, completion_tokens: 635 },
+    },
+    heard: { text: 'Bom dia.', language: 'pt', duration_ms: recordingMs },
+  },
+  {
+    name: 'a language tag with a region',
+    answer: { text: 'Servus.', language: 'de-AT', duration: 1 },
+    heard: { text: 'Servus.', language: 'de', duration_ms: 1000 },
+  },
+  {
+    name: 'a language without a two-letter code',
+    answer: { text: 'Aloha.', language: 'hawaiian', duration: 1 },
+    heard: { text: 'Aloha.', language: null, duration_ms: 1000 },
+  },
+  {
+    name: 'silence, with a language all the same',
+    answer: { text: '', language: 'english', duration: 4 },
+    heard: { text: '', language: null, duration_ms: 4000 },
+  },
+  {
+    name: 'white space for silence',
+    answer: { text: ' \n', language: 'en', duration: 4 },
+    heard: { text: '', language: null, duration_ms: 4000 },
+  },
+  {
+    name: 'control characters and NUL',
+    answer: { text: 'a\0b\tc\u0007 "\\d', language: 'en', duration: 1 },
+    heard: { text: 'ab\tc\u0007 "\\d', language: 'en', duration_ms: 1000 },
+  },
+  {
+    name: 'lines, of which one string is made',
+    answer: { text: 'One.\nTwo. \r\n\n Three.\u2028Four.\n', language: 'en', duration: 1 },
+    heard: { text: 'One. Two. Three. Four.', language: 'en', duration_ms: 1000 },
+  },
+  {
+    name: 'nonsense beside the text',
+    answer: { text: 'ok', language: 7, languages: [null], duration: 'soon', usage: 'none' },
+    heard: { text: 'ok', language: null, duration_ms: recordingMs },
+  },
+];
+
+describe('the answer of', () => {
+  let hosted: Hosted & AsyncDisposable;
+  beforeAll(async () => {
+    hosted = await openHosted();
+  });
+  afterAll(() => hosted[Symbol.asyncDispose]());
+
+  test.each(dialects)('$name', async ({ answer, heard }) => {
+    hosted.provider.behave(answers(200, answer));
+    // Whatever the caller asks for: the answer is what was heard.
+    const { status, body } = await hosted.transcribe({ language: 'sv' });
+    expect({ status, body }).toEqual({ status: 200, body: { ...heard, model: 'remote' } });
+  });
+
+  test('a server that sends its JSON in pieces, chunked, with a byte order mark', async () => {
+    const body = Buffer.from('\ufeff{"text":"größe","duration":1}');
+    const pieces = [...body].map((byte) => `1\r\n${String.fromCharCode(byte)}\r\n`);
+    hosted.provider.behave(says('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', ...pieces, '0\r\n\r\n'));
+    expect((await hosted.transcribe()).body).toMatchObject({ text: 'größe', duration_ms: 1000 });
+  });
+});
+
+describe('the response format', () => {
+  let hosted: Hosted & AsyncDisposable;
+  beforeAll(async () => {
+    const fixed = '{ id: fixed, responseFormat: verbose_json }, { id: plain, responseFormat: json }';
+    hosted = await openHosted({ models: `[whisper, openai, vllm, pydantic, broken, stubborn, ${fixed}]` });
+  });
+  afterAll(() => hosted[Symbol.asyncDispose]());
+
+  /** What the provider was asked for, call by call, since the test began. */
+  let before = 0;
+  beforeEach(() => {
+    before = hosted.provider.calls.length;
+  });
+  const asked = async () =>
+    Promise.all(
+      hosted.provider.calls.slice(before).map(async (call) => String((await readForm(call)).response_format?.content)),
+    );
+
+  const fine = answers(200, { text: 'ok', duration: 1 });
+  const refusals = {
+    openai: answers(400, {
+      error: {
+        message:
+          "response_format 'verbose_json' is not compatible with model 'gpt-4o-transcribe'. Use 'json' or 'text' instead.",
+        type: 'invalid_request_error',
+        param: 'response_format',
+        code: 'unsupported_value',
+      },
+    }),
+    vllm: answers(400, {
+      object: 'error',
+      message: 'Currently only support response_format `text` or `json`',
+      type: 'BadRequestError',
+      param: null,
+      code: 400,
+    }),
+    pydantic: answers(422, {
+      detail: [{ type: 'literal_error', loc: ['body', 'response_format'], msg: "Input should be 'json' or 'text'" }],
+    }),
+  };
+
+  test('is the one with language and duration, where the model knows it', async () => {
+    hosted.provider.behave(fine);
+    await hosted.transcribe({ model: 'whisper' });
+    await hosted.transcribe({ model: 'whisper' });
+    expect(await asked()).toEqual(['verbose_json', 'verbose_json']);
+  });
+
+  test.each(Object.entries(refusals))(
+    'is learned once from the refusal of %s, recording and all',
+    async (model, refusal) => {
+      hosted.provider.behave(refusal, fine);
+      expect((await hosted.transcribe({ model })).body).toMatchObject({ text: 'ok' });
+      expect((await hosted.transcribe({ model })).status).toBe(200);
+      expect(await asked()).toEqual(['verbose_json', 'json', 'json']);
+      const [first, second] = await Promise.all(hosted.provider.calls.slice(before).map(readForm));
+      expect(second?.file?.content.equals(first!.file!.content)).toBe(true);
+    },
+  );
+
+  test('is not blamed for another refusal', async () => {
+    hosted.provider.behave(answers(400, { error: { message: 'Audio file might be corrupted or unsupported' } }));
+    expect((await hosted.transcribe({ model: 'broken' })).problem.code).toBe('recording-undecodable');
+    hosted.provider.behave(fine);
+    await hosted.transcribe({ model: 'broken' });
+    expect(await asked()).toEqual(['verbose_json', 'verbose_json']);
+  });
+
+  test('is flipped only once', async () => {
+    hosted.provider.behave(refusals.openai);
+    expect((await hosted.transcribe({ model: 'stubborn' })).problem.code).toBe('provider-misconfigured');
+    expect(await asked()).toEqual(['verbose_json', 'json']);
+  });
+
+  test('is that of the settings, where they name one', async () => {
+    hosted.provider.behave(refusals.openai);
+    expect((await hosted.transcribe({ model: 'fixed' })).problem.code).toBe('provider-misconfigured');
+    hosted.provider.behave(fine);
+    await hosted.transcribe({ model: 'plain' });
+    expect(await asked()).toEqual(['verbose_json', 'json']);
+  });
+});

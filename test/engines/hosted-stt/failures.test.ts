@@ -1,0 +1,379 @@
+/** Every failure of a provider, and what the caller and the log are told of it. */
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { problems } from '../../../src/problems.ts';
+import { answers, answersAtOnce, resets, says, type Behaviour } from '../../support/provider.ts';
+import { startTestService } from '../../support/service.ts';
+import { callsOf, fineAnswer, key, openHosted, recording, startHosted, type Hosted } from './support.ts';
+
+interface Failure {
+  readonly name: string;
+  readonly says: Behaviour;
+  readonly code: keyof typeof problems;
+  readonly retryAfter?: string;
+  /** 1 unless it is tried again. */
+  readonly calls?: number;
+}
+
+const secret = 'internal-host-17.example';
+const openai = (status: number, error: object, headers?: Readonly<Record<string, string>>) =>
+  answers(status, { error: { message: secret, type: 'x', param: null, code: null, ...error } }, headers);
+
+const table: readonly Failure[] = [
+  // -------------------------------------------------------------------------------------------- quota and rate
+  {
+    name: '429 insufficient_quota',
+    says: openai(429, {
+      message: 'You exceeded your current quota',
+      type: 'insufficient_quota',
+      code: 'insufficient_quota',
+    }),
+    code: 'provider-quota-exhausted',
+  },
+  {
+    name: '429 insufficient_quota with Retry-After',
+    says: openai(429, { code: 'insufficient_quota' }, { 'retry-after': '3600' }),
+    code: 'provider-quota-exhausted',
+    retryAfter: '3600',
+  },
+  { name: '402', says: openai(402, { message: 'Insufficient credits' }), code: 'provider-quota-exhausted' },
+  {
+    name: '400 about billing',
+    says: openai(400, { message: 'Billing hard limit reached' }),
+    code: 'provider-quota-exhausted',
+  },
+  {
+    name: '403 about quota',
+    says: openai(403, { message: 'Quota exceeded for this org' }),
+    code: 'provider-quota-exhausted',
+  },
+  { name: '429', says: openai(429, { code: 'rate_limit_exceeded' }), code: 'provider-rate-limited', retryAfter: '1' },
+  {
+    name: '429 with Retry-After in seconds',
+    says: openai(429, {}, { 'retry-after': '20' }),
+    code: 'provider-rate-limited',
+    retryAfter: '20',
+  },
+  {
+    name: '429 with a Retry-After that is nonsense',
+    says: openai(429, {}, { 'retry-after': 'soon' }),
+    code: 'provider-rate-limited',
+    retryAfter: '1',
+  },
+  // ------------------------------------------------------------------------------------------------------- keys
+  { name: '401', says: openai(401, { message: `Incorrect API key provided: ${key}` }), code: 'provider-auth-failed' },
+  { name: '403', says: openai(403, { message: 'Your country is not supported' }), code: 'provider-auth-failed' },
+  // -------------------------------------------------------------------------------------------------- recordings
+  {
+    name: '400 Invalid file format (OpenAI)',
+    says: openai(400, {
+      message:
+        "Invalid file format. Supported formats: ['flac', 'm4a', 'mp3', 'mp4', 'mpeg', 'mpga', 'oga', 'ogg', 'wav', 'webm']",
+      type: 'invalid_request_error',
+    }),
+    code: 'recording-undecodable',
+  },
+  {
+    name: '400 corrupted (OpenAI)',
+    says: openai(400, {
+      message: 'Audio file might be corrupted or unsupported',
+      param: 'file',
+      code: 'invalid_value',
+    }),
+    code: 'recording-undecodable',
+  },
+  {
+    name: '400 could not process file (Groq)',
+    says: openai(400, { message: 'could not process file - is it a valid media file?' }),
+    code: 'recording-undecodable',
+  },
+  { name: '415', says: answers(415, 'Unsupported Media Type'), code: 'recording-undecodable' },
+  {
+    name: '422 failed to decode (speaches)',
+    says: answers(422, { detail: 'Failed to decode audio. The provided file is not a valid audio file.' }),
+    code: 'recording-undecodable',
+  },
+  {
+    name: '400 too short (OpenAI)',
+    says: openai(400, {
+      message: 'Audio file is too short. Minimum audio length is 0.1 seconds.',
+      code: 'audio_too_short',
+    }),
+    code: 'recording-empty',
+  },
+  { name: '400 file is empty (Groq)', says: openai(400, { message: 'file is empty' }), code: 'recording-empty' },
+  {
+    name: '413 (OpenAI)',
+    says: openai(413, { message: '413: Maximum content size limit (26214400) exceeded (26222149 bytes read)' }),
+    code: 'recording-too-large',
+  },
+  { name: '413 of a proxy, at once', says: answersAtOnce(413, '<html>413</html>'), code: 'recording-too-large' },
+  {
+    name: '400 Maximum file size exceeded (vLLM)',
+    says: answers(400, { message: 'Maximum file size exceeded', type: 'BadRequestError', param: null, code: 400 }),
+    code: 'recording-too-large',
+  },
+  {
+    name: '400 longer than the model takes (OpenAI)',
+    says: openai(400, {
+      message: 'audio duration 1500.5 seconds is longer than 1400 seconds which is the maximum for this model',
+    }),
+    code: 'recording-too-long',
+  },
+  // -------------------------------------------------------------------------------------------------- languages
+  {
+    name: '400 invalid language (OpenAI)',
+    says: openai(400, {
+      message: "Invalid language 'sv'. Language parameter must be in ISO-639-1.",
+      param: 'language',
+      code: 'invalid_language_format',
+    }),
+    code: 'language-not-supported',
+  },
+  {
+    name: '400 unsupported language (vLLM)',
+    says: answers(400, { message: "Unsupported language: 'sv'. Must be one of ['en', 'zh']", code: 400 }),
+    code: 'language-not-supported',
+  },
+  {
+    name: '422 language (pydantic)',
+    says: answers(422, { detail: [{ loc: ['body', 'language'], msg: "Input should be 'af', 'am'" }] }),
+    code: 'language-not-supported',
+  },
+  // ---------------------------------------------------------------------------------------------- other refusals
+  { name: '400', says: openai(400, { message: 'temperature must be positive' }), code: 'provider-rejected-request' },
+  {
+    name: '400 whose type only sounds like a bad file',
+    says: openai(400, { message: 'no', type: 'invalid_file_request', param: 'temperature' }),
+    code: 'provider-rejected-request',
+  },
+  { name: '422 without a word', says: answers(422, ''), code: 'provider-rejected-request' },
+  {
+    name: '400 content policy',
+    says: openai(400, { message: 'violates our content policy' }),
+    code: 'content-rejected',
+  },
+  { name: '400 model_not_found', says: openai(400, { code: 'model_not_found' }), code: 'provider-misconfigured' },
+  { name: '404', says: openai(404, { code: 'model_not_found' }), code: 'provider-misconfigured' },
+  { name: '405', says: answers(405, ''), code: 'provider-misconfigured' },
+  {
+    name: 'a redirect, which is not followed',
+    says: answers(307, '', { location: 'http://127.0.0.1:9/v1/audio/transcriptions' }),
+    code: 'provider-misconfigured',
+  },
+  // ---------------------------------------------------------------------------------------------------- failures
+  { name: '408', says: answers(408, ''), code: 'provider-timeout' },
+  { name: '504', says: answers(504, '<html>Gateway Timeout</html>'), code: 'provider-timeout' },
+  { name: '503', says: answers(503, `no upstream ${secret}`), code: 'provider-overloaded', retryAfter: '1', calls: 3 },
+  {
+    name: '503 with a long Retry-After',
+    says: answers(503, secret, { 'retry-after': '30' }),
+    code: 'provider-overloaded',
+    retryAfter: '30',
+  },
+  { name: '529', says: openai(529, { type: 'overloaded_error' }), code: 'provider-overloaded', retryAfter: '1' },
+  { name: '500', says: openai(500, {}), code: 'provider-error' },
+  { name: '502', says: answers(502, `<html>${secret}</html>`), code: 'provider-error' },
+  { name: '418', says: answers(418, 'teapot'), code: 'provider-error' },
+  { name: '200 with an error inside', says: answers(200, { error: { message: secret } }), code: 'provider-error' },
+  // ----------------------------------------------------------------------------------------------------- nonsense
+  { name: '200 with HTML', says: answers(200, `<!doctype html>${secret}`), code: 'provider-bad-response' },
+  { name: '200 with nothing', says: answers(200, ''), code: 'provider-bad-response' },
+  { name: '204', says: says('HTTP/1.1 204 No Content\r\n\r\n'), code: 'provider-bad-response' },
+  { name: '200 with null', says: answers(200, 'null'), code: 'provider-bad-response' },
+  { name: '200 with a list', says: answers(200, '[{"text":"x"}]'), code: 'provider-bad-response' },
+  { name: '200 without text', says: answers(200, { segments: [] }), code: 'provider-bad-response' },
+  { name: '200 with a text that is none', says: answers(200, { text: null }), code: 'provider-bad-response' },
+  { name: '200 cut in its JSON', says: answers(200, '{"text":"al'), code: 'provider-bad-response' },
+  {
+    name: '200 whose body breaks off',
+    says: says('HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"text":"alpha'),
+    code: 'provider-bad-response',
+  },
+  {
+    name: '200 whose chunks break off',
+    says: says('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{"te\r\n'),
+    code: 'provider-bad-response',
+  },
+  { name: 'what is not HTTP', says: says('\x16\x03\x01garbage\r\n\r\n'), code: 'provider-bad-response' },
+  {
+    name: 'a head without end',
+    says: says(`HTTP/1.1 200 OK\r\n${'x-filler: '.padEnd(60_000, 'x')}\r\n\r\n`),
+    code: 'provider-bad-response',
+  },
+  // ---------------------------------------------------------------------------------------------- the connection
+  { name: 'a reset before the answer', says: resets, code: 'provider-unreachable', calls: 3 },
+  {
+    name: 'an end before the answer',
+    says: async ({ body, socket }) => {
+      await body;
+      socket.end();
+    },
+    code: 'provider-unreachable',
+    calls: 3,
+  },
+];
+
+describe('a failure', () => {
+  let hosted: Hosted & AsyncDisposable;
+  beforeAll(async () => {
+    hosted = await openHosted();
+  });
+  afterAll(() => hosted[Symbol.asyncDispose]());
+
+  test.each(table)('$name is $code', async ({ says: behaviour, code, retryAfter, calls = 1 }) => {
+    const before = { calls: hosted.provider.calls.length, log: hosted.service.log.length };
+    hosted.provider.behave(behaviour);
+    const { status, problem, headers, text } = await hosted.transcribe({ language: 'sv' });
+    expect({ status, code: problem.code }).toEqual({ status: problems[code].status, code });
+    expect(headers.get('retry-after')).toBe(retryAfter ?? null);
+    expect(hosted.provider.calls.length - before.calls).toBe(calls);
+    // Of the provider's own words nothing reaches the caller; the log has them, without the key.
+    expect(text).not.toMatch(/internal-host|sk-very|Incorrect|corrupted|127\.0\.0\.1/);
+    const log = JSON.stringify(hosted.service.log.slice(before.log));
+    expect(log).toContain(`"code":"${code}"`);
+    expect(log).not.toContain(key);
+    // And the engine is none the worse for it.
+    hosted.provider.behave(answers(200, fineAnswer));
+    expect((await hosted.transcribe()).status).toBe(200);
+    await expect.poll(() => hosted.service.leftovers(), { interval: 5 }).toEqual([]);
+  });
+
+  test('is in the log with the words of the provider', async () => {
+    hosted.provider.behave(answers(500, `kaput on ${secret}`), answers(200, fineAnswer));
+    await hosted.transcribe();
+    const line = hosted.service.log.findLast(({ msg }) => msg === 'a request failed');
+    expect(JSON.stringify(line)).toContain(`cloud answered 500: kaput on ${secret}`);
+  });
+
+  test('with Retry-After as a date says how long that is', async () => {
+    const date = new Date(Date.now() + 90_000).toUTCString();
+    hosted.provider.behave(answers(429, {}, { 'retry-after': date }));
+    const seconds = Number((await hosted.transcribe()).headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(80);
+    expect(seconds).toBeLessThanOrEqual(90);
+  });
+
+  test('whose words are endless is told all the same', async () => {
+    hosted.provider.behave(async ({ body, socket }) => {
+      await body;
+      socket.write('HTTP/1.1 500 Oops\r\nTransfer-Encoding: chunked\r\n\r\n');
+      const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
+      const more = () => {
+        while (!socket.destroyed && socket.write(chunk));
+      };
+      socket.on('drain', more);
+      more();
+    });
+    expect((await hosted.transcribe()).problem.code).toBe('provider-error');
+    await expect.poll(() => hosted.provider.open.size).toBe(0);
+  });
+
+  test('whose words never end is told after a moment', async () => {
+    hosted.provider.behave(async ({ body, socket }) => {
+      await body;
+      socket.write('HTTP/1.1 500 Oops\r\nContent-Length: 100\r\n\r\nhm');
+    });
+    expect((await hosted.transcribe()).problem.code).toBe('provider-error');
+  });
+});
+
+describe('a provider that cannot be reached', () => {
+  const service = async (baseUrl: string) => {
+    const config = `engines: { cloud: { use: hosted-stt, baseUrl: "${baseUrl}", models: [remote] } }`;
+    const started = await startTestService({ config });
+    onTestFinished(() => started[Symbol.asyncDispose]());
+    return callsOf(started);
+  };
+
+  test('because nothing listens there', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const { transcribe } = await service(`http://127.0.0.1:${port}/v1`);
+    expect((await transcribe()).problem.code).toBe('provider-unreachable');
+  });
+
+  test('because there is no such host', async () => {
+    const { transcribe } = await service('http://nowhere.invalid/v1');
+    const started = performance.now();
+    expect((await transcribe()).problem.code).toBe('provider-unreachable');
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  test('because it does not speak TLS', async () => {
+    const server = createServer((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad\r\n\r\n')).listen(
+      0,
+      '127.0.0.1',
+    );
+    onTestFinished(() => void server.close());
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { transcribe } = await service(`https://127.0.0.1:${(server.address() as AddressInfo).port}/v1`);
+    expect((await transcribe()).problem.code).toBe('provider-unreachable');
+  });
+});
+
+describe('time', () => {
+  test('is limited by the settings, when nothing comes', async () => {
+    const { transcribe, provider } = await startHosted(() => undefined, { engine: 'timeout: 0.5' });
+    const { status, problem } = await transcribe();
+    expect({ status, code: problem.code }).toEqual({ status: 504, code: 'provider-timeout' });
+    expect(problem.detail).toContain('0.5 s');
+    await expect.poll(() => provider.open.size).toBe(0);
+    expect(provider.calls).toHaveLength(1);
+  });
+
+  test('is limited when the answer stops half way', async () => {
+    const half: Behaviour = ({ socket }) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"text":');
+    const { transcribe, provider } = await startHosted(half, { engine: 'timeout: 0.5' });
+    expect((await transcribe()).problem.code).toBe('provider-timeout');
+    await expect.poll(() => provider.open.size).toBe(0);
+  });
+
+  test('is limited when the provider hardly reads', async () => {
+    const { transcribe } = await startHosted(answers(200, fineAnswer), {
+      engine: 'timeout: 1',
+      readsPerSecond: 50_000,
+    });
+    const long = Buffer.concat([recording, Buffer.alloc(12_000_000)]);
+    expect((await transcribe({}, long)).problem.code).toBe('provider-timeout');
+  });
+
+  test('is enough for a provider that reads and answers slowly', async () => {
+    const slowly: Behaviour = async ({ body, socket }) => {
+      await body;
+      const text = JSON.stringify(fineAnswer);
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n`);
+      for (const character of text) {
+        socket.write(character);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    };
+    const { transcribe } = await startHosted(slowly, { readsPerSecond: 400_000 });
+    expect((await transcribe()).body).toMatchObject({ text: fineAnswer.text });
+  });
+});
+
+describe('another attempt', () => {
+  test.each([
+    { name: 'a reset', first: resets },
+    { name: '503', first: answers(503, '') },
+    { name: '503 that asks for a second', first: answers(503, '', { 'retry-after': '1' }) },
+  ])('follows $name, with the whole recording again', async ({ first }) => {
+    const { transcribe, provider } = await startHosted();
+    provider.behave(first, answers(200, fineAnswer));
+    expect((await transcribe()).status).toBe(200);
+    expect(provider.calls).toHaveLength(2);
+    const again = (await provider.calls[1]!.body).toString('latin1');
+    expect(again).toContain(recording.toString('latin1'));
+  });
+
+  test('follows a connection that the provider closed while it was idle', async () => {
+    const { transcribe, provider } = await startHosted();
+    await transcribe();
+    for (const socket of provider.open) socket.destroy();
+    expect((await transcribe()).status).toBe(200);
+  });
+});

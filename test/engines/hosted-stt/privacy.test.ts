@@ -1,0 +1,80 @@
+/** A recording goes where the model of the request says, and nowhere else. */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { answers, startProvider } from '../../support/provider.ts';
+import { startTestService } from '../../support/service.ts';
+import { callsOf, fineAnswer } from './support.ts';
+
+/** An engine that stands for the local one: it counts, and fails when it is told to. */
+const localEngine = `
+  let calls = 0;
+  export default {
+    contract: 1, name: 'near', capability: 'transcription',
+    options: { type: 'object', properties: { fails: { type: 'boolean' } }, additionalProperties: false },
+    create: ({ fails }) => ({
+      models: async () => [{ id: 'local', local: true }],
+      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+      async transcribe() {
+        calls += 1;
+        if (fails) throw new Error('the local engine is broken');
+        return { text: 'heard here ' + calls, language: null };
+      },
+    }),
+  };`;
+
+async function start(localOption = '') {
+  const providers = [await startProvider(), await startProvider()] as const;
+  const [one, two] = providers;
+  for (const provider of providers) provider.behave(answers(200, fineAnswer));
+  const config = `
+    engines:
+      near: { use: ./near.mjs${localOption} }
+      one: { use: hosted-stt, baseUrl: "${one.baseUrl}", apiKey: key-of-one, models: [whisper-one] }
+      two: { use: hosted-stt, baseUrl: "${two.baseUrl}", apiKey: key-of-two, models: [whisper-two] }`;
+  const service = await startTestService({ config, files: { 'near.mjs': localEngine } });
+  onTestFinished(() => service[Symbol.asyncDispose]());
+  return { ...callsOf(service), service, one, two };
+}
+
+describe('beside a local model and another provider', () => {
+  test('a request that names the local model, or none, reaches no provider', async () => {
+    const { transcribe, one, two } = await start();
+    expect((await transcribe({ model: 'local' })).body).toMatchObject({ text: 'heard here 1', model: 'local' });
+    expect((await transcribe()).body).toMatchObject({ text: 'heard here 2', model: 'local' });
+    expect([one.connections, two.connections]).toEqual([0, 0]);
+  });
+
+  test('a local model that fails is not stood in for', async () => {
+    const { transcribe, one, two } = await start(', fails: true');
+    expect((await transcribe({ model: 'local' })).status).toBe(500);
+    expect([one.connections, two.connections]).toEqual([0, 0]);
+  });
+
+  test('listings and probes reach no provider', async () => {
+    const { probe, service, one, two } = await start();
+    for (const model of [undefined, 'local', 'whisper-one', 'whisper-two']) await probe(model);
+    const { data } = (await (await service.api('/transcribe/models')).json()) as { data: object[] };
+    expect(data.map((entry) => entry as { id: string; local: boolean })).toMatchObject([
+      { id: 'local', engine: 'near', local: true },
+      { id: 'whisper-one', engine: 'one', local: false },
+      { id: 'whisper-two', engine: 'two', local: false },
+    ]);
+    expect([one.connections, two.connections]).toEqual([0, 0]);
+  });
+
+  test('each provider gets its own requests, with its own key', async () => {
+    const { transcribe, one, two } = await start();
+    await transcribe({ model: 'whisper-two' });
+    expect([one.connections, two.calls.length]).toEqual([0, 1]);
+    expect(two.calls[0]?.headers.authorization).toBe('Bearer key-of-two');
+    await transcribe({ model: 'whisper-one' });
+    expect(one.calls[0]?.headers.authorization).toBe('Bearer key-of-one');
+    expect(two.calls).toHaveLength(1);
+  });
+
+  test('a provider that fails is not stood in for', async () => {
+    const { transcribe, one, two } = await start();
+    one.behave(answers(500, ''));
+    expect((await transcribe({ model: 'whisper-one' })).problem.code).toBe('provider-error');
+    expect(two.connections).toBe(0);
+  });
+});

@@ -1,0 +1,74 @@
+/** A service whose only engine is hosted-stt, and a provider of our own behind it. */
+import { onTestFinished } from 'vitest';
+import { createApi, type Answer } from '../../support/http.ts';
+import { answers, openProvider, type Behaviour, type RawProvider } from '../../support/provider.ts';
+import { startTestService, type TestService, type TestServiceOptions } from '../../support/service.ts';
+import { toneWav } from '../../support/tone-model.ts';
+
+export const key = 'sk-very-secret-4711';
+
+/** A recording that needs no ffmpeg to be made. */
+export const recording = toneWav({ words: ['alpha', 'bravo'], rate: 16_000 });
+/** Its length by its samples. */
+export const recordingMs = Math.round((recording.length - 44) / 32);
+
+export const fineAnswer = { text: 'alpha bravo', language: 'german', duration: 1.5 };
+
+export interface Hosted {
+  readonly service: TestService;
+  readonly provider: RawProvider;
+  /** POSTs the recording; every answer is held against the contract. */
+  transcribe(fields?: Readonly<Record<string, string>>, bytes?: Uint8Array): Promise<Answer>;
+  probe(model?: string): Promise<unknown>;
+}
+
+export interface HostedOptions extends TestServiceOptions {
+  /** Of the instance, beside `use`, `baseUrl` and `apiKey`: lines of YAML in flow form. */
+  readonly engine?: string;
+  readonly models?: string;
+  readonly apiKey?: string;
+  /** Of the provider. */
+  readonly readsPerSecond?: number;
+}
+
+/** It ends with the test. */
+export async function startHosted(
+  behaviour: Behaviour = answers(200, fineAnswer),
+  options?: HostedOptions,
+): Promise<Hosted> {
+  const hosted = await openHosted(options);
+  onTestFinished(() => hosted[Symbol.asyncDispose]());
+  hosted.provider.behave(behaviour);
+  return hosted;
+}
+
+/** Whoever calls this disposes of it. */
+export async function openHosted(options: HostedOptions = {}): Promise<Hosted & AsyncDisposable> {
+  const { engine = '', models = '[remote]', apiKey = key, readsPerSecond, ...rest } = options;
+  const provider = await openProvider(readsPerSecond === undefined ? {} : { readsPerSecond });
+  const instance = `{ use: hosted-stt, baseUrl: "${provider.baseUrl}", apiKey: "${apiKey}", models: ${models}, ${engine} }`;
+  const service = await startTestService({ config: `engines:\n  cloud: ${instance}\n`, ...rest });
+  return {
+    ...{ service, provider, ...callsOf(service) },
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await provider[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export function callsOf({ url }: { readonly url: string }): Pick<Hosted, 'transcribe' | 'probe'> {
+  const api = createApi(url);
+  return {
+    transcribe: (fields = {}, bytes = recording) => {
+      const body = new FormData();
+      body.set('file', new File([new Uint8Array(bytes)], 'recording'));
+      for (const [name, value] of Object.entries(fields)) body.set(name, value);
+      return api.send('POST', '/api/v1/transcribe', { body });
+    },
+    probe: async (model) => {
+      const query = model === undefined ? '' : `?model=${encodeURIComponent(model)}`;
+      return (await api.get(`/api/v1/transcribe${query}`)).body;
+    },
+  };
+}
