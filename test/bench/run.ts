@@ -1,0 +1,7 @@
+/** `npm run bench`: all benchmarks, one table. They print and judge nothing: times are the machine's as much as ours. */
+import { benchListing } from './listing.ts';
+import { benchMemory } from './memory.ts';
+import { runBenchmarks } from './support/table.ts';
+import { benchTranscribe } from './transcribe.ts';
+
+await runBenchmarks([benchTranscribe, benchListing, benchMemory]);
