@@ -16,6 +16,8 @@ export const standIns = {
 interface MisbehavingOptions extends TestServiceOptions {
   /** How the stand-in may behave, as a request's `model` chooses it; see the fixture. */
   readonly behaviours: readonly string[];
+  /** Further options of every model, in YAML's flow style. */
+  readonly model?: string;
   /** Further options of the engine, in YAML's flow style. */
   readonly engine?: string;
 }
@@ -24,7 +26,8 @@ export async function startMisbehavingService(options: MisbehavingOptions): Prom
   const models = await mkdtemp(join(tmpdir(), 'parlance-model-'));
   await writeToneModel(join(models, 'tones'));
   for (const behaviour of options.behaviours) await symlink('tones', join(models, `${behaviour}.bin`));
-  const entries = options.behaviours.map((behaviour) => `{ id: ${behaviour}, file: ${join(models, behaviour)}.bin }`);
+  const more = options.model === undefined ? '' : `, ${options.model}`;
+  const entries = options.behaviours.map((name) => `{ id: ${name}, file: ${join(models, name)}.bin${more} }`);
   const engine = [`use: whisper-cli`, `program: ${standIns['whisper-cli']}`, `models: [${entries.join(', ')}]`];
   if (options.engine !== undefined) engine.push(options.engine);
   const config = `engines: { local: { ${engine.join(', ')} } }`;

@@ -66,6 +66,15 @@ describe('a whisper-cli', () => {
     expect(hinted.text).toContain('-l jw ');
   });
 
+  test('is given the model that tells speech from noise, where one is configured', async () => {
+    await using service = await startMisbehavingService({
+      behaviours: ['arguments'],
+      model: 'vad: /models/silero.bin',
+    });
+    const { text } = (await (await upload(service, recording)).json()) as { text: string };
+    expect(text).toContain(' --vad -vm /models/silero.bin ');
+  });
+
   test('inherits none of the keys of the service', async () => {
     const { text } = (await (await transcribe('environment')).json()) as { text: string };
     expect(text).toContain('PATH');
