@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readlink, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readlink, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -152,9 +152,12 @@ describe('a start leaves alone', () => {
 
   it.runIf(process.getuid?.() === 0)('what another user has left, and starts all the same', async () => {
     const name = await leave(await ownNamespace(), process.pid, '1');
-    await chmod(root, 0o1777);
-    const asNobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', '--'];
-    const owner = startOwner(stay, asNobody);
+    await writeFile(join(root, name, 'recording'), '');
+    await chmod(join(root, name), 0o700);
+    await chown(join(root, name), 65_534, 65_534);
+    // Root without its powers over other users' files: another user could not read this checkout everywhere.
+    const asOrdinaryUser = ['setpriv', '--bounding-set', '-dac_override,-dac_read_search,-fowner', '--'];
+    const owner = startOwner(stay, asOrdinaryUser);
     const path = await owner.firstLine;
     expect((await readdir(root)).toSorted()).toEqual([name, path.slice(root.length + 1)].toSorted());
   });
