@@ -13,6 +13,9 @@ export interface TranscribeJob {
   readonly recording: Recording;
 }
 
+/** Its threads wait for each other by spinning: on a busy machine that takes the cores from whoever has work (OpenMP). */
+const patientThreads = { GOMP_SPINCOUNT: '10000' };
+
 /** One window of Whisper's spectrogram; on less sound than that whisper-cli crashes. */
 const shortestMs = 25;
 
@@ -34,6 +37,7 @@ export async function transcribe(
     signal,
     timeoutMs: hardLimitMs,
     cwd: directory.path,
+    env: patientThreads,
   });
   const said = `${exit.stdout}\n${exit.stderr}`;
   if (exit.code !== 0) {

@@ -2,7 +2,7 @@
  * Decodes with ffmpeg, locked down: the demuxer is forced, no network protocol, no other file, no output file, and
  * caps on memory, time and length. (A plain `ffmpeg -i` follows playlists into local files and the network.)
  */
-import { open } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { EngineError, type Container, type Decoded } from '../../engines/contract.ts';
 import { findProgram, startProgram } from '../machine/programs.ts';
@@ -35,11 +35,15 @@ export async function decodeWithFfmpeg(
 ): Promise<Decoded> {
   const args = ffmpegArguments(path, container, maxSeconds);
   const [program, ...rest] = shell ? [shell, '-c', limits, 'sh', ffmpeg, ...args] : [ffmpeg, ...args];
+  // The file is there before the program: of one that ends before anybody reads, Node throws the output away.
+  await using wav = await open(wavPath, 'wx', 0o600);
+  await wav.write(wavHeader(0));
   const decoder = startProgram(program, rest, { signal, timeoutMs: deadlineMs, cwd: dirname(wavPath) });
   const [bytes, exit] = await Promise.all([
-    writeWav(decoder.stdout, wavPath, maxSeconds, decoder.kill),
+    writePcm(decoder.stdout, wav, maxSeconds, decoder.kill),
     decoder.exit,
   ]).finally(decoder.kill);
+  await wav.write(wavHeader(bytes), 0, undefined, 0);
 
   if (bytes > maxSeconds * bytesPerSecond) throw tooLong(maxSeconds);
   const cause = new Error(`ffmpeg: exit ${String(exit.code ?? exit.signal)}: ${exit.stderr.trim().slice(-2000)}`);
@@ -65,14 +69,12 @@ function ffmpegArguments(path: string, container: Container, maxSeconds: number)
 }
 
 /** Writes what comes until it is longer than allowed; answers the number of PCM bytes. */
-async function writeWav(
+async function writePcm(
   pcm: AsyncIterable<Buffer>,
-  wavPath: string,
+  wav: FileHandle,
   maxSeconds: number,
   stop: () => void,
 ): Promise<number> {
-  await using wav = await open(wavPath, 'wx', 0o600);
-  await wav.write(wavHeader(0));
   let bytes = 0;
   for await (const chunk of pcm) {
     await wav.writeFile(chunk); // all of it: on a disk that fills up, `write` may stop in the middle and not say so
@@ -82,6 +84,5 @@ async function writeWav(
       break;
     }
   }
-  await wav.write(wavHeader(bytes), 0, undefined, 0);
   return bytes;
 }

@@ -356,20 +356,20 @@ describeWith(['whisper-cli', 'ffmpeg'], 'npm run doctor', (found) => {
 
 /** It gives up after half a minute: begun first, looked at last. */
 let startWithoutNetwork: (() => Promise<void>) | undefined;
+const withoutNetwork = new AsyncDisposableStack();
 beforeAll(() => startWithoutNetwork?.());
+afterAll(() => withoutNetwork.disposeAsync());
 
 describeAsRoot('a fresh machine without a network', () => {
   describeWith(['whisper-cli', 'curl', 'nsenter'], 'with real programs', ({ curl, 'whisper-cli': whisper }) => {
-    const resources = new AsyncDisposableStack();
     let namespace: Namespace;
     let service: ChildService;
     startWithoutNetwork = async () => {
-      namespace = resources.use(await openNamespace());
+      namespace = withoutNetwork.use(await openNamespace());
       const env = { WHISPER_CLI: whisper, TRANSCRIBE_SETUP: 'on' };
-      service = resources.use(await spawnService({ env, through: () => namespace.enter }));
+      service = withoutNetwork.use(await spawnService({ env, through: () => namespace.enter }));
       atFirst = await ask();
     };
-    afterAll(() => resources.disposeAsync());
 
     let atFirst: Answer['body'];
     const ask = async (...args: string[]) => {

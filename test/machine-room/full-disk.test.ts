@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { spawnService, type ChildService, type ProcessOptions } from '../support/child-service.ts';
 import { decoders } from '../support/local-service.ts';
 import { describeWith, requireProgram, run } from '../support/programs.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 import { toneWav } from '../support/tone-model.ts';
 import {
   describeAsRoot,
@@ -111,7 +112,7 @@ describeAsRoot('on a full disk', () => {
     });
 
     test('whisper-cli that cannot write its result is engine-failed, with its own words in the log', async () => {
-      const directory = await mkdtemp(join(tmpdir(), 'parlance-filling-'));
+      const directory = await temporaryDirectory();
       const program = join(directory, 'whisper-cli');
       // Takes what is left of the disk, in the directory where it works, and then lets the real one work there.
       const script = `#!/bin/sh\ncat /dev/zero >ballast 2>/dev/null\nexec "${programs['whisper-cli']}" "$@"\n`;
@@ -124,7 +125,6 @@ describeAsRoot('on a full disk', () => {
       await nothingIsLeft(service, before);
       await writeFile(program, script.replace(/^cat.*$/m, ''));
       expect(await transcribe(service, recording)).toMatchObject({ status: 200, body: spoken });
-      await rm(directory, { recursive: true });
     });
 
     test('a disk that takes no further file is storage-full too', async () => {
