@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createRegistry, type Registry } from '../engines/registry.ts';
 import { createEngineContexts, type ParentLogger } from './engine-context.ts';
 import { createWorkspace, type Workspace } from './machine/workspace.ts';
-import type { Environment, LoadedSettings } from './settings/load.ts';
+import { SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
 
 export interface OpenEngines extends AsyncDisposable {
   readonly registry: Registry;
@@ -13,7 +13,10 @@ export interface OpenEngines extends AsyncDisposable {
 
 /** Throws a `RegistryError` or a `SettingsError`. */
 export async function openEngines(settings: LoadedSettings, env: Environment, log: ParentLogger): Promise<OpenEngines> {
-  const workspace = await createWorkspace(settings.dataDirIsNamed ? join(settings.dataDir, 'tmp') : tmpdir());
+  const root = settings.dataDirIsNamed ? join(settings.dataDir, 'tmp') : tmpdir();
+  const workspace = await createWorkspace(root).catch((cause: unknown) => {
+    throw new SettingsError(`DATA_DIR: ${root} cannot be used: ${(cause as Error).message}`, { cause });
+  });
   const { transcribeModel, chatModel, ttsModel } = settings;
   try {
     const registry = await createRegistry({

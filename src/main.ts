@@ -1,5 +1,6 @@
 /** Starts the service: settings, engines, server, signals; and prepares in the background what is missing. */
 import { pino } from 'pino';
+import type { Logger } from '../engines/contract.ts';
 import { describeService } from './describe.ts';
 import { prepareEngines } from './prepare.ts';
 import { startService, type Service } from './service.ts';
@@ -12,26 +13,32 @@ try {
   const settings = loadSettings(process.env);
   const log = pino({ level: settings.logLevel });
   const service = await startService({ settings, env: process.env, log });
-  const ended = endOnSignals(service);
+  const ended = new AbortController();
+  const preparation =
+    settings.transcribeSetup && settings.transcribeEnabled ? prepare(service, log, ended.signal) : Promise.resolve();
+  endOnSignals(service, ended, preparation);
   // For people, on stderr; stdout is the log's.
   process.stderr.write(`${await describeService(service)}\n`);
-  if (settings.transcribeSetup) {
-    const preparation = prepareEngines(service.registry, { signal: ended, log, terminal: process.stderr });
-    preparation.catch((error: unknown) => log.debug({ err: error }, 'the preparation was ended'));
-  }
 } catch (error) {
   explainStartFailure(error);
 }
 
+/** In the background; begun before anything is described, which then says `preparing`. Resolves when nothing of it is left. */
+async function prepare({ registry }: Service, log: Logger, signal: AbortSignal): Promise<void> {
+  try {
+    await prepareEngines(registry, { signal, log, terminal: process.stderr });
+  } catch (error) {
+    log.debug({ err: error }, 'the preparation was ended');
+  }
+}
+
 /** The first signal lets requests in flight finish; a second one ends at once. */
-function endOnSignals(service: Service): AbortSignal {
-  const ended = new AbortController();
+function endOnSignals(service: Service, ended: AbortController, preparation: Promise<void>): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       if (ended.signal.aborted) process.exit(1);
       ended.abort(new Error(`ended by ${signal}`));
-      void service.stop(graceMs).then(() => process.exit(0));
+      void Promise.all([service.stop(graceMs), preparation]).then(() => process.exit(0));
     });
   }
-  return ended.signal;
 }

@@ -1,4 +1,5 @@
 /** Local transcription: our decoder and the whisper-cli program. The recording stays on this machine. */
+import { existsSync } from 'node:fs';
 import {
   EngineError,
   defineEngine,
@@ -10,7 +11,7 @@ import {
 import { modelSource, modelUrl } from './catalogue.ts';
 import { languageFor } from './languages.ts';
 import { toModel, type Model } from './models.ts';
-import { optionsSchema, type Options } from './options.ts';
+import { optionsSchema, type ModelOptions, type Options } from './options.ts';
 import { createPreparation } from './preparation.ts';
 import { findWhisper, versionOf } from './program.ts';
 import { transcribe } from './transcribe.ts';
@@ -29,9 +30,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   const slots = options.slots ?? Math.max(1, Math.floor(context.cores / 2));
   const threads = options.threads ?? Math.max(1, Math.floor(context.cores / slots));
   const queue = context.queue({ slots, waiting: options.waiting ?? defaultWaiting });
-  const models = options.models.map((model) =>
-    toModel({ ...model, file: context.resolve(model.file) }, context.dataDir),
-  );
+  const models = options.models.map((model) => toModel({ ...model, ...withPaths(model, context) }, context.dataDir));
   const preparation = createPreparation(context);
   const program = () => findWhisper(options.program, context);
 
@@ -44,6 +43,8 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   async function availability(model: Model): Promise<Availability> {
     const file = await model.inspect();
     if (!file.ok && model.download === undefined) return unavailable('model-file-missing', `${file.detail}.`);
+    if (model.vad !== undefined && !existsSync(model.vad))
+      return unavailable('model-file-missing', `${model.vad} does not exist.`);
     const hasProgram = (await program()) !== undefined;
     if (file.ok && hasProgram) return queue.full ? busy : ready;
     if (preparation.underWay !== undefined)
@@ -73,8 +74,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       if (found === undefined || !file.ok)
         throw new EngineError('model-unavailable', (await availability(model)).reason);
       const spoken = languageFor(language ?? model.language, file.multilingual, id);
-      const vadFile = model.vad === undefined ? undefined : context.resolve(model.vad);
-      const job = { program: found, modelFile: model.file, vadFile, language: spoken, threads, recording };
+      const job = { program: found, modelFile: model.file, vadFile: model.vad, language: spoken, threads, recording };
       return queue.run(() => transcribe(job, context, { signal }), { signal });
     },
     async prepare(call) {
@@ -91,6 +91,10 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       ...(await Promise.all(models.map(inspectModel))),
     ],
   };
+}
+
+function withPaths({ file, vad }: ModelOptions, { resolve }: EngineContext): Pick<ModelOptions, 'file' | 'vad'> {
+  return { file: resolve(file), ...(vad !== undefined && { vad: resolve(vad) }) };
 }
 
 const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };

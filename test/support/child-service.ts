@@ -65,7 +65,8 @@ export async function startChildService(options: ProcessOptions = {}): Promise<C
 
 /** Starts the service and resolves once it listens; whoever calls this disposes of it. */
 export async function spawnService(options: ProcessOptions = {}): Promise<ChildService> {
-  const env = { PORT: '0', TRANSCRIBE_SETUP: 'off', ...options.env };
+  // MALLOC_ARENA_MAX as in `npm start`: the decoding threads would leave their memory to nobody.
+  const env = { PORT: '0', TRANSCRIBE_SETUP: 'off', MALLOC_ARENA_MAX: '1', ...options.env };
   const child = await spawnProcess('src/main.ts', { ...options, env });
   try {
     return toService(child, await addressOf(child));
