@@ -5,7 +5,7 @@ import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { Logger } from '../contract.ts';
 import { acquireLock } from './lock.ts';
-import { pause } from './pause.ts';
+import { pause } from '../lib/pause.ts';
 import { BrokenTransfer, requestTransfer, ResumeRefused, type Transfer } from './transfer.ts';
 
 const MiB = 2 ** 20;

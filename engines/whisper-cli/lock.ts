@@ -3,7 +3,7 @@ import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import type { Logger } from '../contract.ts';
-import { pause } from './pause.ts';
+import { pause } from '../lib/pause.ts';
 
 const pollMs = 200;
 

@@ -1,8 +1,8 @@
 /** Services whose whisper-cli or ffmpeg does not behave: tiny real programs stand in for them. */
-import { readFileSync, readdirSync } from 'node:fs';
 import { mkdtemp, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { processes, type Process } from './proc.ts';
 import { withDirectory } from './local-service.ts';
 import { startTestService, type TestService, type TestServiceOptions } from './service.ts';
 import { writeToneModel } from './tone-model.ts';
@@ -32,27 +32,6 @@ export async function startMisbehavingService(options: MisbehavingOptions): Prom
   if (options.engine !== undefined) engine.push(options.engine);
   const config = `engines: { local: { ${engine.join(', ')} } }`;
   return withDirectory(models, startTestService({ ...options, config }));
-}
-
-interface Process {
-  readonly pid: number;
-  readonly group: number;
-  readonly commandLine: string;
-}
-
-/** The living processes of this machine (proc(5)); a zombie has ended. */
-function processes(): Process[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        const [, state, , group] = /\) (\S) (\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
-        const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-        return state === 'Z' ? [] : [{ pid: Number(pid), group: Number(group), commandLine }];
-      } catch {
-        return []; // it has ended meanwhile
-      }
-    });
 }
 
 /** The programs at work for a service: whoever names its directory. */
