@@ -1,9 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
+  // This package's own exports are its sources here, and dist/ elsewhere.
+  ssr: { resolve: { conditions: ['parlance-source', 'node', 'import', 'module', 'default'] } },
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/bench/**'],
+    globalSetup: ['test/contract/coverage/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Real programs and real sockets share two cores: a file at a time keeps their deadlines honest.

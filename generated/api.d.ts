@@ -202,7 +202,7 @@ export type components = {
             audio: components["schemas"]["Audio"];
         };
         /**
-         * @description Whether a model can work, for a program.
+         * @description Whether a model can work, for a program. New codes may be added: treat an unknown one by `available`.
          * @enum {string}
          */
         AvailabilityCode: "ready" | "disabled" | "unknown-model" | "no-model" | "program-missing" | "model-file-missing" | "key-missing" | "key-refused" | "upstream-unreachable" | "preparing" | "busy";
@@ -680,13 +680,26 @@ export interface operations {
             /** @description The bearer token is missing or is not one of the service's. */
             401: {
                 headers: {
-                    /** @description The scheme to authenticate with (RFC 6750). */
+                    /**
+                     * @description The scheme to authenticate with (RFC 6750).
+                     * @example Bearer
+                     */
                     "WWW-Authenticate": string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unauthorized",
+                     *       "title": "A valid bearer token is needed",
+                     *       "status": 401,
+                     *       "detail": "Send one of the service’s tokens as `Authorization: Bearer …`.",
+                     *       "code": "unauthorized",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -698,19 +711,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:origin-not-allowed",
+                     *       "title": "Pages of this origin may not use the service",
+                     *       "status": 403,
+                     *       "detail": "Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.",
+                     *       "code": "origin-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description This path knows other methods. */
             405: {
                 headers: {
-                    /** @description The methods that this path knows. */
+                    /**
+                     * @description The methods that this path knows.
+                     * @example GET, HEAD, POST
+                     */
                     Allow: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "This address knows other methods",
+                     *       "status": 405,
+                     *       "detail": "This address does not know DELETE.",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -722,6 +758,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:request-timeout",
+                     *       "title": "The body did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "The body took more than 300 s.",
+                     *       "code": "request-timeout",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -733,6 +779,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unsupported-media-type",
+                     *       "title": "The body has the wrong content type",
+                     *       "status": 415,
+                     *       "detail": "The body must not be text/plain.",
+                     *       "code": "unsupported-media-type",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -744,19 +800,49 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:invalid-request",
+                     *       "title": "The request breaks a rule of the contract",
+                     *       "status": 422,
+                     *       "detail": "messages must NOT have fewer than 1 items",
+                     *       "code": "invalid-request",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "errors": [
+                     *         {
+                     *           "in": "body",
+                     *           "pointer": "/messages",
+                     *           "detail": "must NOT have fewer than 1 items"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description The provider's quota is exhausted, or its rate limit is reached. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try, where known. */
+                    /**
+                     * @description Seconds to wait before the next try, where known.
+                     * @example 60
+                     */
                     "Retry-After"?: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
+                     *       "title": "The provider's quota is exhausted",
+                     *       "status": 429,
+                     *       "detail": "The quota at the provider is used up.",
+                     *       "code": "provider-quota-exhausted",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -768,6 +854,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "The service failed",
+                     *       "status": 500,
+                     *       "detail": "Something went wrong in the service. Its log has the cause under the id of this request.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -779,19 +875,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-error",
+                     *       "title": "The provider failed",
+                     *       "status": 502,
+                     *       "detail": "The provider failed.",
+                     *       "code": "provider-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description It cannot be done now: switched off, nothing is configured, still being prepared, overloaded, or shutting down. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try, where known. */
+                    /**
+                     * @description Seconds to wait before the next try, where known.
+                     * @example 1
+                     */
                     "Retry-After"?: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "The service is at its limit",
+                     *       "status": 503,
+                     *       "detail": "All places are taken; try again.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -803,6 +922,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-timeout",
+                     *       "title": "The provider did not answer in time",
+                     *       "status": 504,
+                     *       "detail": "The provider did not answer within 300 s.",
+                     *       "code": "provider-timeout",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -835,13 +964,26 @@ export interface operations {
             /** @description The bearer token is missing or is not one of the service's. */
             401: {
                 headers: {
-                    /** @description The scheme to authenticate with (RFC 6750). */
+                    /**
+                     * @description The scheme to authenticate with (RFC 6750).
+                     * @example Bearer
+                     */
                     "WWW-Authenticate": string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unauthorized",
+                     *       "title": "A valid bearer token is needed",
+                     *       "status": 401,
+                     *       "detail": "Send one of the service’s tokens as `Authorization: Bearer …`.",
+                     *       "code": "unauthorized",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -853,19 +995,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:origin-not-allowed",
+                     *       "title": "Pages of this origin may not use the service",
+                     *       "status": 403,
+                     *       "detail": "Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.",
+                     *       "code": "origin-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description This path knows other methods. */
             405: {
                 headers: {
-                    /** @description The methods that this path knows. */
+                    /**
+                     * @description The methods that this path knows.
+                     * @example GET, HEAD, POST
+                     */
                     Allow: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "This address knows other methods",
+                     *       "status": 405,
+                     *       "detail": "This address does not know DELETE.",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -877,6 +1042,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:request-timeout",
+                     *       "title": "The body did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "The body took more than 300 s.",
+                     *       "code": "request-timeout",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -888,6 +1063,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unsupported-media-type",
+                     *       "title": "The body has the wrong content type",
+                     *       "status": 415,
+                     *       "detail": "The body must not be text/plain.",
+                     *       "code": "unsupported-media-type",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -899,19 +1084,49 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:invalid-request",
+                     *       "title": "The request breaks a rule of the contract",
+                     *       "status": 422,
+                     *       "detail": "messages must NOT have fewer than 1 items",
+                     *       "code": "invalid-request",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "errors": [
+                     *         {
+                     *           "in": "body",
+                     *           "pointer": "/messages",
+                     *           "detail": "must NOT have fewer than 1 items"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description The provider's quota is exhausted, or its rate limit is reached. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try, where known. */
+                    /**
+                     * @description Seconds to wait before the next try, where known.
+                     * @example 60
+                     */
                     "Retry-After"?: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
+                     *       "title": "The provider's quota is exhausted",
+                     *       "status": 429,
+                     *       "detail": "The quota at the provider is used up.",
+                     *       "code": "provider-quota-exhausted",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -923,6 +1138,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "The service failed",
+                     *       "status": 500,
+                     *       "detail": "Something went wrong in the service. Its log has the cause under the id of this request.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -934,19 +1159,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-error",
+                     *       "title": "The provider failed",
+                     *       "status": 502,
+                     *       "detail": "The provider failed.",
+                     *       "code": "provider-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description It cannot be done now: switched off, nothing is configured, still being prepared, overloaded, or shutting down. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try, where known. */
+                    /**
+                     * @description Seconds to wait before the next try, where known.
+                     * @example 1
+                     */
                     "Retry-After"?: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "The service is at its limit",
+                     *       "status": 503,
+                     *       "detail": "All places are taken; try again.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -958,6 +1206,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-timeout",
+                     *       "title": "The provider did not answer in time",
+                     *       "status": 504,
+                     *       "detail": "The provider did not answer within 300 s.",
+                     *       "code": "provider-timeout",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1002,13 +1260,26 @@ export interface operations {
             /** @description The bearer token is missing or is not one of the service's. */
             401: {
                 headers: {
-                    /** @description The scheme to authenticate with (RFC 6750). */
+                    /**
+                     * @description The scheme to authenticate with (RFC 6750).
+                     * @example Bearer
+                     */
                     "WWW-Authenticate": string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unauthorized",
+                     *       "title": "A valid bearer token is needed",
+                     *       "status": 401,
+                     *       "detail": "Send one of the service’s tokens as `Authorization: Bearer …`.",
+                     *       "code": "unauthorized",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1020,19 +1291,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:origin-not-allowed",
+                     *       "title": "Pages of this origin may not use the service",
+                     *       "status": 403,
+                     *       "detail": "Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.",
+                     *       "code": "origin-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description This path knows other methods. */
             405: {
                 headers: {
-                    /** @description The methods that this path knows. */
+                    /**
+                     * @description The methods that this path knows.
+                     * @example GET, HEAD, POST
+                     */
                     Allow: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "This address knows other methods",
+                     *       "status": 405,
+                     *       "detail": "This address does not know DELETE.",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1044,19 +1338,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "The service failed",
+                     *       "status": 500,
+                     *       "detail": "Something went wrong in the service. Its log has the cause under the id of this request.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description It cannot be done now: switched off, nothing is configured, still being prepared, overloaded, or shutting down. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try, where known. */
+                    /**
+                     * @description Seconds to wait before the next try, where known.
+                     * @example 1
+                     */
                     "Retry-After"?: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "The service is at its limit",
+                     *       "status": 503,
+                     *       "detail": "All places are taken; try again.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1096,13 +1413,26 @@ export interface operations {
             /** @description The bearer token is missing or is not one of the service's. */
             401: {
                 headers: {
-                    /** @description The scheme to authenticate with (RFC 6750). */
+                    /**
+                     * @description The scheme to authenticate with (RFC 6750).
+                     * @example Bearer
+                     */
                     "WWW-Authenticate": string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unauthorized",
+                     *       "title": "A valid bearer token is needed",
+                     *       "status": 401,
+                     *       "detail": "Send one of the service’s tokens as `Authorization: Bearer …`.",
+                     *       "code": "unauthorized",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1114,19 +1444,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:origin-not-allowed",
+                     *       "title": "Pages of this origin may not use the service",
+                     *       "status": 403,
+                     *       "detail": "Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.",
+                     *       "code": "origin-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description This path knows other methods. */
             405: {
                 headers: {
-                    /** @description The methods that this path knows. */
+                    /**
+                     * @description The methods that this path knows.
+                     * @example GET, HEAD, POST
+                     */
                     Allow: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "This address knows other methods",
+                     *       "status": 405,
+                     *       "detail": "This address does not know DELETE.",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1138,6 +1491,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:invalid-request",
+                     *       "title": "The request breaks a rule of the contract",
+                     *       "status": 422,
+                     *       "detail": "model must NOT have fewer than 1 characters",
+                     *       "code": "invalid-request",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "errors": [
+                     *         {
+                     *           "in": "query",
+                     *           "pointer": "/model",
+                     *           "detail": "must NOT have fewer than 1 characters"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1149,19 +1519,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "The service failed",
+                     *       "status": 500,
+                     *       "detail": "Something went wrong in the service. Its log has the cause under the id of this request.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description It cannot be done now: switched off, nothing is configured, still being prepared, overloaded, or shutting down. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try, where known. */
+                    /**
+                     * @description Seconds to wait before the next try, where known.
+                     * @example 1
+                     */
                     "Retry-After"?: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "The service is at its limit",
+                     *       "status": 503,
+                     *       "detail": "All places are taken; try again.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1194,13 +1587,26 @@ export interface operations {
             /** @description The bearer token is missing or is not one of the service's. */
             401: {
                 headers: {
-                    /** @description The scheme to authenticate with (RFC 6750). */
+                    /**
+                     * @description The scheme to authenticate with (RFC 6750).
+                     * @example Bearer
+                     */
                     "WWW-Authenticate": string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unauthorized",
+                     *       "title": "A valid bearer token is needed",
+                     *       "status": 401,
+                     *       "detail": "Send one of the service’s tokens as `Authorization: Bearer …`.",
+                     *       "code": "unauthorized",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1212,19 +1618,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:origin-not-allowed",
+                     *       "title": "Pages of this origin may not use the service",
+                     *       "status": 403,
+                     *       "detail": "Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.",
+                     *       "code": "origin-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description This path knows other methods. */
             405: {
                 headers: {
-                    /** @description The methods that this path knows. */
+                    /**
+                     * @description The methods that this path knows.
+                     * @example GET, HEAD, POST
+                     */
                     Allow: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "This address knows other methods",
+                     *       "status": 405,
+                     *       "detail": "This address does not know DELETE.",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1236,6 +1665,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:request-timeout",
+                     *       "title": "The body did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "The body took more than 300 s.",
+                     *       "code": "request-timeout",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1247,6 +1686,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unsupported-media-type",
+                     *       "title": "The body has the wrong content type",
+                     *       "status": 415,
+                     *       "detail": "The body must not be text/plain.",
+                     *       "code": "unsupported-media-type",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1264,13 +1713,26 @@ export interface operations {
             /** @description The provider's quota is exhausted, or its rate limit is reached. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try, where known. */
+                    /**
+                     * @description Seconds to wait before the next try, where known.
+                     * @example 60
+                     */
                     "Retry-After"?: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
+                     *       "title": "The provider's quota is exhausted",
+                     *       "status": 429,
+                     *       "detail": "The quota at the provider is used up.",
+                     *       "code": "provider-quota-exhausted",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1282,6 +1744,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "The service failed",
+                     *       "status": 500,
+                     *       "detail": "Something went wrong in the service. Its log has the cause under the id of this request.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1293,19 +1765,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-error",
+                     *       "title": "The provider failed",
+                     *       "status": 502,
+                     *       "detail": "The provider failed.",
+                     *       "code": "provider-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description It cannot be done now: switched off, nothing is configured, still being prepared, overloaded, or shutting down. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try, where known. */
+                    /**
+                     * @description Seconds to wait before the next try, where known.
+                     * @example 1
+                     */
                     "Retry-After"?: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "The service is at its limit",
+                     *       "status": 503,
+                     *       "detail": "All places are taken; try again.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1317,6 +1812,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-timeout",
+                     *       "title": "The provider did not answer in time",
+                     *       "status": 504,
+                     *       "detail": "The provider did not answer within 300 s.",
+                     *       "code": "provider-timeout",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1361,13 +1866,26 @@ export interface operations {
             /** @description The bearer token is missing or is not one of the service's. */
             401: {
                 headers: {
-                    /** @description The scheme to authenticate with (RFC 6750). */
+                    /**
+                     * @description The scheme to authenticate with (RFC 6750).
+                     * @example Bearer
+                     */
                     "WWW-Authenticate": string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unauthorized",
+                     *       "title": "A valid bearer token is needed",
+                     *       "status": 401,
+                     *       "detail": "Send one of the service’s tokens as `Authorization: Bearer …`.",
+                     *       "code": "unauthorized",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1379,19 +1897,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:origin-not-allowed",
+                     *       "title": "Pages of this origin may not use the service",
+                     *       "status": 403,
+                     *       "detail": "Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.",
+                     *       "code": "origin-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description This path knows other methods. */
             405: {
                 headers: {
-                    /** @description The methods that this path knows. */
+                    /**
+                     * @description The methods that this path knows.
+                     * @example GET, HEAD, POST
+                     */
                     Allow: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "This address knows other methods",
+                     *       "status": 405,
+                     *       "detail": "This address does not know DELETE.",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1403,19 +1944,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "The service failed",
+                     *       "status": 500,
+                     *       "detail": "Something went wrong in the service. Its log has the cause under the id of this request.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description It cannot be done now: switched off, nothing is configured, still being prepared, overloaded, or shutting down. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try, where known. */
+                    /**
+                     * @description Seconds to wait before the next try, where known.
+                     * @example 1
+                     */
                     "Retry-After"?: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "The service is at its limit",
+                     *       "status": 503,
+                     *       "detail": "All places are taken; try again.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1439,6 +2003,8 @@ export interface operations {
                 headers: {
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
+                    /** @description For the caller alone; proxies must not change it. */
+                    "Cache-Control"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1450,13 +2016,26 @@ export interface operations {
             /** @description The bearer token is missing or is not one of the service's. */
             401: {
                 headers: {
-                    /** @description The scheme to authenticate with (RFC 6750). */
+                    /**
+                     * @description The scheme to authenticate with (RFC 6750).
+                     * @example Bearer
+                     */
                     "WWW-Authenticate": string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unauthorized",
+                     *       "title": "A valid bearer token is needed",
+                     *       "status": 401,
+                     *       "detail": "Send one of the service’s tokens as `Authorization: Bearer …`.",
+                     *       "code": "unauthorized",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1468,19 +2047,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:origin-not-allowed",
+                     *       "title": "Pages of this origin may not use the service",
+                     *       "status": 403,
+                     *       "detail": "Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.",
+                     *       "code": "origin-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description This path knows other methods. */
             405: {
                 headers: {
-                    /** @description The methods that this path knows. */
+                    /**
+                     * @description The methods that this path knows.
+                     * @example GET, HEAD, POST
+                     */
                     Allow: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "This address knows other methods",
+                     *       "status": 405,
+                     *       "detail": "This address does not know DELETE.",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1492,6 +2094,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:request-timeout",
+                     *       "title": "The body did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "The body took more than 300 s.",
+                     *       "code": "request-timeout",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1503,6 +2115,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unsupported-media-type",
+                     *       "title": "The body has the wrong content type",
+                     *       "status": 415,
+                     *       "detail": "The body must not be text/plain.",
+                     *       "code": "unsupported-media-type",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1514,19 +2136,49 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:invalid-request",
+                     *       "title": "The request breaks a rule of the contract",
+                     *       "status": 422,
+                     *       "detail": "text must NOT have fewer than 1 characters",
+                     *       "code": "invalid-request",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "errors": [
+                     *         {
+                     *           "in": "body",
+                     *           "pointer": "/text",
+                     *           "detail": "must NOT have fewer than 1 characters"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description The provider's quota is exhausted, or its rate limit is reached. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try, where known. */
+                    /**
+                     * @description Seconds to wait before the next try, where known.
+                     * @example 60
+                     */
                     "Retry-After"?: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
+                     *       "title": "The provider's quota is exhausted",
+                     *       "status": 429,
+                     *       "detail": "The quota at the provider is used up.",
+                     *       "code": "provider-quota-exhausted",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1538,6 +2190,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "The service failed",
+                     *       "status": 500,
+                     *       "detail": "Something went wrong in the service. Its log has the cause under the id of this request.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1549,19 +2211,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-error",
+                     *       "title": "The provider failed",
+                     *       "status": 502,
+                     *       "detail": "The provider failed.",
+                     *       "code": "provider-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description It cannot be done now: switched off, nothing is configured, still being prepared, overloaded, or shutting down. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try, where known. */
+                    /**
+                     * @description Seconds to wait before the next try, where known.
+                     * @example 1
+                     */
                     "Retry-After"?: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "The service is at its limit",
+                     *       "status": 503,
+                     *       "detail": "All places are taken; try again.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1573,6 +2258,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-timeout",
+                     *       "title": "The provider did not answer in time",
+                     *       "status": 504,
+                     *       "detail": "The provider did not answer within 300 s.",
+                     *       "code": "provider-timeout",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1605,6 +2300,8 @@ export interface operations {
                     ETag?: string;
                     /** @description Once the clip is complete. */
                     "Content-Length"?: string;
+                    /** @description For the caller alone; proxies must not change it. */
+                    "Cache-Control"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1624,6 +2321,8 @@ export interface operations {
                     ETag?: string;
                     /** @description Once the clip is complete. */
                     "Content-Length"?: string;
+                    /** @description For the caller alone; proxies must not change it. */
+                    "Cache-Control"?: string;
                     /** @description The part that follows, as `bytes first-last` and `/length`. */
                     "Content-Range": string;
                     [name: string]: unknown;
@@ -1642,6 +2341,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:origin-not-allowed",
+                     *       "title": "Pages of this origin may not use the service",
+                     *       "status": 403,
+                     *       "detail": "Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.",
+                     *       "code": "origin-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1653,32 +2362,68 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:clip-not-found",
+                     *       "title": "There is no such clip, or no longer",
+                     *       "status": 404,
+                     *       "detail": "There is no such clip, or no longer.",
+                     *       "code": "clip-not-found",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description This path knows other methods. */
             405: {
                 headers: {
-                    /** @description The methods that this path knows. */
+                    /**
+                     * @description The methods that this path knows.
+                     * @example GET, HEAD, POST
+                     */
                     Allow: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "This address knows other methods",
+                     *       "status": 405,
+                     *       "detail": "This address does not know DELETE.",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description The range lies outside of the clip. */
             416: {
                 headers: {
-                    /** @description The length of the whole, as `bytes *` and `/length`. */
+                    /**
+                     * @description The length of the whole, as `bytes *` and `/length`.
+                     * @example bytes *\/24000
+                     */
                     "Content-Range": string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:range-not-satisfiable",
+                     *       "title": "The range lies outside of the clip",
+                     *       "status": 416,
+                     *       "detail": "The clip has 24000 bytes.",
+                     *       "code": "range-not-satisfiable",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1690,6 +2435,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:invalid-request",
+                     *       "title": "The request breaks a rule of the contract",
+                     *       "status": 422,
+                     *       "detail": "id must NOT have more than 128 characters",
+                     *       "code": "invalid-request",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "errors": [
+                     *         {
+                     *           "in": "path",
+                     *           "pointer": "/id",
+                     *           "detail": "must NOT have more than 128 characters"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1701,19 +2463,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "The service failed",
+                     *       "status": 500,
+                     *       "detail": "Something went wrong in the service. Its log has the cause under the id of this request.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description It cannot be done now: switched off, nothing is configured, still being prepared, overloaded, or shutting down. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try, where known. */
+                    /**
+                     * @description Seconds to wait before the next try, where known.
+                     * @example 1
+                     */
                     "Retry-After"?: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "The service is at its limit",
+                     *       "status": 503,
+                     *       "detail": "All places are taken; try again.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1765,13 +2550,26 @@ export interface operations {
             /** @description The bearer token is missing or is not one of the service's. */
             401: {
                 headers: {
-                    /** @description The scheme to authenticate with (RFC 6750). */
+                    /**
+                     * @description The scheme to authenticate with (RFC 6750).
+                     * @example Bearer
+                     */
                     "WWW-Authenticate": string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unauthorized",
+                     *       "title": "A valid bearer token is needed",
+                     *       "status": 401,
+                     *       "detail": "Send one of the service’s tokens as `Authorization: Bearer …`.",
+                     *       "code": "unauthorized",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1783,19 +2581,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:origin-not-allowed",
+                     *       "title": "Pages of this origin may not use the service",
+                     *       "status": 403,
+                     *       "detail": "Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.",
+                     *       "code": "origin-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description This path knows other methods. */
             405: {
                 headers: {
-                    /** @description The methods that this path knows. */
+                    /**
+                     * @description The methods that this path knows.
+                     * @example GET, HEAD, POST
+                     */
                     Allow: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "This address knows other methods",
+                     *       "status": 405,
+                     *       "detail": "This address does not know DELETE.",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -1807,19 +2628,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "The service failed",
+                     *       "status": 500,
+                     *       "detail": "Something went wrong in the service. Its log has the cause under the id of this request.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description It cannot be done now: switched off, nothing is configured, still being prepared, overloaded, or shutting down. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try, where known. */
+                    /**
+                     * @description Seconds to wait before the next try, where known.
+                     * @example 1
+                     */
                     "Retry-After"?: string;
                     /** @description The id of the request; the operator finds it in the log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "The service is at its limit",
+                     *       "status": 503,
+                     *       "detail": "All places are taken; try again.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };

@@ -9,13 +9,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
+import { addProblemExamples, type WithOperations } from './problem-examples.ts';
 
 interface SchemaRef {
   $ref: string;
 }
 
 /** What of an OpenAPI document the derivation touches. */
-interface Document {
+interface Document extends WithOperations {
   openapi: string;
   components: { schemas: Record<string, { oneOf?: SchemaRef[] }> };
 }
@@ -35,7 +36,9 @@ async function compileSpec(): Promise<Document> {
     const tsp = join(home, 'node_modules/@typespec/compiler/cmd/tsp.js');
     const args = ['compile', 'spec', '--config', 'spec/tspconfig.yaml', '--output-dir', output];
     await run(process.execPath, [tsp, ...args], { cwd: home, timeout: 120_000 });
-    return JSON.parse(await readFile(join(output, 'openapi-3.2.json'), 'utf8')) as Document;
+    const document = JSON.parse(await readFile(join(output, 'openapi-3.2.json'), 'utf8')) as Document;
+    addProblemExamples(document);
+    return document;
   } finally {
     await rm(output, { recursive: true, force: true });
   }
