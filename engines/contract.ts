@@ -3,6 +3,9 @@
  *
  * An engine is a module whose default export is `defineEngine({...})`, or a list of such. It imports nothing
  * of the service but this file; whatever else it needs arrives in its `EngineContext`.
+ *
+ * Version 1 grows only by what is optional: an engine that works today works with every service of version 1. What
+ * would break one is version 2, and a service names the versions that it takes.
  */
 
 export type Capability = 'transcription' | 'chat' | 'speech';
@@ -243,6 +246,13 @@ export interface Speech {
   readonly audio: AsyncIterable<Uint8Array>;
 }
 
+/** Sound as engines make it: mono, 16 bits. */
+export interface Pcm {
+  /** Samples per second, 8000 to 48000. */
+  readonly sampleRate: number;
+  readonly samples: AsyncIterable<Int16Array>;
+}
+
 export interface SpeechEngine extends Engine {
   /** Resolves once the first bytes are there; failures after that are thrown by the iterator. */
   synthesize(call: SpeechCall, { signal }: { signal: AbortSignal }): Promise<Speech>;
@@ -303,6 +313,21 @@ export interface ProgramExit {
   readonly stderr: string;
 }
 
+export interface StreamingCall extends Omit<ProgramCall, 'onLine'> {
+  /** Written to stdin, which is then closed. A failure of the iterable ends the program and is thrown by its output. */
+  readonly input: string | AsyncIterable<Uint8Array>;
+}
+
+export interface RunningProgram {
+  /**
+   * What it writes to stdout; reading slowly slows the program down, and leaving the loop ends it. Throws when the
+   * program was ended from outside: the signal's reason, or that it was killed.
+   */
+  readonly output: AsyncIterable<Uint8Array>;
+  /** As `run` resolves and rejects; `stdout` is "". */
+  readonly exit: Promise<ProgramExit>;
+}
+
 /** What the service lends to an engine. */
 export interface EngineContext {
   /** The instance's name in the settings. */
@@ -322,6 +347,14 @@ export interface EngineContext {
   temporaryDirectory(): Promise<TemporaryDirectory>;
   /** Rejects with `recording-undecodable`, `recording-too-long` and the like. */
   decode(recording: Recording, { signal }: { signal: AbortSignal }): Promise<Decoded>;
+  /** The formats that `encode` can make on this machine: all but opus, which needs ffmpeg. */
+  readonly formats: readonly SpeechFormat[];
+  /**
+   * Encodes speech while it is made, off the main thread; wav alone waits for the end, since its header says the length.
+   * Reads the samples no faster than the audio is read. Failures of `samples` are thrown by the audio's iterator;
+   * `format-not-supported` is thrown at once.
+   */
+  encode(pcm: Pcm, format: SpeechFormat, { signal }: { signal: AbortSignal }): Speech;
   queue(options: QueueOptions): JobQueue;
   /**
    * Runs a program without a shell, in a minimal environment, and ends it (with the programs that it started) on
@@ -329,6 +362,11 @@ export interface EngineContext {
    * reason; any exit is a result.
    */
   readonly run: (program: string, args: readonly string[], call: ProgramCall) => Promise<ProgramExit>;
+  /**
+   * The same for a program that is fed through stdin and writes bytes to stdout, which are read as they come. Throws
+   * when there is no such program, and the signal's reason when it has been aborted already.
+   */
+  readonly start: (program: string, args: readonly string[], call: StreamingCall) => RunningProgram;
 }
 
 // ----------------------------------------------------------------------------------------------------- errors

@@ -23,9 +23,15 @@ import { describeErrors, explainable } from './schema-errors.ts';
 
 export const capabilities = ['transcription', 'chat', 'speech'] as const satisfies readonly Capability[];
 
+/** An instance as the settings write it: `use` and the engine's own options. */
+export interface InstanceSettings {
+  readonly use: string;
+  readonly [option: string]: unknown;
+}
+
 export interface RegistryOptions {
-  /** The instances of the settings, in their order: `use` and the engine's own options. */
-  readonly instances: Readonly<Record<string, Readonly<Record<string, unknown> & { use: string }>>>;
+  /** The instances of the settings, in their order. A list is one provider that does several things, under one name. */
+  readonly instances: Readonly<Record<string, InstanceSettings | readonly InstanceSettings[]>>;
   /** Relative `use:` paths are relative to this directory, and packages are looked up from it. */
   readonly baseDir: string;
   /** The folder whose folders are the built-in engines. */
@@ -75,9 +81,14 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
     }
   };
   try {
-    for (const [name, settings] of Object.entries(options.instances)) {
+    for (const { name, place, settings } of listInstances(options.instances)) {
       await noting(async () => {
-        for await (const instance of createInstances(name, settings, options)) instances.push(instance);
+        for await (const engine of createEngines(place, settings, name, options)) {
+          const hasTwin = instances.some((one) => one.name === name && one.capability === engine.capability);
+          instances.push({ name, ...engine });
+          // Listings and discovered ids would not tell two apart.
+          if (hasTwin) throw refusal(name, `two engines for ${engine.capability}; give each a name of its own`);
+        }
       });
     }
     await noting(async () => void mistakes.push(...(await registry.clashes())));
@@ -140,13 +151,24 @@ export class Registry {
         owners.set(id, instance);
       }
       const named = this.#defaults[capability];
-      if (named !== undefined && models.length > 0 && !this.defaultOf(capability, models)) {
+      if (named === undefined || this.#mayDiscover(capability, named)) continue;
+      if (models.length > 0 && !this.defaultOf(capability, models)) {
         mistakes.push(
           `the default ${capability} model "${named}" is served by no engine; ${theRightOnes([...owners.keys()])}`,
         );
       }
     }
     return mistakes;
+  }
+
+  /** The names of the instances for it; they may list no model now. */
+  instancesFor(capability: Capability): string[] {
+    return this.#instances.filter((instance) => instance.capability === capability).map(({ name }) => name);
+  }
+
+  /** A provider's own list comes later, or changes: `instance/…` is not known to be wrong. */
+  #mayDiscover(capability: Capability, id: string): boolean {
+    return this.#instances.some((one) => one.capability === capability && id.startsWith(`${one.name}/`));
   }
 
   /** Lets every engine fetch and build what it lacks; one's failure does not stop the others. */
@@ -181,18 +203,32 @@ export async function availabilityOf({ engine, engineId, instance }: ServedModel
   }
 }
 
+/** Each with its place in the settings, for messages. */
+function listInstances(instances: RegistryOptions['instances']) {
+  return Object.entries(instances).flatMap(([name, settings]) =>
+    'use' in settings
+      ? [{ name, place: name, settings: settings }]
+      : settings.map((item, index) => ({
+          name,
+          place: `${name}[${String(index)}]`,
+          settings: item,
+        })),
+  );
+}
+
 /** One for each engine of the module; those before a mistake are created all the same. */
-async function* createInstances(
+async function* createEngines(
+  place: string,
+  { use, ...settings }: InstanceSettings,
   name: string,
-  { use, ...settings }: RegistryOptions['instances'][string],
   options: RegistryOptions,
-): AsyncGenerator<Instance> {
-  for (const definition of await loadDefinitions(name, use, options)) {
-    await checkOptions(name, definition, settings);
-    const engine = await explained(name, `the engine ${definition.name} could not be created`, () =>
+): AsyncGenerator<Omit<Instance, 'name'>> {
+  for (const definition of await loadDefinitions(place, use, options)) {
+    await checkOptions(place, definition, settings);
+    const engine = await explained(place, `the engine ${definition.name} could not be created`, () =>
       definition.create(settings, options.contextFor(name)),
     );
-    yield { name, capability: definition.capability, engine };
+    yield { capability: definition.capability, engine };
   }
 }
 

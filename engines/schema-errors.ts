@@ -26,6 +26,7 @@ export function describeErrors(errors: readonly ErrorObject[], placeOf: (pointer
     if (error.keyword === 'required') {
       return `${place}"${(error.params as { missingProperty: string }).missingProperty}" is missing`;
     }
+    if (error.keyword === 'false schema') return `${place}it does not go with the settings beside it`;
     return `${place}${shown(error.data, secret)} is not allowed: it ${expects ?? allowed(error)}`;
   });
   return [...new Set(lines)];

@@ -1,6 +1,7 @@
 /** Hosted transcription: any provider with OpenAI's /audio/transcriptions. The recording leaves this machine. */
-import { EngineError, defineEngine, type EngineContext, type Finding, type TranscriptionEngine } from '../contract.ts';
+import { EngineError, defineEngine, type EngineContext, type TranscriptionEngine } from '../contract.ts';
 import { startDeadline } from '../lib/deadline.ts';
+import { inspectProvider } from '../lib/inspect-provider.ts';
 import { createProvider } from '../lib/provider.ts';
 import { toModel, type Model } from './models.ts';
 import { optionsSchema, type Options } from './options.ts';
@@ -43,15 +44,9 @@ function createHosted(options: Options, context: EngineContext): TranscriptionEn
       using deadline = startDeadline(timeout * 1000, signal, late);
       return await transcribe(call, model, { provider, path, queue }, deadline.signal);
     },
-    inspect: () => Promise.resolve([inspectProvider(options, context)]),
+    inspect: () => Promise.resolve([inspectProvider(options, context.instance)]),
     async [Symbol.asyncDispose]() {
       await provider[Symbol.asyncDispose]();
     },
   };
-}
-
-function inspectProvider({ apiKey, baseUrl }: Options, { instance }: EngineContext): Finding {
-  const what = `provider ${instance}`;
-  if (apiKey === '') return { what, ok: false, detail: `${baseUrl}, its apiKey is empty` };
-  return { what, ok: true, detail: `${baseUrl}, ${apiKey === undefined ? 'without a key' : 'with a key'}` };
 }

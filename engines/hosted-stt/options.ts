@@ -1,5 +1,5 @@
 import type { OptionsSchema } from '../contract.ts';
-import { providerProperties, type ProviderOptions } from '../lib/provider-options.ts';
+import { idOrMapping, modelProperties, providerProperties, type ProviderOptions } from '../lib/provider-options.ts';
 
 export const responseFormats = ['auto', 'json', 'verbose_json'] as const;
 
@@ -17,8 +17,6 @@ export interface ModelOptions {
   readonly maxBytes?: number;
 }
 
-const text = { type: 'string', minLength: 1, maxLength: 256 } as const;
-
 export const optionsSchema: OptionsSchema = {
   type: 'object',
   additionalProperties: false,
@@ -35,16 +33,9 @@ export const optionsSchema: OptionsSchema = {
       minItems: 1,
       description: 'The models that are served: the provider’s ids, or a mapping where there is more to say.',
       items: {
-        // Not anyOf: its errors would speak of both forms.
-        type: ['string', 'object'],
-        minLength: 1,
-        maxLength: 256,
-        additionalProperties: false,
-        required: ['id'],
+        ...idOrMapping,
         properties: {
-          id: { ...text, description: 'As requests name it.' },
-          remoteId: { ...text, description: 'As the provider names it; absent: the id.' },
-          name: { ...text, description: 'For people; the id when absent.' },
+          ...modelProperties,
           responseFormat: {
             type: 'string',
             enum: responseFormats,

@@ -6,6 +6,8 @@ export interface Refusal {
   readonly status: number;
   /** The whole text. */
   readonly text: string;
+  /** The same without what it repeats of the request or the answer, whose words say nothing of the failure. */
+  readonly complaint: string;
   /** Its message, or the whole text when it has none. */
   readonly message: string;
   /** OpenAI's `error.code` and `error.type`, or "". */
@@ -28,8 +30,16 @@ export function readRefusal(status: number, text: string, retryAfter: number | u
   const message = field('message');
   return {
     ...{ status, text, message: message === '' ? text : message },
+    complaint: parsed === undefined ? text : JSON.stringify(parsed, withoutEchoes),
     ...{ code: field('code'), type: field('type'), param: field('param'), retryAfter },
   };
+}
+
+/** Pydantic (FastAPI, vLLM) repeats the input, Groq what its model wrote. */
+const echoes = new Set(['input', 'failed_generation']);
+
+function withoutEchoes(key: string, value: unknown): unknown {
+  return echoes.has(key) ? undefined : value;
 }
 
 function parse(text: string): unknown {
@@ -48,7 +58,8 @@ const words = {
   /** Of a 429, which is mostly a rate: only what waiting does not cure. */
   exhausted: /insufficient.?(quota|credit|funds|balance)|exceeded your current quota|out of credits|billing/i,
   quota: /quota|billing|credit balance|insufficient.?(credit|funds|balance)/i,
-  contextLength: /context.?length|context window|maximum context|too many (input )?tokens|string_above_max_length/i,
+  contextLength:
+    /context.?(length|size|window)|maximum context|too many (input )?tokens|string_above_max_length|prompt is too long|input token count|reduce the length/i,
   policy: /content.?(policy|filter|management)|moderation|safety system|flagged/i,
   unknownModel: /^model_not_found$/,
 };
@@ -73,30 +84,36 @@ export function failureOf(refusal: Refusal, cause: Error): EngineError {
   const code = failureCode(refusal);
   const { retryAfter } = refusal;
   const mayRetry = /^provider-(quota-exhausted|rate-limited|overloaded)$/.test(code);
-  return new EngineError(code, messages[code], {
+  return new EngineError(code, messageOf(code, refusal), {
     cause,
     ...(mayRetry && retryAfter !== undefined && { retryAfter }),
   });
 }
 
-function failureCode({ status, text, code, type }: Refusal): FailureCode {
+/** A field that the provider names is one that the caller can change; anything but a plain name is not repeated. */
+function messageOf(code: FailureCode, { param }: Refusal): string {
+  const isNamed = code === 'provider-rejected-request' && /^[a-z][a-z_]{0,40}$/.test(param);
+  return isNamed ? `The provider rejects the request because of its field "${param}".` : messages[code];
+}
+
+function failureCode({ status, complaint, code, type }: Refusal): FailureCode {
   switch (status) {
     case 402:
       return 'provider-quota-exhausted';
     case 429:
-      return words.exhausted.test(text) ? 'provider-quota-exhausted' : 'provider-rate-limited';
+      return words.exhausted.test(complaint) ? 'provider-quota-exhausted' : 'provider-rate-limited';
     case 401:
       return 'provider-auth-failed';
     case 403:
-      return words.quota.test(text) ? 'provider-quota-exhausted' : 'provider-auth-failed';
+      return words.quota.test(complaint) ? 'provider-quota-exhausted' : 'provider-auth-failed';
     case 400:
     case 413:
     case 415:
     case 422:
-      if (status === 400 && words.quota.test(text)) return 'provider-quota-exhausted';
+      if (status === 400 && words.quota.test(complaint)) return 'provider-quota-exhausted';
       if (words.unknownModel.test(code) || words.unknownModel.test(type)) return 'provider-misconfigured';
-      if (words.contextLength.test(text)) return 'context-length-exceeded';
-      return words.policy.test(text) ? 'content-rejected' : 'provider-rejected-request';
+      if (words.contextLength.test(complaint)) return 'context-length-exceeded';
+      return words.policy.test(complaint) ? 'content-rejected' : 'provider-rejected-request';
     case 408:
     case 504:
       return 'provider-timeout';

@@ -3,22 +3,24 @@ import type { Availability, EngineError } from '../contract.ts';
 
 const unreachableForMs = 60_000;
 
+/** `model` is undefined for a request that is about none, such as the list of them: some providers answer it without a key. */
 export interface Health {
   /** An answer that is no failure. */
-  succeeded(model: string): void;
-  failed(model: string, error: EngineError, status: number | undefined): void;
+  succeeded(model: string | undefined): void;
+  failed(model: string | undefined, error: EngineError, status: number | undefined): void;
   availability(model: string): Availability;
 }
 
 export function createHealth(instance: string, isKeyMissing: boolean, now: () => number): Health {
   /** A key is refused as a whole (401), or for one model (403). */
-  let keyRefused = false;
-  const refusedFor = new Set<string>();
+  const refusedAsWhole = new Set<string | undefined>();
+  const refusedFor = new Set<string | undefined>();
   let unreachableUntil = -Infinity;
 
   return {
     succeeded(model) {
-      keyRefused = false;
+      if (model === undefined) refusedAsWhole.delete(model);
+      else refusedAsWhole.clear();
       refusedFor.delete(model);
       unreachableUntil = -Infinity;
     },
@@ -26,8 +28,7 @@ export function createHealth(instance: string, isKeyMissing: boolean, now: () =>
       if (code === 'provider-unreachable') unreachableUntil = now() + unreachableForMs;
       else if (status !== undefined) unreachableUntil = -Infinity;
       if (code !== 'provider-auth-failed') return;
-      if (status === 401) keyRefused = true;
-      else refusedFor.add(model);
+      (status === 401 ? refusedAsWhole : refusedFor).add(model);
     },
     availability(model) {
       if (isKeyMissing) {
@@ -37,7 +38,7 @@ export function createHealth(instance: string, isKeyMissing: boolean, now: () =>
           reason: `The provider ${instance} has no key in the settings.`,
         };
       }
-      if (keyRefused || refusedFor.has(model)) {
+      if (refusedAsWhole.size > 0 || refusedFor.has(model)) {
         return { available: false, code: 'key-refused', reason: `The provider ${instance} refused the key.` };
       }
       if (now() < unreachableUntil) {

@@ -10,6 +10,24 @@ export interface ProviderOptions {
   readonly local?: boolean;
 }
 
+export const shortText = { type: 'string', minLength: 1, maxLength: 256 } as const;
+
+/** Of a list whose items are ids, or mappings where there is more to say. Not anyOf: its errors would speak of both forms. */
+export const idOrMapping = {
+  type: ['string', 'object'],
+  minLength: 1,
+  maxLength: 256,
+  additionalProperties: false,
+  required: ['id'],
+} as const;
+
+/** What every model of a provider has. */
+export const modelProperties = {
+  id: { ...shortText, description: 'As requests name it.' },
+  remoteId: { ...shortText, description: 'As the provider names it; absent: the id.' },
+  name: { ...shortText, description: 'For people; the id when absent.' },
+} as const;
+
 /** Those that say how the request is framed are ours. */
 const ownHeaders = 'connection|content-length|content-type|expect|keep-alive|te|trailer|transfer-encoding|upgrade';
 

@@ -11,11 +11,13 @@ export interface ProviderRequest {
   readonly method: 'GET' | 'POST';
   /** Below the base URL, with a slash before it. */
   readonly path: string;
-  /** Our id of the model, whose availability the outcome tells. */
-  readonly model: string;
+  /** Our id of the model, whose availability the outcome tells; absent: it is about none. */
+  readonly model?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Made anew for every attempt. */
   readonly body?: () => HttpBody;
+  /** False: once is enough. */
+  readonly retry?: boolean;
   /** What this endpoint makes of a refusal; undefined leaves it to the table. */
   readonly explain?: (refusal: Refusal, cause: Error) => Error | undefined;
 }
@@ -89,7 +91,7 @@ export function createProvider(options: ProviderOptions, { instance, now, log }:
         const outcome = await attempt(request, signal);
         if ('status' in outcome) return outcome;
         const { error, retryAfterMs = Infinity } = outcome;
-        if (count === attempts || retryAfterMs > longestWaitMs) throw error;
+        if (request.retry === false || count === attempts || retryAfterMs > longestWaitMs) throw error;
         log.debug({ err: error, attempt: count }, 'a request to the provider is tried again');
         await pause(Math.max(retryAfterMs, waitsMs[count - 1] ?? 0), signal);
       }

@@ -6,7 +6,10 @@ const shortestSecret = 5;
 
 /** Makes a provider's text fit for the log: without keys, and not longer than a screen. */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
-  const known = secrets.filter((secret) => secret.length >= shortestSecret);
+  // Of "Bearer abc" what is secret is abc, whatever a provider puts before it.
+  const known = secrets
+    .flatMap((secret) => [secret, secret.replace(/^\w+ +/, '')])
+    .filter((secret) => secret.length >= shortestSecret);
   return (text) =>
     known
       .reduce((clean, secret) => clean.replaceAll(secret, '[key]'), text)

@@ -9,10 +9,8 @@ export interface HttpRequest {
   readonly body?: HttpBody;
 }
 
-export interface HttpBody {
-  readonly bytes: number;
-  readonly chunks: AsyncIterable<Uint8Array>;
-}
+/** All at once, or in chunks whose sum is known. */
+export type HttpBody = Uint8Array | { readonly bytes: number; readonly chunks: AsyncIterable<Uint8Array> };
 
 export interface HttpAnswer {
   readonly status: number;
@@ -46,14 +44,14 @@ export function createTransport(): Transport {
     async send({ method, url, headers, body }, signal) {
       const { agent, request } = await (opened ??= open());
       signal.throwIfAborted();
-      const framed = body === undefined ? headers : { ...headers, 'content-length': String(body.bytes) };
+      const framed = body === undefined ? headers : { ...headers, 'content-length': String(lengthOf(body)) };
       try {
         const answer = await request(url, {
           method,
           headers: framed,
           dispatcher: agent,
           signal,
-          ...(body && { body: Readable.from(body.chunks, { objectMode: false }) }),
+          ...(body && { body: 'chunks' in body ? Readable.from(body.chunks, { objectMode: false }) : body }),
         });
         return { status: answer.statusCode, headers: answer.headers, body: answer.body };
       } catch (error) {
@@ -65,6 +63,10 @@ export function createTransport(): Transport {
       await (await opened)?.agent.destroy();
     },
   };
+}
+
+function lengthOf(body: HttpBody): number {
+  return 'chunks' in body ? body.bytes : body.byteLength;
 }
 
 /** An answer that is none: not HTTP, or a head without end. */

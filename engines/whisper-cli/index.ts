@@ -8,6 +8,7 @@ import {
   type Finding,
   type TranscriptionEngine,
 } from '../contract.ts';
+import { setupCommand } from '../lib/setup-command.ts';
 import { modelSource, modelUrl } from './catalogue.ts';
 import { languageFor } from './languages.ts';
 import { toModel, type Model } from './models.ts';
@@ -61,7 +62,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
 
   function modelHelp({ file, download }: Model): string {
     const url = download === undefined ? '' : modelUrl(download, options.mirror ?? modelSource);
-    return `The model is not there: \`npm run setup\` downloads it, or put ${url} at ${file}.`;
+    return `The model is not there: \`${setupCommand}\` downloads it, or put ${url} at ${file}.`;
   }
 
   return {
@@ -99,12 +100,11 @@ function withPaths({ file, vad }: ModelOptions, { resolve }: EngineContext): Pic
 
 const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
 const busy: Availability = { available: true, code: 'busy', reason: 'All places are taken; try again in a moment.' };
-const programHelp =
-  'The program whisper-cli is not there: `npm run setup` builds it, or WHISPER_CLI names where it is.';
+const programHelp = `The program whisper-cli is not there: \`${setupCommand}\` builds it, or WHISPER_CLI names where it is.`;
 
 async function inspectProgram(program: string | undefined, context: EngineContext): Promise<Finding> {
   const what = 'whisper-cli';
-  if (program === undefined) return { what, ok: false, detail: 'not found', mend: 'npm run setup' };
+  if (program === undefined) return { what, ok: false, detail: 'not found', mend: setupCommand };
   return { what, ok: true, detail: `${await versionOf(program, context)}, ${program}` };
 }
 
@@ -112,7 +112,7 @@ async function inspectModel({ id, file, download, inspect }: Model): Promise<Fin
   const found = await inspect();
   const what = `model ${id}`;
   if (!found.ok)
-    return { what, ok: false, detail: found.detail, ...(download !== undefined && { mend: 'npm run setup' }) };
+    return { what, ok: false, detail: found.detail, ...(download !== undefined && { mend: setupCommand }) };
   const languages = found.multilingual ? 'multilingual' : 'English only';
   return { what, ok: true, detail: `${String(Math.round(found.bytes / 2 ** 20))} MiB, ${languages}, ${file}` };
 }

@@ -1,16 +1,14 @@
 /** The whisper-cli program on this machine. */
-import { isAbsolute, delimiter } from 'node:path';
 import type { EngineContext } from '../contract.ts';
 import { builtProgramPath } from './build.ts';
-import { findProgram, isExecutable } from './find-program.ts';
+import { findProgram, isExecutable } from '../lib/find-program.ts';
 
 /** By the settings, then WHISPER_CLI, then PATH, then what `npm run setup` has built. */
 export async function findWhisper(named: string | undefined, context: EngineContext): Promise<string | undefined> {
   const { env, dataDir, resolve } = context;
   const path = named ?? env.WHISPER_CLI;
   if (path !== undefined && path !== '') return (await isExecutable(resolve(path))) ? resolve(path) : undefined;
-  const absolute = (env.PATH ?? '').split(delimiter).filter(isAbsolute).join(delimiter);
-  const found = await findProgram(['whisper-cli'], absolute);
+  const found = await findProgram(['whisper-cli'], env.PATH);
   if (found !== undefined) return found;
   const built = builtProgramPath(dataDir);
   return (await isExecutable(built)) ? built : undefined;
