@@ -1,0 +1,109 @@
+/** One question to the provider: the request in a shape that it takes, and its answer as it streams. */
+import { EngineError } from '../contract.ts';
+import type { Conversation as LoopConversation, Delta } from '../lib/agent-loop.ts';
+import { startDeadline } from '../lib/deadline.ts';
+import { readEvents, type StreamEvent } from '../lib/event-stream.ts';
+import { parseObject } from '../lib/json.ts';
+import type { Provider } from '../lib/provider.ts';
+import type { HttpAnswer } from '../lib/transport.ts';
+import type { Conversation, Round, RoundReader } from './dialect.ts';
+import { badResponse, errorInside, throwIfError } from './failures.ts';
+import type { Model } from './models.ts';
+import { reshape, ShapeRefused, withoutDropped } from './shape.ts';
+
+/** With what surrounds each token, some 200,000 tokens. */
+const longestAnswer = 64 * 2 ** 20;
+
+export interface Asking {
+  readonly provider: Provider;
+  /** Below the base URL. */
+  readonly path: string;
+  readonly model: Model;
+  /** Seconds for an answer, and for the silence within it. */
+  readonly timeout: number;
+  readonly idleTimeout: number;
+}
+
+/** The conversation as the loop leads it. */
+export function askable(conversation: Conversation, asking: Asking): LoopConversation<Round> {
+  return {
+    ask(isLast, signal) {
+      const reader = conversation.read();
+      return { deltas: ask(conversation, { reader, isLast }, asking, signal), end: () => reader.end() };
+    },
+    append: (round, outputs) => conversation.append(round, outputs),
+  };
+}
+
+/** The answer's deltas as they come, into `reader`. Throws an `EngineError`, or the signal's reason. */
+async function* ask(
+  conversation: Conversation,
+  { reader, isLast }: { readonly reader: RoundReader; readonly isLast: boolean },
+  asking: Asking,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Delta[]> {
+  const { timeout, idleTimeout, provider } = asking;
+  const late = () => new EngineError('provider-timeout', `The provider did not answer within ${String(timeout)} s.`);
+  using deadline = startDeadline(timeout * 1000, signal, late);
+  let isDone = false;
+  const limits = {
+    bytes: longestAnswer,
+    idleMs: idleTimeout * 1000,
+    isComplete: () => isDone || reader.isComplete,
+    isEnough: () => reader.isFinished,
+  };
+
+  function take(event: StreamEvent): readonly Delta[] {
+    const { name, data, whole } = event;
+    if (data.trim() === '[DONE]') isDone = true;
+    if (limits.isComplete() || data === '') return [];
+    const value = parseObject(data);
+    if (value === undefined) {
+      throw badResponse('The provider sent something that is no JSON object.', provider.redact(data));
+    }
+    if (name === 'error') throw errorInside(value, provider.redact);
+    throwIfError(value, provider.redact);
+    return whole ? reader.takeWhole(value) : reader.take(value);
+  }
+
+  try {
+    const { body } = await send(conversation, isLast, asking, deadline.signal);
+    for await (const batch of readEvents(body, limits)) yield batch.flatMap(take);
+  } catch (error) {
+    deadline.signal.throwIfAborted(); // the connection then breaks because of that
+    throw error;
+  }
+}
+
+/** A model that refuses a field is asked again without it; what worked is remembered. */
+async function send(
+  conversation: Conversation,
+  isLast: boolean,
+  { provider, path, model }: Asking,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  const first = model.shape;
+  for (let shape = first; ;) {
+    const body = withoutDropped(conversation.request(shape, isLast), shape);
+    const content = Buffer.from(JSON.stringify(body));
+    try {
+      const answer = await provider.send(
+        {
+          ...{ method: 'POST', path, model: model.id },
+          headers: { 'content-type': 'application/json', accept: 'text/event-stream, application/json' },
+          body: () => content,
+          explain: (refusal, cause) => {
+            const other = reshape(shape, first, body, refusal);
+            return other && new ShapeRefused(other, cause);
+          },
+        },
+        signal,
+      );
+      model.shape = shape;
+      return answer;
+    } catch (error) {
+      if (!(error instanceof ShapeRefused)) throw error;
+      shape = error.other;
+    }
+  }
+}

@@ -1,0 +1,176 @@
+/** OpenAI's /chat/completions, in the variety in which providers speak it. */
+import type { OpenAI } from 'openai';
+import { EngineError, type ChatCall, type FinishReason, type Message, type Tool, type Usage } from '../contract.ts';
+import type { Delta } from '../lib/agent-loop.ts';
+import { countOf, isObject, objectsOf, textOf, type JsonObject } from '../lib/json.ts';
+import { createCallParts } from './call-parts.ts';
+import type { Conversation, Dialect, Round, RoundReader } from './dialect.ts';
+import { badResponse } from './failures.ts';
+import type { Model } from './models.ts';
+import type { Shape } from './shape.ts';
+
+type Request = OpenAI.ChatCompletionCreateParamsStreaming;
+
+export const chatCompletions: Dialect = { path: '/chat/completions', converse };
+
+function converse(call: ChatCall, model: Model, tools: readonly Tool[]): Conversation {
+  const { temperature, topP, maxTokens } = call;
+  const messages: (Message | JsonObject)[] = call.messages.map(({ role, content }) => ({ role, content }));
+  let callCount = 0;
+  const fixed = {
+    model: model.remoteId,
+    stream: true,
+    stream_options: { include_usage: true },
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { top_p: topP }),
+    ...(tools.length > 0 && { tools: tools.map(toFunction) }),
+  } satisfies Omit<Request, 'messages'>;
+
+  return {
+    request: ({ limitParam }: Shape, isLast) => ({
+      ...fixed,
+      messages,
+      ...(maxTokens !== undefined && { [limitParam]: maxTokens }),
+      ...(tools.length > 0 && isLast && { tool_choice: 'none' }),
+    }),
+    read: () => createReader(() => `call${String(++callCount).padStart(5, '0')}`),
+    append({ content, calls, replay }, outputs) {
+      messages.push({
+        role: 'assistant',
+        content: content === '' ? null : content,
+        ...(model.replayReasoning && replay[0]),
+        tool_calls: calls.map(({ id, name, arguments: json }) => ({
+          id,
+          type: 'function',
+          function: { name, arguments: json },
+        })),
+      });
+      for (const [index, { id }] of calls.entries()) {
+        messages.push({ role: 'tool', tool_call_id: id, content: outputs[index] ?? '' });
+      }
+    },
+  };
+}
+
+function toFunction({ name, description, parameters }: Tool): OpenAI.ChatCompletionFunctionTool {
+  return { type: 'function', function: { name, description, parameters: { ...parameters } } };
+}
+
+// ------------------------------------------------------------------------------------------------- the answer
+
+/** Whatever is not in the table is no reason: it is never made up. */
+const finishReasons: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  tool_calls: 'stop',
+  function_call: 'stop',
+  /** Of text-generation-inference and Together. */
+  eos: 'stop',
+  eos_token: 'stop',
+  stop_sequence: 'stop',
+  length: 'length',
+  /** Of Mistral: the context is full. */
+  model_length: 'length',
+  content_filter: 'content_filter',
+};
+
+/** Reasons that are failures: of OpenRouter and Mistral, and of DeepSeek. */
+const failures: Readonly<Record<string, () => EngineError>> = {
+  error: () => new EngineError('provider-error', 'The provider failed while it answered.'),
+  insufficient_system_resource: () => new EngineError('provider-overloaded', 'The provider is overloaded.'),
+};
+
+/** Providers name it differently; what comes under a name goes back under the same. */
+const reasoningKeys = ['reasoning_content', 'reasoning'] as const;
+
+function createReader(nextId: () => string): RoundReader {
+  const parts = createCallParts(nextId);
+  const reasoning = new Map<string, string>();
+  const details: unknown[] = [];
+  /** Reasoning within the content, which has no key to go back under. */
+  let thoughts = '';
+  let content = '';
+  let finish: string | undefined;
+  let usage: Usage | undefined;
+
+  function takeDelta(delta: JsonObject): Delta[] {
+    const shown: Delta[] = [];
+    for (const key of reasoningKeys) {
+      const text = textOf(delta[key]);
+      if (text === '') continue;
+      reasoning.set(key, (reasoning.get(key) ?? '') + text);
+      // Some send the same under both names.
+      if (reasoning.keys().next().value === key) shown.push({ type: 'reasoning-delta', delta: text });
+    }
+    if (Array.isArray(delta.reasoning_details)) details.push(...(delta.reasoning_details as unknown[]));
+    const { said, thought } = readContent(delta.content);
+    if (thought !== '') {
+      thoughts += thought;
+      shown.push({ type: 'reasoning-delta', delta: thought });
+    }
+    const text = said + textOf(delta.refusal);
+    if (text !== '') {
+      content += text;
+      shown.push({ type: 'content-delta', delta: text });
+    }
+    for (const part of objectsOf(delta.tool_calls)) parts.add(part);
+    return shown;
+  }
+
+  function takeChoice({ choices, usage: counts }: JsonObject, key: 'delta' | 'message'): Delta[] {
+    usage = readUsage(counts) ?? usage;
+    const [choice] = objectsOf(choices);
+    if (choice === undefined) return []; // the chunk of the usage has none
+    if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') finish = choice.finish_reason;
+    const delta = choice[key];
+    return isObject(delta) ? takeDelta(delta) : [];
+  }
+
+  function replay(): JsonObject[] {
+    const kept = { ...Object.fromEntries(reasoning), ...(details.length > 0 && { reasoning_details: details }) };
+    return [kept];
+  }
+
+  return {
+    take: (chunk) => takeChoice(chunk, 'delta'),
+    takeWhole: (answer) => takeChoice(answer, 'message'),
+    get isFinished() {
+      return finish !== undefined;
+    },
+    isComplete: false, // the usage may follow; `[DONE]` is not the dialect's
+    end(): Round {
+      if (finish === undefined) throw badResponse('The answer of the provider has no end.', 'no finish_reason');
+      const failure = Object.hasOwn(failures, finish) ? failures[finish] : undefined;
+      if (failure) throw failure();
+      const reason = Object.hasOwn(finishReasons, finish) ? finishReasons[finish] : undefined;
+      if (reason === undefined) {
+        const why = `finish_reason ${JSON.stringify(finish.slice(0, 100))}`;
+        throw badResponse('The provider ended its answer for a reason that is not known.', why);
+      }
+      const [text = thoughts] = reasoning.values();
+      return { content, reasoning: text, calls: parts.calls(), finish: reason, usage, replay: replay() };
+    },
+  };
+}
+
+/** A text, or a list of parts that are said or thought (Mistral). */
+function readContent(content: unknown): { readonly said: string; readonly thought: string } {
+  if (!Array.isArray(content)) return { said: textOf(content), thought: '' };
+  const parts = objectsOf(content);
+  const textsOf = (list: readonly JsonObject[]) => list.map(({ text }) => textOf(text)).join('');
+  return { said: textsOf(parts), thought: textsOf(parts.flatMap(({ thinking }) => objectsOf(thinking))) };
+}
+
+function readUsage(value: unknown): Usage | undefined {
+  if (!isObject(value)) return undefined;
+  const { prompt_tokens, completion_tokens, total_tokens, completion_tokens_details: details } = value;
+  const promptTokens = countOf(prompt_tokens);
+  const completionTokens = countOf(completion_tokens);
+  if (promptTokens === undefined && completionTokens === undefined) return undefined;
+  const [prompt, completion] = [promptTokens ?? 0, completionTokens ?? 0];
+  return {
+    promptTokens: prompt,
+    completionTokens: completion,
+    totalTokens: countOf(total_tokens) ?? prompt + completion,
+    reasoningTokens: (isObject(details) ? countOf(details.reasoning_tokens) : undefined) ?? 0,
+  };
+}

@@ -1,0 +1,44 @@
+/** The two APIs of a provider, as the loop sees them. */
+import type { ChatCall, Tool } from '../contract.ts';
+import type { Delta, Round as LoopRound } from '../lib/agent-loop.ts';
+import type { JsonObject } from '../lib/json.ts';
+import type { Model } from './models.ts';
+import type { Shape } from './shape.ts';
+
+export interface Dialect {
+  /** Below the base URL. */
+  readonly path: string;
+  readonly converse: (call: ChatCall, model: Model, tools: readonly Tool[]) => Conversation;
+}
+
+/** What one run has said to the provider and heard from it. */
+export interface Conversation {
+  /** The next request; in the last round no tool may be called. */
+  request(shape: Shape, isLast: boolean): JsonObject;
+  /** For the answer to it. */
+  read(): RoundReader;
+  /** Adds a round that called tools, and what came of it: an output for each call. */
+  append(round: Round, outputs: readonly string[]): void;
+}
+
+export interface RoundReader {
+  /** Takes the next event and returns what of it is to be shown. Throws an `EngineError`. */
+  take(event: JsonObject): readonly Delta[];
+  /** The same for an answer that comes in one piece. */
+  takeWhole(answer: JsonObject): readonly Delta[];
+  /** Whether the provider has said why it stopped. */
+  readonly isFinished: boolean;
+  /** Whether nothing can follow. */
+  readonly isComplete: boolean;
+  /** Throws `provider-bad-response` when the provider has not said why it stopped. */
+  end(): Round;
+}
+
+export interface Round extends LoopRound {
+  /** What the dialect needs to say the round again. */
+  readonly replay: readonly JsonObject[];
+}
+
+/** Far longer than what any tool takes; a model that never ends its arguments is cut off. */
+export const longestArguments = 2 ** 20;
+export const mostCalls = 128;

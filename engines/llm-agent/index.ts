@@ -1,0 +1,92 @@
+/** Chat: our agent loop over any provider with OpenAI's /chat/completions or /responses. */
+import {
+  EngineError,
+  defineEngine,
+  type AgentEvent,
+  type ChatCall,
+  type ChatEngine,
+  type EngineContext,
+  type Finding,
+  type Tool,
+} from '../contract.ts';
+import { runLoop } from '../lib/agent-loop.ts';
+import { endable } from '../lib/endable.ts';
+import { inspectProvider } from '../lib/inspect-provider.ts';
+import { createProvider } from '../lib/provider.ts';
+import { askable } from './ask.ts';
+import { chatCompletions } from './chat-completions.ts';
+import { startDiscovery, type Discovery } from './discovery.ts';
+import { createCatalogue, type Model } from './models.ts';
+import { optionsSchema, type Options } from './options.ts';
+import { responses } from './responses.ts';
+
+const defaultTimeout = 600;
+const defaultIdleTimeout = 120;
+const defaultMaxSteps = 8;
+
+const loopback = /^https?:\/\/(localhost|127\.|\[::1\])/;
+
+const dialects = { chat: chatCompletions, responses };
+
+export default defineEngine<'chat', Options>({
+  contract: 1,
+  name: 'llm-agent',
+  capability: 'chat',
+  options: optionsSchema,
+  create: (options, context) => createAgent(options, context),
+});
+
+function createAgent(options: Options, context: EngineContext): ChatEngine {
+  const { timeout = defaultTimeout, idleTimeout = defaultIdleTimeout, maxSteps = defaultMaxSteps } = options;
+  const { modelFilter: filter, discover = options.models === undefined } = options;
+  const provider = createProvider(options, context);
+  const lists = discover && options.apiKey !== '';
+  const discovery = lists
+    ? startDiscovery({ provider, filter, isHere: loopback.test(options.baseUrl), context })
+    : undefined;
+  const catalogue = createCatalogue(options, discovery);
+
+  function modelOf(id: string): Model {
+    const model = catalogue.find(id);
+    if (!model) throw new EngineError('unknown-model', `This engine does not serve "${id}".`);
+    return model;
+  }
+
+  function run(
+    call: ChatCall,
+    tools: readonly Tool[],
+    signal: AbortSignal,
+  ): AsyncGenerator<AgentEvent, void, undefined> {
+    const model = modelOf(call.model);
+    const { code, reason } = provider.availability(model.id);
+    if (code === 'key-missing') throw new EngineError('model-unavailable', reason);
+    const { path, converse } = dialects[model.api];
+    const conversation = askable(converse(call, model, tools), { provider, path, model, timeout, idleTimeout });
+    return runLoop({ conversation, tools, maxSteps }, signal);
+  }
+
+  return {
+    models: () => catalogue.entries(),
+    // eslint-disable-next-line @typescript-eslint/require-await -- an unknown model is to reject
+    availability: async (id) => provider.availability(modelOf(id).id),
+    complete: (call, { signal, tools }) => endable((own) => run(call, tools, own), signal),
+    inspect: async () => [await inspectList(inspectProvider(options, context.instance), discovery)],
+    async [Symbol.asyncDispose]() {
+      discovery?.[Symbol.dispose]();
+      await provider[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A provider that lists its models is asked whether it does. */
+async function inspectList(finding: Finding, discovery: Discovery | undefined): Promise<Finding> {
+  if (discovery === undefined) return finding;
+  try {
+    const ids = await discovery.ask();
+    return { ...finding, ok: ids.length > 0, detail: `${finding.detail}, serves ${ids.length} of its models` };
+  } catch (error) {
+    if (!EngineError.is(error)) throw error;
+    const mend = error.code === 'provider-unreachable' && { mend: 'start it there, or name another one' };
+    return { ...finding, ok: false, detail: `${finding.detail}, does not list its models: ${error.message}`, ...mend };
+  }
+}

@@ -1,0 +1,206 @@
+/** OpenAI's /responses. Nothing is stored at the provider: each round says everything again. */
+import type { OpenAI } from 'openai';
+import { EngineError, type ChatCall, type FinishReason, type Tool, type Usage } from '../contract.ts';
+import type { Delta } from '../lib/agent-loop.ts';
+import { countOf, isObject, objectsOf, textOf, type JsonObject } from '../lib/json.ts';
+import type { CallRequest } from '../lib/tool-calls.ts';
+import { longestArguments, mostCalls } from './dialect.ts';
+import type { Conversation, Dialect, Round, RoundReader } from './dialect.ts';
+import { badResponse } from './failures.ts';
+import type { Model } from './models.ts';
+import type { Shape } from './shape.ts';
+
+type Request = OpenAI.Responses.ResponseCreateParamsStreaming;
+
+export const responses: Dialect = { path: '/responses', converse };
+
+function converse(call: ChatCall, model: Model, tools: readonly Tool[]): Conversation {
+  const { temperature, topP, maxTokens } = call;
+  const input: JsonObject[] = call.messages.map(({ role, content }) => ({ role, content }));
+  const fixed = {
+    model: model.remoteId,
+    stream: true,
+    store: false,
+    // Without it, what is not stored cannot be said again.
+    ...(model.replayReasoning && { include: ['reasoning.encrypted_content'] }),
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { top_p: topP }),
+    ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
+    ...(tools.length > 0 && { tools: tools.map(toFunction) }),
+  } satisfies Omit<Request, 'input'>;
+
+  return {
+    request: (_shape: Shape, isLast) => ({
+      ...fixed,
+      input,
+      ...(tools.length > 0 && isLast && { tool_choice: 'none' }),
+    }),
+    read: createReader,
+    append({ calls, replay }, outputs) {
+      const byId = new Map(calls.map((request) => [request.id, request]));
+      input.push(...replay.map((item) => toInput(item, byId, model)).filter((item) => item !== undefined));
+      for (const [index, { id }] of calls.entries()) {
+        input.push({ type: 'function_call_output', call_id: id, output: outputs[index] ?? '' });
+      }
+    },
+  };
+}
+
+function toFunction({ name, description, parameters }: Tool): OpenAI.Responses.FunctionTool {
+  // Strict would refuse schemas with optional properties, which MCP servers have.
+  return { type: 'function', name, description, parameters: { ...parameters }, strict: false };
+}
+
+/** An item of the answer as an item of the next request. Ids speak of what is stored, and nothing is. */
+function toInput(
+  { id, status: _status, ...item }: JsonObject,
+  calls: ReadonlyMap<string, CallRequest>,
+  model: Model,
+): JsonObject | undefined {
+  switch (item.type) {
+    case 'reasoning':
+      return model.replayReasoning && isMeaningful(item) ? { ...item, id } : undefined;
+    case 'function_call': {
+      const call = calls.get(textOf(item.call_id));
+      return call && { ...item, arguments: call.arguments };
+    }
+    default:
+      return item.type === 'message' ? item : undefined;
+  }
+}
+
+/** Reasoning that is not stored is in the item itself: encrypted, or open as open models have it. */
+function isMeaningful({ encrypted_content: encrypted, content }: JsonObject): boolean {
+  return typeof encrypted === 'string' || objectsOf(content).length > 0;
+}
+
+// ------------------------------------------------------------------------------------------------- the answer
+
+/** Of `incomplete_details.reason`. */
+const incompleteReasons: Readonly<Record<string, FinishReason>> = {
+  max_output_tokens: 'length',
+  content_filter: 'content_filter',
+};
+
+/** Reasoning comes as it is, or as a summary of it; where both come, the first kind is shown. */
+const reasoningEvents = {
+  'response.reasoning_text.delta': 'content_index',
+  'response.reasoning_summary_text.delta': 'summary_index',
+} as const;
+
+function createReader(): RoundReader {
+  const items: JsonObject[] = [];
+  let content = '';
+  let reasoning = '';
+  let reasoningType: string | undefined;
+  /** The part of the reasoning that the latest delta belongs to. */
+  let reasoningPart: string | undefined;
+  let last: JsonObject | undefined;
+
+  function takeContent(text: string): readonly Delta[] {
+    content += text;
+    return text === '' ? [] : [{ type: 'content-delta', delta: text }];
+  }
+
+  function takeReasoning(type: keyof typeof reasoningEvents, event: JsonObject): readonly Delta[] {
+    const text = textOf(event.delta);
+    reasoningType ??= type;
+    if (reasoningType !== type || text === '') return [];
+    const part = `${textOf(event.item_id)} ${String(event[reasoningEvents[type]])}`;
+    const delta = reasoningPart === undefined || reasoningPart === part ? text : `\n\n${text}`;
+    reasoningPart = part;
+    reasoning += delta;
+    return [{ type: 'reasoning-delta', delta }];
+  }
+
+  function take(event: JsonObject): readonly Delta[] {
+    switch (event.type) {
+      case 'response.output_text.delta':
+      case 'response.refusal.delta':
+        return takeContent(textOf(event.delta));
+      case 'response.reasoning_text.delta':
+      case 'response.reasoning_summary_text.delta':
+        return takeReasoning(event.type, event);
+      case 'response.output_item.done':
+        if (isObject(event.item)) items.push(event.item);
+        return [];
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.failed':
+        return isObject(event.response) ? takeWhole(event.response) : [];
+      default:
+        return [];
+    }
+  }
+
+  /** The answer at its end, or in one piece: what has not come before is in it. */
+  function takeWhole(response: JsonObject): readonly Delta[] {
+    last = response;
+    if (items.length === 0) items.push(...objectsOf(response.output));
+    return [...(reasoning === '' ? takeThoughts() : []), ...(content === '' ? takeMessages() : [])];
+  }
+
+  function takeThoughts(): readonly Delta[] {
+    const thoughts = items.filter(({ type }) => type === 'reasoning');
+    const textsOf = (key: string) => thoughts.flatMap((item) => objectsOf(item[key])).map(({ text }) => textOf(text));
+    const [open, summary] = [textsOf('content'), textsOf('summary')];
+    reasoning = (open.length > 0 ? open : summary).join('\n\n');
+    return reasoning === '' ? [] : [{ type: 'reasoning-delta', delta: reasoning }];
+  }
+
+  function takeMessages(): readonly Delta[] {
+    const messages = items.filter(({ type }) => type === 'message');
+    const parts = messages.flatMap(({ content: list }) => objectsOf(list));
+    return takeContent(parts.map((part) => textOf(part.text) + textOf(part.refusal)).join(''));
+  }
+
+  return {
+    take,
+    takeWhole,
+    get isFinished() {
+      return last !== undefined;
+    },
+    get isComplete() {
+      return last !== undefined;
+    },
+    end: (): Round => ({
+      finish: finishOf(last),
+      ...{ content, reasoning, calls: readCalls(items), usage: readUsage(last?.usage), replay: items },
+    }),
+  };
+}
+
+function finishOf(response: JsonObject | undefined): FinishReason {
+  if (response?.status === 'completed') return 'stop';
+  const details = isObject(response?.incomplete_details) ? response.incomplete_details : {};
+  const reason = textOf(details.reason);
+  const finish = Object.hasOwn(incompleteReasons, reason) ? incompleteReasons[reason] : undefined;
+  if (response?.status === 'incomplete' && finish !== undefined) return finish;
+  if (response?.status === 'failed') throw new EngineError('provider-error', 'The provider failed while it answered.');
+  const why = `status ${JSON.stringify(textOf(response?.status).slice(0, 100))} ${JSON.stringify(reason.slice(0, 100))}`;
+  throw badResponse('The answer of the provider has no end.', why);
+}
+
+function readCalls(items: readonly JsonObject[]): CallRequest[] {
+  const calls = items
+    .filter(({ type }) => type === 'function_call')
+    .map((item) => ({ id: textOf(item.call_id), name: textOf(item.name), arguments: textOf(item.arguments) }));
+  const longest = Math.max(0, ...calls.map((call) => call.arguments.length));
+  if (calls.length > mostCalls || longest > longestArguments) {
+    throw badResponse('The model calls tools without end.', `${calls.length} calls, ${longest} characters`);
+  }
+  return calls;
+}
+
+function readUsage(value: unknown): Usage | undefined {
+  if (!isObject(value)) return undefined;
+  const { input_tokens, output_tokens, total_tokens, output_tokens_details: details } = value;
+  const [input, output] = [countOf(input_tokens), countOf(output_tokens)];
+  if (input === undefined && output === undefined) return undefined;
+  return {
+    promptTokens: input ?? 0,
+    completionTokens: output ?? 0,
+    totalTokens: countOf(total_tokens) ?? (input ?? 0) + (output ?? 0),
+    reasoningTokens: (isObject(details) ? countOf(details.reasoning_tokens) : undefined) ?? 0,
+  };
+}
