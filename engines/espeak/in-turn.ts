@@ -1,0 +1,32 @@
+import { EngineError, type JobQueue, type Speech } from '../contract.ts';
+import { begin } from '../lib/begin.ts';
+import { follow } from '../lib/deadline.ts';
+
+/**
+ * Starts a speech when its turn comes, and resolves once its first bytes are there. It keeps its place in the queue
+ * until it is over: read to its end, left or aborted; the signal that `start` got aborts then.
+ */
+export function speakInTurn(
+  queue: JobQueue,
+  start: (signal: AbortSignal) => Promise<Speech>,
+  { signal }: { signal: AbortSignal },
+): Promise<Speech> {
+  return new Promise((resolve, reject) => {
+    const job = async () => {
+      using follower = follow(signal);
+      const over = new Promise((end) => follower.signal.addEventListener('abort', end, { once: true }));
+      const end = () => follower.abort(new Error('the speech is over'));
+      try {
+        resolve(await begin(await start(follower.signal), { end, empty }));
+        await over;
+      } finally {
+        end();
+      }
+    };
+    queue.run(job, { signal }).catch(reject);
+  });
+}
+
+function empty(): Error {
+  return new EngineError('engine-failed', 'The speech program made no sound.');
+}

@@ -1,0 +1,122 @@
+/** Local speech: eSpeak NG, the program or the WASM package, in a process of its own. The text stays on this machine. */
+import {
+  EngineError,
+  defineEngine,
+  type Availability,
+  type EngineContext,
+  type SpeechEngine,
+  type Voice,
+} from '../contract.ts';
+import { createCatalogue } from './catalogue.ts';
+import { speakInTurn } from './in-turn.ts';
+import { optionsSchema, type Options } from './options.ts';
+import { speak } from './speak.ts';
+import { findSynthesizer } from './synthesizer.ts';
+import { chooseVoice, type EspeakVoice } from './voices.ts';
+
+const defaultId = 'espeak';
+const defaultName = 'eSpeak NG';
+const defaultVoice = 'en';
+const defaultWaiting = 64;
+
+export default defineEngine<'speech', Options>({
+  contract: 1,
+  name: 'espeak',
+  capability: 'speech',
+  options: optionsSchema,
+  create: (options, context) => createEspeak(options, context),
+});
+
+async function createEspeak(options: Options, context: EngineContext): Promise<SpeechEngine> {
+  const { id = defaultId, name = defaultName, voice: standard = defaultVoice } = options;
+  // More than there are cores: one whose reader is slow waits without work.
+  const { slots = 2 * context.cores, waiting = defaultWaiting } = options;
+  const queue = context.queue({ slots, waiting });
+  const catalogue = createCatalogue(context);
+  const synthesizer = remembered(() => findSynthesizer(options.program, context), context.now);
+  const listings = new WeakMap<readonly EspeakVoice[], readonly Voice[]>();
+  const help = options.program === undefined ? generalHelp : `There is no program ${context.resolve(options.program)}.`;
+
+  /** None while there is nothing that speaks, or when it is broken: the listing of the others must not break with it. */
+  async function voices(): Promise<readonly EspeakVoice[]> {
+    const found = await synthesizer();
+    if (!found) return [];
+    return catalogue.voicesOf(found).catch((error: unknown) => {
+      context.log.warn({ err: error }, 'the voices of espeak cannot be listed');
+      return [];
+    });
+  }
+
+  if (options.voice !== undefined) {
+    const known = await voices();
+    if (known.length > 0) chooseVoice(known, { voice: options.voice }, standard);
+  }
+
+  function expectServed(model: string): void {
+    if (model !== id) throw new EngineError('unknown-model', `This engine does not serve "${model}".`);
+  }
+
+  return {
+    async models() {
+      const known = await voices();
+      const listed =
+        listings.get(known) ?? known.map((one) => ({ id: one.id, name: one.name, language: one.language }));
+      listings.set(known, listed);
+      return [{ id, name, local: true, voices: listed }];
+    },
+    async availability(model) {
+      expectServed(model);
+      if (!(await synthesizer())) return { available: false, code: 'program-missing', reason: help };
+      return queue.full ? busy : ready;
+    },
+    async synthesize(call, { signal }) {
+      expectServed(call.model);
+      const { format } = call;
+      const { formats } = context;
+      if (!formats.includes(format)) {
+        throw new EngineError(
+          'format-not-supported',
+          `${format} cannot be made here; there are ${formats.join(', ')}.`,
+        );
+      }
+      const found = await synthesizer();
+      if (!found) throw new EngineError('model-unavailable', help);
+      const { file } = chooseVoice(await catalogue.voicesOf(found), call, standard);
+      const start = async (own: AbortSignal) => {
+        const pcm = await speak({ text: call.text, voiceFile: file }, found, context, own);
+        return context.encode(pcm, format, { signal: own });
+      };
+      return speakInTurn(queue, start, { signal });
+    },
+    async inspect() {
+      const found = await synthesizer();
+      const what = 'espeak-ng';
+      if (!found) return [{ what, ok: false, detail: help, mend: 'apt-get install espeak-ng' }];
+      const { length } = await voices();
+      return [{ what, ok: length > 0, detail: `${length} voices, ${found.what}` }];
+    },
+    async [Symbol.asyncDispose]() {
+      await catalogue[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A search looks into every directory of PATH: it is not done for every listing and every chat. */
+const searchAgainMs = 2_000;
+
+function remembered<T>(search: () => Promise<T>, now: () => number): () => Promise<T> {
+  let found: Promise<T> | undefined;
+  let until = -Infinity;
+  return () => {
+    if (!found || now() >= until) {
+      found = search();
+      until = now() + searchAgainMs;
+    }
+    return found;
+  };
+}
+
+const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
+const busy: Availability = { available: true, code: 'busy', reason: 'All places are taken; try again in a moment.' };
+const generalHelp =
+  'eSpeak NG is not there: install its program (`apt-get install espeak-ng`), or its package (`npm install` without `--omit=optional`).';

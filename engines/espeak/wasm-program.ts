@@ -1,0 +1,70 @@
+/**
+ * Speaks with the WASM package as the espeak-ng program does, with the same arguments: `--voices` prints the table of
+ * the voices; `--stdin --stdout -b 1 -v VOICE` reads a text in UTF-8 and writes a WAV file while it speaks.
+ */
+import { readFileSync, writeSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import initialize, { type Espeak, type EspeakVoice } from '@echogarden/espeak-ng-emscripten';
+
+/** The package speaks in chunks of less than a tenth of a second. */
+const chunksAtOnce = 16;
+
+const { values } = parseArgs({
+  options: {
+    voices: { type: 'boolean' },
+    stdin: { type: 'boolean' },
+    stdout: { type: 'boolean' },
+    encoding: { type: 'string', short: 'b' },
+    voice: { type: 'string', short: 'v', default: 'en' },
+  },
+});
+
+const { eSpeakNGWorker } = await initialize();
+const espeak = new eSpeakNGWorker();
+if (values.voices) write(Buffer.from(espeak.list_voices().map(toRow).join('')));
+else speak(espeak, readFileSync(0, 'utf8'), values.voice);
+
+function speak(speaker: Espeak, text: string, voice: string): void {
+  if (speaker.set_voice(voice) !== 0) throw new Error(`there is no voice ${voice}`);
+  write(wavHeader(speaker.get_samplerate()));
+  let held: Buffer[] = [];
+  speaker.synthesize(withoutMarkup(text), (samples) => {
+    held.push(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength));
+    if (held.length === chunksAtOnce) {
+      write(Buffer.concat(held));
+      held = [];
+    }
+    return false; // go on
+  });
+  write(Buffer.concat(held));
+}
+
+/** The package reads SSML; the text is none. */
+function withoutMarkup(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** Waits for whoever reads: the pipe of a child process blocks. */
+function write(bytes: Buffer): void {
+  for (let start = 0; start < bytes.length;) start += writeSync(1, bytes, start);
+}
+
+function toRow({ name, identifier, languages: [own, ...others] }: EspeakVoice): string {
+  const also = others.map((other) => `(${other.name} ${other.priority})`).join('');
+  return ` ${own?.priority ?? 5}  ${own?.name ?? identifier}  --/M  ${name.replaceAll(' ', '_')}  ${identifier}  ${also}\n`;
+}
+
+/** Of mono s16; the lengths are as large as they can be, since nobody knows them yet. */
+function wavHeader(sampleRate: number): Buffer {
+  const header = Buffer.alloc(44);
+  header.write('RIFF\xff\xff\xff\x7fWAVEfmt ', 'latin1');
+  header.writeUInt32LE(16, 16); // length of the format that follows
+  header.writeUInt16LE(1, 20); // integer PCM
+  header.writeUInt16LE(1, 22); // channels
+  header.writeUInt32LE(sampleRate, 24);
+  header.writeUInt32LE(sampleRate * 2, 28); // bytes a second
+  header.writeUInt16LE(2, 32); // bytes a sample
+  header.writeUInt16LE(16, 34); // bits a sample
+  header.write('data\xff\xff\xff\x7f', 36, 'latin1');
+  return header;
+}

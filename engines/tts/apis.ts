@@ -1,0 +1,38 @@
+/** The dialects of speech endpoints. */
+import type { SpeechFormat } from '../contract.ts';
+
+/** What a provider can be asked for: `pcm` is 16 bits, little-endian, mono, without a header; `ogg` is Vorbis. */
+export const remoteFormats = ['pcm', 'wav', 'mp3', 'opus', 'ogg'] as const satisfies readonly (SpeechFormat | 'pcm')[];
+export type RemoteFormat = (typeof remoteFormats)[number];
+
+export interface Api {
+  /** The names of the fields in the request. */
+  readonly fields: { readonly text: string; readonly voice: string; readonly format: string };
+  readonly path: string;
+  readonly formats: readonly RemoteFormat[];
+  /** The longest text of one request, in code points. */
+  readonly maxCharacters: number;
+}
+
+export const apiNames = ['openai', 'mistral', 'parlance'] as const;
+
+export const apis: Readonly<Record<(typeof apiNames)[number], Api>> = {
+  openai: {
+    fields: { text: 'input', voice: 'voice', format: 'response_format' },
+    path: '/audio/speech',
+    formats: ['pcm', 'mp3', 'opus'],
+    maxCharacters: 4096,
+  },
+  mistral: {
+    fields: { text: 'input', voice: 'voice_id', format: 'response_format' },
+    path: '/audio/speech',
+    formats: ['wav', 'mp3'],
+    maxCharacters: 4096,
+  },
+  parlance: {
+    fields: { text: 'text', voice: 'voice_id', format: 'format' },
+    path: '/tts',
+    formats: ['wav', 'mp3', 'opus', 'ogg'],
+    maxCharacters: 32_000,
+  },
+};

@@ -1,0 +1,52 @@
+import { EngineError, type ModelEntry, type SpeechCall, type Voice } from '../contract.ts';
+import type { Api, RemoteFormat } from './apis.ts';
+import type { ModelOptions, VoiceOptions } from './options.ts';
+
+export interface Model {
+  readonly id: string;
+  readonly remoteId: string;
+  readonly entry: Omit<ModelEntry, 'local'>;
+  readonly maxCharacters: number;
+  readonly formats: readonly RemoteFormat[];
+  readonly sampleRate: number;
+  readonly instructions: string | undefined;
+  /** The voice to ask for; undefined leaves it to the provider. Throws `voice-not-supported`. */
+  readonly voiceFor: (call: Pick<SpeechCall, 'voice' | 'language'>) => string | undefined;
+}
+
+/** OpenAI's, and of most that speak its protocol. */
+const usualRate = 24_000;
+
+/** Throws when the settings contradict themselves. */
+export function toModel(options: string | ModelOptions, api: Api): Model {
+  const given: ModelOptions = typeof options === 'string' ? { id: options } : options;
+  const { id, remoteId = id, name, defaultVoice, sampleRate = usualRate, instructions } = given;
+  const { maxCharacters = api.maxCharacters, formats = api.formats } = given;
+  const voices = given.voices?.map(toVoice);
+  return {
+    ...{ id, remoteId, maxCharacters, formats, sampleRate, instructions },
+    entry: { id, ...(name !== undefined && { name }), ...(voices && { voices }) },
+    voiceFor: voices ? chooseAmong(voices, id, defaultVoice) : ({ voice }) => voice ?? defaultVoice,
+  };
+}
+
+function toVoice(options: string | VoiceOptions): Voice {
+  const { id, name, language }: VoiceOptions = typeof options === 'string' ? { id: options } : options;
+  return { id, name: name ?? id, language: language ?? null };
+}
+
+/** The voice of the request, else one that speaks its language, else the default; the default comes first in both. */
+function chooseAmong(voices: readonly Voice[], model: string, defaultVoice: string | undefined): Model['voiceFor'] {
+  const known = voices.map(({ id }) => id).join(', ');
+  const standard = defaultVoice === undefined ? voices[0] : voices.find(({ id }) => id === defaultVoice);
+  if (!standard) throw new Error(`the model ${model} has the voices ${known}, not the defaultVoice "${defaultVoice}"`);
+  return ({ voice, language }) => {
+    if (voice === undefined) {
+      if (language === undefined) return standard.id;
+      const speaks = (candidate: Voice) => candidate.language === null || candidate.language === language;
+      return ([standard, ...voices].find(speaks) ?? standard).id;
+    }
+    if (voices.some(({ id }) => id === voice)) return voice;
+    throw new EngineError('voice-not-supported', `The model ${model} has the voices ${known}, not "${voice}".`);
+  };
+}

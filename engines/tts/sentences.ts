@@ -1,0 +1,67 @@
+const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
+const words = new Intl.Segmenter('en', { granularity: 'word' });
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** What follows a cut decides whether it is one ("3.|14"): UTF-16 units shown to the segmenters beyond the limit. */
+const lookAhead = 32;
+
+/**
+ * Splits a text for speaking: pieces of at most `limit` (>= 1) code points, each as long as that allows, which end at
+ * the end of a sentence where there is one, else of a word, else of a grapheme. Joined they are the text but for white
+ * space at the cuts and the ends; a text of white space alone has no piece. Takes time in proportion to the text.
+ */
+export function splitSentences(text: string, limit: number): string[] {
+  const pieces: string[] = [];
+  let start = skipSpace(text, 0);
+  while (start < text.length) {
+    const end = start + pieceLength(text, start, limit);
+    pieces.push(text.slice(start, end).trimEnd());
+    start = skipSpace(text, end);
+  }
+  return pieces;
+}
+
+function pieceLength(text: string, start: number, limit: number): number {
+  const full = skipCodePoints(text, start, limit);
+  const reach = skipSpace(text, full) - start;
+  if (start + reach === text.length) return reach;
+  const window = text.slice(start, start + reach + lookAhead);
+  return (
+    boundaryBefore(sentences, window, reach) ||
+    spaceBefore(window, reach) ||
+    boundaryBefore(words, window, reach) ||
+    boundaryBefore(graphemes, window, reach) ||
+    full - start
+  );
+}
+
+/** The last boundary at or before `index`; 0 when there is none. */
+function boundaryBefore(segmenter: Intl.Segmenter, window: string, index: number): number {
+  return segmenter.segment(window).containing(index)?.index ?? 0;
+}
+
+/** The end of the last white space at or before `index`; 0 when there is none. */
+function spaceBefore(window: string, index: number): number {
+  let end = index;
+  while (end > 0 && !isSpace(window, end - 1)) end -= 1;
+  return end;
+}
+
+function skipSpace(text: string, start: number): number {
+  let end = start;
+  while (end < text.length && isSpace(text, end)) end += 1;
+  return end;
+}
+
+function skipCodePoints(text: string, start: number, count: number): number {
+  let end = start;
+  for (let left = count; left > 0 && end < text.length; left -= 1) {
+    end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return end;
+}
+
+/** No white space lies beyond the Basic Multilingual Plane: a unit is enough. */
+function isSpace(text: string, index: number): boolean {
+  return /\s/.test(text.charAt(index));
+}
