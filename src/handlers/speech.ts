@@ -1,11 +1,17 @@
-import { chooseModel, listModels, toEntry } from '../models.ts';
+import { listModels, toEntry } from '../models.ts';
 import { answer, type Handler } from '../operations.ts';
 import { ProblemError } from '../problems.ts';
 import type { Services } from '../services.ts';
+import { locate, parseRange } from './byte-range.ts';
 
-export const createSpeech: Handler<'createSpeech', Services> = async ({ body }, { registry }) => {
-  await chooseModel(registry, 'speech', body.model);
-  throw new ProblemError('no-engine', 'This version has no engine for speech.');
+export const createSpeech: Handler<'createSpeech', Services> = async ({ body, signal }, { speakers, clips }) => {
+  const speaker = await speakers.choose({
+    model: body.model,
+    voice: body.voice_id,
+    pointers: { model: '/model', voice: '/voice_id' },
+  });
+  const audio = await speaker.speak({ text: body.text, format: body.format ?? 'mp3' }, { signal });
+  return answer({ status: 200, mediaType: audio.mediaType, body: await clips.spool(audio, { signal }) });
 };
 
 export const listSpeechModels: Handler<'listSpeechModels', Services> = async (_request, { registry }) => {
@@ -19,7 +25,66 @@ export const listSpeechModels: Handler<'listSpeechModels', Services> = async (_r
   return answer({ status: 200, mediaType: 'application/json', body: { data, default: standard?.id ?? null } });
 };
 
-/** No engine makes clips yet, so there is none to fetch. */
-export const getSpeechClip: Handler<'getSpeechClip', Services> = ({ path }) => {
-  throw new ProblemError('clip-not-found', `There is no clip ${path.id}, or no longer.`);
+/**
+ * While it is still being made, a clip's length is unknown, and with it every range: who wants all of it gets it as it
+ * grows (Chromium opens an `<audio>` with `bytes=0-`); who wants a part (Safari opens with `bytes=0-1`) waits until it
+ * is complete. A validator is known only then, too, so that an earlier If-Range cannot match.
+ */
+export const getSpeechClip: Handler<'getSpeechClip', Services> = async ({ path, headers, signal }, { clips }) => {
+  const find = () => {
+    const found = clips.find(path.id);
+    if (!found) throw new ProblemError('clip-not-found', `There is no clip ${path.id}, or no longer.`);
+    return found;
+  };
+  const clip = find();
+  const { mediaType } = clip;
+  /** A clip that goes before anything of it has been read is no more. */
+  async function* read(part: { first: number; last?: number }): AsyncGenerator<Uint8Array> {
+    let hasBegun = false;
+    try {
+      for await (const piece of clip.read(part, signal)) {
+        hasBegun = true;
+        yield piece;
+      }
+    } catch (error) {
+      if (!hasBegun && !signal.aborted) find();
+      throw error;
+    }
+  }
+  const range = parseRange(headers.Range);
+  const validator = headers['If-Range'];
+  if (!clip.whole && range && !wantsAll(range) && validator === undefined) {
+    await clip.settled(signal);
+    find();
+  }
+  if (!clip.whole) return answer({ status: 200, mediaType, body: read({ first: 0 }) });
+
+  const { bytes, etag } = clip.whole;
+  const describe = (length: number) => ({ 'Accept-Ranges': 'bytes', ETag: etag, 'Content-Length': String(length) });
+  if (!range || (validator !== undefined && validator !== etag)) {
+    return answer({ status: 200, mediaType, headers: describe(bytes), body: read({ first: 0 }) });
+  }
+  const part = locate(range, bytes);
+  if (!part) {
+    throw new ProblemError(
+      'range-not-satisfiable',
+      `The clip has ${bytes} bytes; ${String(headers.Range)} lies outside.`,
+      {
+        headers: { 'Content-Range': `bytes */${bytes}` },
+      },
+    );
+  }
+  return answer({
+    status: 206,
+    mediaType,
+    headers: {
+      ...describe(part.last - part.first + 1),
+      'Content-Range': `bytes ${part.first}-${part.last}/${bytes}`,
+    },
+    body: read(part),
+  });
 };
+
+function wantsAll(range: NonNullable<ReturnType<typeof parseRange>>): boolean {
+  return !('suffix' in range) && range.first === 0 && range.last === Infinity;
+}

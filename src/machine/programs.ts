@@ -1,12 +1,13 @@
 /** Child processes: each has an owner (a signal and a deadline) that ends it, and the service's own end ends them all. */
-import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { createInterface } from 'node:readline';
-import type { ProgramCall, ProgramExit } from '../../engines/contract.ts';
+import type { ProgramCall, ProgramExit, RunningProgram, StreamingCall } from '../../engines/contract.ts';
 
-export interface RunningProgram {
+export interface StartedProgram {
   /** Whoever starts a program reads this to its end. */
   readonly stdout: Readable;
   readonly stderr: Readable;
@@ -14,9 +15,9 @@ export interface RunningProgram {
   readonly kill: () => void;
 }
 
-type Child = ChildProcessByStdio<null, Readable, Readable>;
+type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
 
-const running = new Set<Child>();
+const running = new Set<Pick<ChildProcess, 'pid'>>();
 process.on('exit', () => running.forEach(killGroup));
 
 /** What a program inherits; never the service's keys. */
@@ -44,22 +45,42 @@ function isProgram(path: string): boolean {
 /** Linux ends a program with its parent, even when that is killed outright, if it is started through setpriv. */
 const withParent = process.platform === 'linux' ? findProgram('setpriv', '/usr/bin:/bin') : undefined;
 
+/** The command line of a program that is to end with this process. */
+export function endingWithParent(path: string, args: readonly string[]): [string, ...string[]] {
+  return withParent === undefined ? [path, ...args] : [withParent, '--pdeathsig', 'KILL', '--', path, ...args];
+}
+
+/** Ends a child's process group with the child, with the service, and when the function that it answers is called. */
+export function adopt(child: ChildProcess): () => void {
+  running.add(child);
+  const end = () => {
+    if (running.delete(child)) killGroup(child);
+  };
+  child.once('exit', end).once('error', end);
+  return end;
+}
+
 /** Starts a program without a shell. Throws when there is none, and the signal's reason when it has been aborted already. */
-export function startProgram(program: string, args: readonly string[], options: ProgramCall): RunningProgram {
+export function startProgram(program: string, args: readonly string[], options: ProgramCall): StartedProgram {
+  const child = spawnProgram(program, args, options, 'ignore');
+  const { stdout, stderr } = child;
+  return { stdout, stderr, exit: watch(child, program, options), kill: () => killGroup(child) };
+}
+
+function spawnProgram(program: string, args: readonly string[], options: ProgramCall, stdin: 'ignore' | 'pipe'): Child {
   options.signal.throwIfAborted();
   const path = findProgram(program);
   // setpriv would report it with an exit code that looks like the program's own.
   if (path === undefined) throw new Error(`${program} could not be started: there is no such program`);
-  const [command, ...rest] = withParent ? [withParent, '--pdeathsig', 'KILL', '--', path, ...args] : [path, ...args];
+  const [command, ...rest] = endingWithParent(path, args);
   const child = spawn(command, rest, {
     cwd: options.cwd,
     env: { ...Object.fromEntries(inherited.map((name) => [name, process.env[name]])), ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [stdin, 'pipe', 'pipe'],
     detached: true, // a process group of its own, so that its children end with it
-  });
+  }) as Child;
   running.add(child);
-  const { stdout, stderr } = child;
-  return { stdout, stderr, exit: watch(child, program, options), kill: () => killGroup(child) };
+  return child;
 }
 
 /** Runs a program to its end and keeps the last 64 KB of what it says. */
@@ -71,7 +92,58 @@ export async function runProgram(program: string, args: readonly string[], optio
   return { ...(await exit), stdout: output() };
 }
 
-async function watch(child: Child, program: string, { signal, timeoutMs }: ProgramCall): RunningProgram['exit'] {
+/** The `start` of an engine's context. Throws as `startProgram` does. */
+export function streamProgram(program: string, args: readonly string[], options: StreamingCall): RunningProgram {
+  const { input, signal } = options;
+  const child = spawnProgram(program, args, options, 'pipe');
+  const fail = (error: Error) => {
+    child.stdout.destroy(error);
+    killGroup(child);
+  };
+  // Of a program that ends before anybody reads, Node throws the output away, but for this listener.
+  child.stdout.on('error', ignore).on('readable', ignore);
+  child.once('exit', (_code, killedBy) => {
+    if (killedBy !== null) child.stdout.destroy(signal.aborted ? (signal.reason as Error) : endedBy(killedBy));
+  });
+  if (child.stdin) feed(child.stdin, input, fail);
+  const exit = watch(child, program, options).then((ended) => ({ ...ended, stdout: '' }));
+  exit.catch(ignore); // whoever reads the output to its end may not ask
+  return { output: readOutput(child, exit), exit };
+}
+
+/** A program that ends before it has read everything breaks the pipe; how it ended says more. */
+function feed(stdin: Writable, input: StreamingCall['input'], fail: (error: Error) => void): void {
+  const source = typeof input === 'string' ? [input] : reported(input, fail);
+  pipeline(source, stdin).catch(ignore);
+}
+
+async function* reported(input: AsyncIterable<Uint8Array>, fail: (error: Error) => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* input;
+  } catch (error) {
+    fail(error as Error);
+    throw error;
+  }
+}
+
+async function* readOutput(child: Child, exit: RunningProgram['exit']): AsyncGenerator<Uint8Array> {
+  let whole = false;
+  try {
+    yield* child.stdout as AsyncIterable<Buffer>;
+    whole = true;
+  } finally {
+    if (!whole) killGroup(child);
+  }
+  // The end of the pipe may be seen before the end of the program, and looks the same when that was killed.
+  const { signal } = await exit;
+  if (signal !== null) throw endedBy(signal);
+}
+
+function endedBy(signal: string): Error {
+  return new Error(`the program was ended by ${signal}`);
+}
+
+async function watch(child: Child, program: string, { signal, timeoutMs }: ProgramCall): StartedProgram['exit'] {
   let timedOut = false;
   const end = () => killGroup(child);
   const deadline = setTimeout(() => {
@@ -95,7 +167,7 @@ async function watch(child: Child, program: string, { signal, timeoutMs }: Progr
   }
 }
 
-function killGroup({ pid }: Child): void {
+function killGroup({ pid }: Pick<ChildProcess, 'pid'>): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
@@ -110,6 +182,10 @@ function tail(stream: Readable): () => string {
   stream.on('data', (chunk: Buffer) => {
     kept = Buffer.concat([kept, chunk]).subarray(-tailBytes);
   });
-  stream.on('error', () => undefined); // the pipe of a killed program; its exit tells
+  stream.on('error', ignore); // the pipe of a killed program; its exit tells
   return () => kept.toString('utf8');
+}
+
+function ignore(): void {
+  // What is ignored with it is told by the program's exit, or by its output.
 }

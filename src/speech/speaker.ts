@@ -1,0 +1,130 @@
+/** Who speaks: the model and the voice of a request, by what it asks for and by the settings. */
+import { EngineError, type Speech, type SpeechFormat } from '../../engines/contract.ts';
+import { availabilityOf, type Registry, type ServedModel } from '../../engines/registry.ts';
+import { chooseModel, listModels, requireAvailable } from '../models.ts';
+import { ProblemError } from '../problems.ts';
+import { SettingsError } from '../settings/load.ts';
+import { supervise, type Listener, type SpeechLimits } from './supervise.ts';
+
+/** What the contract declares for audio. */
+const audioTypes = ['audio/mpeg', 'audio/wav', 'audio/ogg'] as const;
+export type AudioType = (typeof audioTypes)[number];
+
+export interface Audio extends Speech {
+  readonly mediaType: AudioType;
+}
+
+/** Null and absent mean the configured default, for both. */
+export interface SpeakerWishes {
+  readonly model: string | null | undefined;
+  readonly voice: string | null | undefined;
+  /** Where they stand in the body (RFC 6901), for the refusal. */
+  readonly pointers: { readonly model: string; readonly voice: string };
+}
+
+export interface Words {
+  readonly text: string;
+  /** ISO 639-1; ignored when the voice has been chosen by the request or by TTS_VOICE. */
+  readonly language?: string;
+  readonly format: SpeechFormat;
+}
+
+export interface Speaker {
+  /** Resolves once the first bytes are there; only before that it rejects, later failures are thrown by the audio. */
+  speak(words: Words, listener: Listener): Promise<Audio>;
+}
+
+export interface Speakers {
+  /**
+   * Throws `no-engine`, `unknown-model`, `model-unavailable`, and `voice-not-supported` where the model lists its
+   * voices.
+   */
+  choose(wishes: SpeakerWishes): Promise<Speaker>;
+  /** Whether the default model can speak now. */
+  defaultIsAvailable(): Promise<boolean>;
+}
+
+export interface SpeakersOptions {
+  readonly registry: Registry;
+  /** TTS_VOICE. */
+  readonly defaultVoice: string | undefined;
+  readonly limits?: SpeechLimits;
+}
+
+const standardLimits: SpeechLimits = { firstBytesMs: 120_000, silenceMs: 60_000 };
+
+const voicesInMessages = 5;
+
+/** Throws a `SettingsError` when TTS_VOICE is not among the voices that the default model lists. */
+export async function createSpeakers({
+  registry,
+  defaultVoice,
+  limits = standardLimits,
+}: SpeakersOptions): Promise<Speakers> {
+  const standard = async () => (await listModels(registry, 'speech')).default;
+  if (defaultVoice !== undefined) expectVoice(await standard(), defaultVoice);
+  return {
+    async choose({ model: named, voice, pointers }) {
+      const chosen = await chooseModel(registry, 'speech', named, pointers.model);
+      if (voice != null && !mayHave(chosen, voice)) throw voiceNotSupported(chosen, voice, pointers.voice);
+      await requireAvailable(chosen);
+      const isDefault = named == null || named === (await standard())?.id;
+      return speakerOf(chosen, voice ?? defaultVoiceOf(chosen, isDefault), limits);
+    },
+    async defaultIsAvailable() {
+      const found = await standard();
+      return found !== undefined && (await availabilityOf(found)).available;
+    },
+  };
+
+  /** TTS_VOICE belongs to the default model; another one speaks with it only when it lists a voice of that name. */
+  function defaultVoiceOf({ entry }: ServedModel, isDefault: boolean): string | undefined {
+    return isDefault || entry.voices?.some(({ id }) => id === defaultVoice) ? defaultVoice : undefined;
+  }
+}
+
+function expectVoice(model: ServedModel | undefined, voice: string): void {
+  if (!model || mayHave(model, voice)) return;
+  const detail = `the default speech model "${model.id}" has no voice "${voice}"; it has ${someVoices(model)}`;
+  throw new SettingsError(`TTS_VOICE: ${detail}`);
+}
+
+function speakerOf(model: ServedModel<'speech'>, voice: string | undefined, limits: SpeechLimits): Speaker {
+  return {
+    speak({ text, language, format }, listener) {
+      const manner = voice === undefined ? { ...(language !== undefined && { language }) } : { voice };
+      const call = { text, model: model.engineId, format, ...manner };
+      const synthesize = async (signal: AbortSignal): Promise<Audio> => {
+        const speech = await model.engine.synthesize(call, { signal });
+        return { ...speech, mediaType: declaredType(speech.mediaType) };
+      };
+      return supervise(synthesize, listener, limits);
+    },
+  };
+}
+
+/** Without its parameters: `audio/ogg; codecs=opus` is ogg. */
+function declaredType(mediaType: string): AudioType {
+  const [essence] = mediaType.toLowerCase().split(';');
+  const declared = audioTypes.find((type) => type === essence?.trim());
+  if (declared !== undefined) return declared;
+  const cause = new Error(`the engine answers "${mediaType}", not one of ${audioTypes.join(', ')}`);
+  throw new EngineError('engine-failed', 'The engine answered with sound of an unknown kind.', { cause });
+}
+
+/** An engine that lists no voices knows them only when it speaks. */
+function mayHave({ entry: { voices = [] } }: ServedModel, voice: string): boolean {
+  return voices.length === 0 || voices.some(({ id }) => id === voice);
+}
+
+function voiceNotSupported(model: ServedModel, voice: string, pointer: string): ProblemError {
+  const detail = `The speech model "${model.id}" has no voice "${voice}"; it has ${someVoices(model)}.`;
+  return new ProblemError('voice-not-supported', detail, {
+    errors: [{ in: 'body', pointer, detail: 'must be the id of a listed voice of the speech model' }],
+  });
+}
+
+function someVoices({ entry: { voices = [] } }: ServedModel): string {
+  const ids = voices.slice(0, voicesInMessages).map(({ id }) => id);
+  return `${ids.join(', ')}${voices.length > ids.length ? ', …' : ''}`;
+}

@@ -1,0 +1,102 @@
+/** A synthesis that cannot hang: deadlines for its first bytes and for every wait after them, and an end at any moment. */
+import { EngineError, type Speech } from '../../engines/contract.ts';
+import { follow, unlessAborted } from '../deadline.ts';
+
+/** In milliseconds. */
+export interface SpeechLimits {
+  /** Until the first bytes: wav comes as a whole, and an engine's queue may be long. */
+  readonly firstBytesMs: number;
+  /** Between two pieces, while somebody waits for the next one. */
+  readonly silenceMs: number;
+}
+
+export interface Listener {
+  /** Ends the synthesis, whenever it aborts. */
+  readonly signal: AbortSignal;
+  /** Ends it only until the first bytes are there. */
+  readonly waiting?: AbortSignal;
+}
+
+/**
+ * Resolves once the first bytes are there. `return()` of the audio's iterator, and a signal, end the engine's work at
+ * once, even if it is in the middle of a piece.
+ */
+export async function supervise<S extends Speech>(
+  synthesize: (signal: AbortSignal) => Promise<S>,
+  { signal, waiting }: Listener,
+  { firstBytesMs, silenceMs }: SpeechLimits,
+): Promise<S> {
+  const work = new AbortController();
+  const unfollow = follow(signal, work);
+  const stopWaiting = waiting ? follow(waiting, work) : () => undefined;
+  const within = async <T>(ms: number, what: string, job: () => Promise<T>): Promise<T> => {
+    const late = () => work.abort(new EngineError('engine-timeout', `${what} within ${String(ms / 1000)} s.`));
+    const timer = setTimeout(late, ms);
+    try {
+      return await unlessAborted(job(), work.signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  const end = (reason: unknown) => {
+    unfollow();
+    work.abort(reason);
+  };
+
+  try {
+    const { speech, source, first } = await within(firstBytesMs, 'The speech did not begin', async () => {
+      work.signal.throwIfAborted();
+      const begun = await synthesize(work.signal);
+      const pieces = begun.audio[Symbol.asyncIterator]();
+      return { speech: begun, source: pieces, first: await pieces.next() };
+    });
+    if (first.done) throw new EngineError('engine-failed', 'The engine made no sound of this text.');
+    return { ...speech, audio: continued(first, source) };
+  } catch (error) {
+    end(error);
+    throw error;
+  } finally {
+    stopWaiting();
+  }
+
+  /** By hand: `return()` of a generator would wait for the piece that it waits for itself. */
+  function continued(
+    first: IteratorResult<Uint8Array>,
+    source: AsyncIterator<Uint8Array>,
+  ): AsyncIterableIterator<Uint8Array> {
+    const done = { done: true, value: undefined } as const;
+    let held: IteratorResult<Uint8Array> | undefined = first;
+    let ended = false;
+    const leave = (reason: unknown) => {
+      ended = true;
+      held = undefined;
+      end(reason);
+      // The abort has ended the work; what its iterator says to it is nobody's any more.
+      source.return?.().catch(() => undefined);
+    };
+    return {
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+      async next() {
+        if (ended) return done;
+        try {
+          work.signal.throwIfAborted();
+          const item = held ?? (await within(silenceMs, 'The speech did not go on', () => source.next()));
+          held = undefined;
+          if (!item.done) return item;
+          ended = true;
+          unfollow();
+          return done;
+        } catch (error) {
+          leave(error);
+          throw error;
+        }
+      },
+      return() {
+        if (!ended) leave(new Error('nobody listens any more'));
+        return Promise.resolve(done);
+      },
+    };
+  }
+}
