@@ -1,19 +1,39 @@
-import { chooseModel, listModels, toEntry } from '../models.ts';
-import { answer, type Handler } from '../operations.ts';
-import { ProblemError } from '../problems.ts';
+import { holdBack } from '../chat/hold.ts';
+import { startRun } from '../chat/run.ts';
+import { listModels, toEntry } from '../models.ts';
+import { answer, type Handler, type Schemas } from '../operations.ts';
 import type { Services } from '../services.ts';
 
-/** Until the agent loop is there, no model can be chosen that would reach this. */
-const notYet = () => new ProblemError('no-engine', 'This version has no engine for chat.');
-
-export const createChat: Handler<'createChat', Services> = async ({ body }, { registry }) => {
-  await chooseModel(registry, 'chat', body.model);
-  throw notYet();
+export const createChat: Handler<'createChat', Services> = async (request, services) => {
+  /** By call, in the order in which the model made them. */
+  const clips = new Map<string, Schemas['Audio'][]>();
+  for await (const event of await startRun(request, services)) {
+    if (event.type === 'tool.started') clips.set(event.id, []);
+    if (event.type === 'audio.created') clips.get(event.id)?.push(event.audio);
+    if (event.type !== 'chat.completed') continue;
+    const links = [...clips.values()].flat().map(toLink);
+    return answer({
+      status: 200,
+      mediaType: 'application/json',
+      headers: links.length > 0 ? { Link: links.join(', ') } : {},
+      body: event.result,
+    });
+  }
+  throw new Error('a run has neither failed nor completed');
 };
 
-export const streamChat: Handler<'streamChat', Services> = async ({ body }, { registry }) => {
-  await chooseModel(registry, 'chat', body.model);
-  throw notYet();
+/** RFC 8288. */
+function toLink({ url, content_type }: Schemas['Audio']): string {
+  return `<${url}>; rel="enclosure"; type="${content_type}"`;
+}
+
+export const streamChat: Handler<'streamChat', Services> = async (request, services) => {
+  const run = await startRun(request, services);
+  return answer({
+    status: 200,
+    mediaType: 'text/event-stream',
+    body: await holdBack(run, services.streamHoldMs),
+  });
 };
 
 export const listChatModels: Handler<'listChatModels', Services> = async (_request, { registry }) => {

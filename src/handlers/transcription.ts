@@ -1,7 +1,7 @@
 import { EngineError, type Availability } from '../../engines/contract.ts';
 import { availabilityOf } from '../../engines/registry.ts';
 import { withDeadline } from '../deadline.ts';
-import { chooseModel, listModels, toEntry } from '../models.ts';
+import { chooseModel, listModels, requireAvailable, toEntry } from '../models.ts';
 import { answer, type Handler } from '../operations.ts';
 import { ProblemError } from '../problems.ts';
 import type { Services } from '../services.ts';
@@ -19,9 +19,7 @@ export function admitTranscription({ transcribeEnabled }: Services): void {
 
 export const createTranscription: Handler<'createTranscription', Services> = async ({ body, signal }, services) => {
   const model = await chooseModel(services.registry, 'transcription', body.model);
-  const { available, code, reason } = await availabilityOf(model);
-  // Whether a refused key is good again shows only when it is used.
-  if (!available && code !== 'key-refused') throw new EngineError('model-unavailable', reason);
+  await requireAvailable(model);
   const call = {
     recording: body.file,
     model: model.engineId,

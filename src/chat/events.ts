@@ -1,0 +1,81 @@
+/** What an engine tells of a run, as the events of the contract. */
+import type { AgentEvent, ChatResult } from '../../engines/contract.ts';
+import type { Schemas } from '../operations.ts';
+import { shorten } from '../shorten.ts';
+
+export type ChatEvent = Schemas['ChatEvent'];
+
+export interface RunFacts {
+  /** The model as requests name it. */
+  readonly model: string;
+  readonly linkTo: (path: string) => string;
+}
+
+/** UTF-16 units of what a tool says that are shown; the model itself reads all of it. */
+const shownLength = 4_096;
+
+export function toChatEvent(event: AgentEvent, seq: number, facts: RunFacts): ChatEvent {
+  switch (event.type) {
+    case 'step-started':
+      return { type: 'step.started', seq, step: event.step };
+    case 'reasoning-delta':
+      return { type: 'reasoning.delta', seq, step: event.step, delta: event.delta };
+    case 'content-delta':
+      return { type: 'content.delta', seq, step: event.step, delta: event.delta };
+    case 'tool-started':
+      return { type: 'tool.started', ...headOf(event, seq), name: event.name, arguments: { ...event.arguments } };
+    case 'tool-event':
+      return toToolEvent(event, seq, facts);
+    case 'tool-finished':
+      return {
+        type: 'tool.finished',
+        ...headOf(event, seq),
+        name: event.name,
+        ok: event.ok,
+        ...(event.output !== undefined && { output: shorten(event.output, shownLength) }),
+        ...(event.error !== undefined && { error: shorten(event.error, shownLength) }),
+        duration_ms: Math.max(0, Math.round(event.durationMs)),
+      };
+    case 'completed':
+      return { type: 'chat.completed', seq, result: toResult(event.result, facts) };
+  }
+}
+
+type ToolCall = Extract<AgentEvent, { call: number }>;
+
+/** The id is unique in its run: a step numbers its calls. */
+function headOf({ step, call }: ToolCall, seq: number) {
+  return { seq, step, id: `tool-${step}-${call}` };
+}
+
+function toToolEvent(told: Extract<AgentEvent, { type: 'tool-event' }>, seq: number, { linkTo }: RunFacts): ChatEvent {
+  const { event } = told;
+  if (event.type === 'audio') {
+    const { id, mediaType } = event.clip;
+    const audio = { id, url: linkTo(`/tts/clips/${encodeURIComponent(id)}`), content_type: mediaType };
+    return { type: 'audio.created', ...headOf(told, seq), audio };
+  }
+  const { progress, total, message } = event;
+  return {
+    type: 'tool.progress',
+    ...headOf(told, seq),
+    progress,
+    ...(total !== undefined && { total }),
+    ...(message !== undefined && { message: shorten(message, shownLength) }),
+  };
+}
+
+function toResult({ content, finishReason, reasoning, usage }: ChatResult, { model }: RunFacts): Schemas['ChatResult'] {
+  return {
+    content,
+    model,
+    finish_reason: finishReason,
+    reasoning,
+    usage: usage && {
+      prompt_tokens: usage.promptTokens,
+      completion_tokens: usage.completionTokens,
+      total_tokens: usage.totalTokens,
+      reasoning_tokens: usage.reasoningTokens,
+    },
+  };
+}

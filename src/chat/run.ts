@@ -1,0 +1,95 @@
+/** One run of a chat, for both variants: the plain answer is the last event of the same run. */
+import { EngineError, type AgentEvent, type ChatCall, type Tool } from '../../engines/contract.ts';
+import type { ServedModel } from '../../engines/registry.ts';
+import { chooseModel, requireAvailable } from '../models.ts';
+import type { OperationRequest } from '../operations.ts';
+import type { Services } from '../services.ts';
+import { toChatEvent, type ChatEvent } from './events.ts';
+import { openLifetime, type Lifetime } from './lifetime.ts';
+import { createRules } from './rules.ts';
+
+/** Of either variant. */
+type ChatRequest = Pick<OperationRequest<'createChat'>, 'id' | 'body' | 'signal' | 'log'>;
+
+/**
+ * The events of a run that can begin, up to `chat.completed`; a failure is thrown. Nothing happens that nobody reads:
+ * the engine waits until its next event is asked for.
+ */
+export async function startRun(
+  request: ChatRequest,
+  services: Services,
+): Promise<AsyncGenerator<ChatEvent, void, undefined>> {
+  const { voice_id = null, tts_model = null } = request.body;
+  const model = await chooseModel(services.registry, 'chat', request.body.model);
+  await requireAvailable(model);
+  const life = openLifetime(request.signal);
+  try {
+    const tools = await life.until(
+      services.tools.toolsFor({ id: request.id, voice_id, tts_model, signal: life.signal }),
+    );
+    return run(request, services, { model, tools, life });
+  } catch (error) {
+    life.fail(error);
+    throw error;
+  }
+}
+
+interface Crew {
+  readonly model: ServedModel<'chat'>;
+  readonly tools: readonly Tool[];
+  readonly life: Lifetime;
+}
+
+async function* run(
+  { id, body, log }: ChatRequest,
+  { linkTo }: Services,
+  { model, tools, life }: Crew,
+): AsyncGenerator<ChatEvent, void, undefined> {
+  const facts = { model: model.id, linkTo };
+  const mayBeSeen = createRules();
+  let seq = 0;
+  try {
+    yield { type: 'chat.started', seq: seq++, id, model: model.id };
+    life.signal.throwIfAborted();
+    const answering = model.engine.complete(toCall(body, model.engineId), { signal: life.signal, tools });
+    const events = answering[Symbol.asyncIterator]();
+    // A generator that waits does not see `return`, and one that does not wait does not see the signal: it gets both.
+    const leave = () => void end(events).catch((err: unknown) => log.debug({ id, err }, 'an engine did not end well'));
+    life.signal.addEventListener('abort', leave);
+    for (;;) {
+      const next = await life.until(events.next());
+      if (next.done) throw new EngineError('engine-failed', 'The engine ended without a result.');
+      const event = next.value;
+      if (!mayBeSeen(event)) continue;
+      if (event.type === 'completed') {
+        life.complete();
+        leave();
+        yield toChatEvent(event, seq, facts);
+        return;
+      }
+      yield toChatEvent(event, seq++, facts);
+    }
+  } catch (error) {
+    life.fail(error);
+    throw error;
+  } finally {
+    life.fail(readerLeft);
+  }
+}
+
+/** Made once: an error takes its stack with it, whether or not it is needed. */
+const readerLeft = new Error('nobody reads the run any more');
+
+async function end(events: AsyncIterator<AgentEvent>): Promise<void> {
+  await events.return?.();
+}
+
+function toCall({ messages, temperature, max_tokens, top_p }: ChatRequest['body'], model: string): ChatCall {
+  return {
+    messages: messages.map(({ role, content }) => ({ role, content })),
+    model,
+    ...(temperature != null && { temperature }),
+    ...(max_tokens != null && { maxTokens: max_tokens }),
+    ...(top_p != null && { topP: top_p }),
+  };
+}

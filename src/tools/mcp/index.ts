@@ -1,0 +1,64 @@
+/** The tools of the MCP servers in the settings, one client per server, shared by all chats. */
+import type { Finding, Tool } from '../../../engines/contract.ts';
+import type { ParentLogger } from '../../engine-context.ts';
+import type { Environment, LoadedSettings } from '../../settings/load.ts';
+import type { ToolSource } from '../toolbox.ts';
+import { nameTool } from './names.ts';
+import { createMcpServer } from './server.ts';
+
+export interface McpOptions {
+  readonly settings: Pick<LoadedSettings, 'mcpServers' | 'baseDir'>;
+  readonly env: Environment;
+  readonly log: ParentLogger;
+  /** Milliseconds between the beginnings of two attempts to connect to a server; ten seconds when absent. */
+  readonly backOffMs?: number;
+}
+
+export interface McpTools extends ToolSource, AsyncDisposable {
+  /** Begins to connect to all servers, in the background. */
+  connect(): void;
+  /** Whether each server answers, for `npm run doctor`; bounded by the time that a connection may take. */
+  inspect(): Promise<readonly Finding[]>;
+}
+
+export function createMcpTools({ settings, env, log, backOffMs }: McpOptions): McpTools {
+  const { mcpServers, baseDir } = settings;
+  const servers = Object.entries(mcpServers).map(([name, server]) =>
+    createMcpServer({ name, settings: server, env, baseDir, log: log.child({ mcp: name }), backOffMs }),
+  );
+  const never = new AbortController().signal;
+  return {
+    connect() {
+      for (const server of servers) void server.connect();
+    },
+
+    async toolsFor({ signal }) {
+      const found = await Promise.all(servers.map(async (server) => ({ server, tools: await server.tools(signal) })));
+      const offered = new Map<string, Tool>();
+      for (const { server, tools } of found) {
+        for (const { name: own, description, parameters } of tools) {
+          const name = nameTool(server.name, own, offered);
+          if (offered.has(name)) continue;
+          offered.set(name, { name, description, parameters, run: (args, call) => server.call(own, args, call) });
+        }
+      }
+      return [...offered.values()];
+    },
+
+    async inspect() {
+      return Promise.all(
+        servers.map(async (server) => {
+          await server.connect();
+          const { trouble } = server;
+          const { length } = await server.tools(never);
+          const detail = trouble ?? `answers, ${length} ${length === 1 ? 'tool' : 'tools'}`;
+          return { what: server.name, ok: trouble === undefined, detail };
+        }),
+      );
+    },
+
+    async [Symbol.asyncDispose]() {
+      await Promise.all(servers.map(async (server) => server[Symbol.asyncDispose]()));
+    },
+  };
+}

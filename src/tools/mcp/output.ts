@@ -1,0 +1,49 @@
+/** What a tool has answered, as the text that a model reads. */
+import type { CallToolResult } from '@modelcontextprotocol/client';
+import { longestOutput } from './limits.ts';
+
+type Content = CallToolResult['content'][number];
+
+/** At most 32,000 characters; a note says what was cut. */
+export function toText({ content, structuredContent }: CallToolResult): string {
+  const hasText = content.some(({ type }) => type === 'text');
+  const parts = content.map(describe);
+  if (!hasText && structuredContent !== undefined) parts.unshift(toJson(structuredContent));
+  const text = parts.join('\n');
+  return text === '' ? '[no content]' : cut(text);
+}
+
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return '[structured content, nested too deeply]';
+  }
+}
+
+function cut(text: string): string {
+  if (text.length <= longestOutput) return text;
+  const note = `\n[cut: the answer has ${text.length} characters]`;
+  return text.slice(0, longestOutput - note.length).replace(/[\uD800-\uDBFF]$/, '') + note;
+}
+
+function describe(content: Content): string {
+  switch (content.type) {
+    case 'text':
+      return content.text;
+    case 'image':
+    case 'audio':
+      return `[${content.type}, ${content.mimeType}, ${sizeOf(content.data)}]`;
+    case 'resource_link':
+      return `[link, ${content.name}, ${content.uri}]`;
+    case 'resource':
+      if ('text' in content.resource) return content.resource.text;
+      return `[file, ${content.resource.mimeType ?? 'unknown type'}, ${sizeOf(content.resource.blob)}]`;
+  }
+}
+
+/** Of base64. */
+function sizeOf(data: string): string {
+  const bytes = Math.floor((data.length * 3) / 4);
+  return bytes < 1024 ? `${bytes} bytes` : `${Math.round(bytes / 1024)} KB`;
+}

@@ -1,0 +1,263 @@
+/** One MCP server through its ups and downs: connected in the background, connected again when somebody needs it. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { EngineError, type Logger, type Tool } from '../../../engines/contract.ts';
+import type { Environment } from '../../settings/load.ts';
+import type { McpServerSettings } from '../../settings/table.ts';
+import { shorten } from '../../shorten.ts';
+import { openConnection, type Connection } from './connection.ts';
+import { readDefinitions, type Definition } from './definitions.ts';
+import { longestOutput } from './limits.ts';
+import { toText } from './output.ts';
+
+export interface McpServerOptions {
+  readonly name: string;
+  readonly settings: McpServerSettings;
+  readonly env: Environment;
+  readonly baseDir: string;
+  /** Speaks for this server. */
+  readonly log: Logger;
+  /** Milliseconds between the beginnings of two attempts to connect; ten seconds when absent. */
+  readonly backOffMs?: number | undefined;
+}
+
+export interface McpServer extends AsyncDisposable {
+  readonly name: string;
+  /** Begins to connect, unless it is connected, or was tried a moment ago. Resolves when the attempt is over. */
+  connect(): Promise<void>;
+  /** Its tools; none while it is down, after a short wait if it is just being connected. */
+  tools(signal: AbortSignal): Promise<readonly Definition[]>;
+  /** As a tool's `run`, by the server's own name of the tool. */
+  call(tool: string, ...args: Parameters<Tool['run']>): Promise<string>;
+  /** Why it is down, in words for the operator; undefined: it answers. */
+  readonly trouble: string | undefined;
+}
+
+/** From the beginning of an attempt: how long chats wait for it. */
+const patienceMs = 2_000;
+
+/** Between two looks at the list of tools, however often it changes. */
+const refreshMs = 1_000;
+
+/** Between two events of a call; those in between are left out. */
+const progressMs = 50;
+
+const defaultTimeoutSeconds = 60;
+
+/** What of a server's words goes to the log. */
+const longestReason = 500;
+
+export function createMcpServer(options: McpServerOptions): McpServer {
+  const { name, settings, env, baseDir, log, backOffMs = 10_000 } = options;
+  const ended = new AbortController();
+  const timeoutSeconds = settings.timeout ?? defaultTimeoutSeconds;
+  const secrets = secretsOf(settings);
+  let connection: Connection | undefined;
+  let definitions: readonly Definition[] = [];
+  let complained = '';
+  let attempt: { readonly startedAt: number; readonly over: Promise<void> } | undefined;
+  let isConnecting = false;
+  let trouble: string | undefined;
+  let isDown = false;
+  let isRefreshing = false;
+  let isStale = false;
+
+  return {
+    name,
+    connect,
+    async tools(signal) {
+      await beConnected(signal);
+      return connection === undefined ? [] : definitions;
+    },
+    call,
+    get trouble() {
+      return connection === undefined ? (trouble ?? 'it has not answered yet') : undefined;
+    },
+    async [Symbol.asyncDispose]() {
+      ended.abort(new Error('the service ends'));
+      const open = connection;
+      connection = undefined;
+      await open?.close();
+      await attempt?.over;
+    },
+  };
+
+  function connect(): Promise<void> {
+    if (connection !== undefined || ended.signal.aborted) return Promise.resolve();
+    const now = performance.now();
+    const isTooSoon = attempt !== undefined && now - attempt.startedAt < backOffMs;
+    if (!isConnecting && !isTooSoon) attempt = { startedAt: now, over: open() };
+    return attempt?.over ?? Promise.resolve();
+  }
+
+  async function open(): Promise<void> {
+    isConnecting = true;
+    let opened: Connection | undefined;
+    const lost = new AbortController();
+    try {
+      opened = await openConnection({
+        ...{ server: settings, env, baseDir, log, clean, signal: ended.signal },
+        onClosed() {
+          lost.abort();
+          if (opened !== undefined) lose(opened, new Error('the connection has ended'));
+        },
+        onChanged: () => void refresh(),
+      });
+      definitions = read(await opened.list(ended.signal));
+      ended.signal.throwIfAborted();
+      lost.signal.throwIfAborted();
+      connection = opened;
+      log.info({ tools: definitions.length }, isDown ? 'the MCP server is back' : 'the MCP server is connected');
+      isDown = false;
+      if (isStale) void refresh();
+    } catch (error) {
+      await opened?.close();
+      fail(lost.signal.aborted && opened !== undefined ? opened.ending(error) : (error as Error).message);
+    } finally {
+      isConnecting = false;
+    }
+  }
+
+  /** Waits for an attempt that has just begun, but for none that hangs. */
+  async function beConnected(signal: AbortSignal): Promise<void> {
+    const over = connect();
+    if (connection !== undefined || attempt === undefined) return;
+    const patience = attempt.startedAt + patienceMs - performance.now();
+    if (patience <= 0) return;
+    const timer = new AbortController();
+    const leave = () => timer.abort();
+    signal.addEventListener('abort', leave, { once: true });
+    await Promise.race([over, wait(patience, undefined, { signal: timer.signal }).catch(() => undefined)]);
+    signal.removeEventListener('abort', leave);
+    timer.abort();
+    signal.throwIfAborted();
+  }
+
+  function read(list: readonly unknown[]): readonly Definition[] {
+    const { tools, complaints } = readDefinitions(list, settings.tools);
+    const complaint = clean(complaints.join('; '));
+    if (complaint !== '' && complaint !== complained)
+      log.warn({ reason: complaint }, 'tools of the MCP server are left out');
+    complained = complaint;
+    return tools;
+  }
+
+  async function refresh(): Promise<void> {
+    isStale = true;
+    if (isRefreshing) return;
+    isRefreshing = true;
+    while (isStale && connection !== undefined) {
+      isStale = false;
+      try {
+        definitions = read(await connection.list(ended.signal));
+        log.debug({ tools: definitions.length }, 'the tools of the MCP server have changed');
+      } catch (error) {
+        log.debug({ reason: clean((error as Error).message) }, 'the MCP server does not list its tools');
+      }
+      await wait(refreshMs, undefined, { ref: false });
+    }
+    isRefreshing = false;
+  }
+
+  async function call(...[tool, args, { signal, emit }]: Parameters<McpServer['call']>): Promise<string> {
+    signal.throwIfAborted();
+    await beConnected(signal);
+    const current = connection;
+    if (current === undefined)
+      throw new EngineError('engine-failed', `The tool server ${name} is not there at the moment.`);
+    const caller = new AbortController();
+    const leave = () => caller.abort('the caller has left'); // the server reads this
+    signal.addEventListener('abort', leave, { once: true });
+    let last = -Infinity;
+    try {
+      const result = await current.call(tool, args, {
+        signal: caller.signal,
+        timeoutMs: timeoutSeconds * 1000,
+        onProgress({ progress, total, message }) {
+          if (signal.aborted || performance.now() - last < progressMs) return;
+          last = performance.now();
+          const words = message === undefined ? undefined : shorten(message, longestReason);
+          emit({
+            type: 'progress',
+            progress,
+            ...(total !== undefined && { total }),
+            ...(words !== undefined && { message: words }),
+          });
+        },
+      });
+      const text = toText(result);
+      if (result.isError === true) throw new EngineError('engine-failed', text);
+      return text;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw EngineError.is(error) ? error : await toFailure(error, current);
+    } finally {
+      signal.removeEventListener('abort', leave);
+    }
+  }
+
+  /** What the model reads of a call without a result. */
+  async function toFailure(error: unknown, current: Connection): Promise<EngineError> {
+    const { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } = await import('@modelcontextprotocol/client');
+    const code = error instanceof SdkError ? error.code : undefined;
+    if (error instanceof ProtocolError) {
+      return new EngineError('engine-failed', shorten(error.message, longestOutput), { cause: error });
+    }
+    if (code === SdkErrorCode.RequestTimeout) {
+      return new EngineError('engine-timeout', `The tool gave no answer within ${timeoutSeconds} seconds.`, {
+        cause: error,
+      });
+    }
+    if (code === SdkErrorCode.InvalidResult) {
+      return new EngineError('engine-failed', 'The answer of the tool is not valid.', { cause: error });
+    }
+    const status = error instanceof SdkHttpError ? error.status : undefined;
+    // An answer, whatever it says, shows that the server is there; with 404 it has forgotten the session.
+    if (status === undefined || status === 404) lose(current, error);
+    else log.warn({ status }, 'the MCP server refuses a call');
+    return new EngineError('engine-failed', `The tool server ${name} failed during the call.`, { cause: error });
+  }
+
+  function lose(lost: Connection, error: unknown): void {
+    if (connection !== lost) return;
+    connection = undefined;
+    fail(lost.ending(error));
+    void lost.close();
+  }
+
+  function fail(reason: string): void {
+    if (ended.signal.aborted) return;
+    trouble = clean(reason);
+    if (isDown) log.debug({ reason: trouble }, 'the MCP server is still down');
+    else log.warn({ reason: trouble }, 'the MCP server is down: its tools are not offered');
+    isDown = true;
+  }
+
+  /** Without what the settings hand to the server. */
+  function clean(text: string): string {
+    return shorten(
+      secrets.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text),
+      longestReason,
+    );
+  }
+}
+
+/** What an argument is called that is a key, or that has one after it. */
+const namesOfKeys = /key|token|secret|passw|auth|credential/i;
+
+/**
+ * What the settings hand to the server and what follows `Bearer` or `=` in it, the longest first. Shorter ones would
+ * turn up in ordinary words, and so would most arguments.
+ */
+function secretsOf({ env, headers, url, args = [] }: McpServerSettings): string[] {
+  const keys = args.filter((arg, index) => namesOfKeys.test(arg) || namesOfKeys.test(args[index - 1] ?? ''));
+  const inAddress = url === undefined ? [] : new URL(url).searchParams.values();
+  const values = [
+    ...Object.values({ ...env, ...headers }),
+    ...keys.filter((arg) => !/^-[^=]*$/.test(arg)),
+    ...inAddress,
+  ];
+  return values
+    .flatMap((value) => [value, value.replace(/^\S+ +/, ''), value.replace(/^.*[=\s]/s, '')])
+    .filter(({ length }) => length > 4)
+    .sort((one, other) => other.length - one.length);
+}

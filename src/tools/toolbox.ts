@@ -1,0 +1,36 @@
+/** The tools that a chat may call, whoever brings them: read_aloud and the MCP servers. */
+import type { Tool } from '../../engines/contract.ts';
+
+/** What of a chat decides about its tools. */
+export interface ChatFacts {
+  /** The request, for the log. */
+  readonly id: string;
+  /** Null and absent mean the configured default, for both. */
+  readonly voice_id?: string | null;
+  readonly tts_model?: string | null;
+  /**
+   * Aborts when the run fails and when its caller leaves, never after it has completed: what a tool has begun belongs
+   * to the run until then.
+   */
+  readonly signal: AbortSignal;
+}
+
+export interface ToolSource {
+  /** The tools for this chat; none is a valid answer. Throws a `ProblemError` when the caller's wishes cannot be met. */
+  toolsFor(chat: ChatFacts): Promise<readonly Tool[]>;
+}
+
+export interface Toolbox extends ToolSource, AsyncDisposable {}
+
+/** The tools of all sources in their order. */
+export function createToolbox(sources: readonly (ToolSource & Partial<AsyncDisposable>)[]): Toolbox {
+  return {
+    async toolsFor(chat) {
+      const tools = await Promise.all(sources.map((source) => source.toolsFor(chat)));
+      return tools.flat();
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.allSettled(sources.map(async (source) => source[Symbol.asyncDispose]?.()));
+    },
+  };
+}
