@@ -40,6 +40,13 @@ export function expectThat(kept: boolean, broken: string, cause?: unknown): asse
 /** For messages. */
 export const shown = (value: unknown): string => inspect(value, { breakLength: Infinity });
 
+/** What the promise resolves with; a refusal breaks the rule. */
+export async function expectTaken<T>(promise: Promise<T>, what: string): Promise<T> {
+  return promise.catch((error: unknown) => {
+    throw new Nonconformance(`${what} should be taken, but is refused: ${String(error)}`, { cause: error });
+  });
+}
+
 /** What the promise rejects with. */
 export async function rejectionOf(promise: Promise<unknown>, what: string): Promise<unknown> {
   const outcome = await promise.then(

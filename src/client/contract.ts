@@ -1,0 +1,21 @@
+/** The contract as the client's callers see it. Nothing of the service is drawn in, so that a page can bundle it. */
+import type { components, paths } from '../../generated/api.d.ts';
+
+export type { paths };
+
+type Schemas = components['schemas'];
+
+export type TranscriptionAvailability = Schemas['TranscriptionAvailability'];
+export type Transcription = Schemas['Transcription'];
+export type ModelEntry = Schemas['ModelEntry'];
+export type ModelList = Schemas['ModelList'];
+export type SpeechModelEntry = Schemas['SpeechModelEntry'];
+export type SpeechModelList = Schemas['SpeechModelList'];
+export type Message = Schemas['Message'];
+export type ChatRequest = Schemas['ChatRequest'];
+export type ChatResult = Schemas['ChatResult'];
+export type ChatEvent = Schemas['ChatEvent'];
+export type SpeechRequest = Schemas['SpeechRequest'];
+export type Problem = Schemas['Problem'];
+export type ProblemCode = Schemas['ProblemCode'];
+export type Violation = Schemas['Violation'];

@@ -1,0 +1,105 @@
+/** The events of a chat's stream (WHATWG server-sent events), held to the contract: numbered, one last event, nothing after it. */
+import { createParser } from 'eventsource-parser';
+import type { ChatEvent } from './contract.ts';
+import { ParlanceError } from './errors.ts';
+
+/** An event of any type: the service may be newer than this client. */
+interface AnyEvent {
+  readonly type: string;
+  readonly seq: number;
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
+const isLast: Readonly<Record<ChatEvent['type'], boolean>> = {
+  'chat.started': false,
+  'step.started': false,
+  'reasoning.delta': false,
+  'content.delta': false,
+  'tool.started': false,
+  'tool.progress': false,
+  'audio.created': false,
+  'tool.finished': false,
+  'chat.completed': true,
+  'chat.failed': true,
+};
+
+/** How long a connection may stay open behind the last event before we close it ourselves. */
+const patienceMs = 1_000;
+
+/**
+ * Passes over events of unknown types. The last event comes when the stream has ended behind it. Leaving the loop
+ * ends the connection. Throws a `ParlanceError` with the code `stream-broken`, or the signal's reason.
+ */
+export async function* readChatEvents(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ChatEvent, void, undefined> {
+  const reader: Reader = body.getReader();
+  const events = parse(reader);
+  try {
+    for (let expected = 0; ; expected++) {
+      const { value: event } = await events.next();
+      signal?.throwIfAborted();
+      if (!event) throw broken('The stream ended before its last event.');
+      if (event.seq !== expected) throw broken(`Event ${event.seq} came where ${expected} was due.`);
+      if (!isKnown(event)) continue;
+      if (isLast[event.type]) await expectEnd(events);
+      yield event;
+      if (isLast[event.type]) return;
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error instanceof ParlanceError ? error : broken('The connection broke before the last event.', error);
+  } finally {
+    await reader.cancel().catch(() => undefined); // a broken one has nothing left to cancel
+  }
+}
+
+async function* parse(reader: Reader): AsyncGenerator<AnyEvent, undefined> {
+  const decoder = new TextDecoder();
+  const complete: string[] = [];
+  const parser = createParser({ onEvent: ({ data }) => complete.push(data) });
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return undefined;
+    parser.feed(decoder.decode(value, { stream: true }));
+    for (const data of complete.splice(0)) yield toEvent(data);
+  }
+}
+
+function toEvent(data: string): AnyEvent {
+  let event: Partial<AnyEvent> | null;
+  try {
+    event = JSON.parse(data) as typeof event;
+  } catch (cause) {
+    throw broken('An event of the stream is not JSON.', cause);
+  }
+  if (typeof event?.type !== 'string' || typeof event.seq !== 'number') {
+    throw broken('An event of the stream has no type or no number.');
+  }
+  return event as AnyEvent;
+}
+
+function isKnown(event: AnyEvent): event is ChatEvent {
+  return Object.hasOwn(isLast, event.type);
+}
+
+/** A connection that breaks behind the last event takes nothing away. */
+async function expectEnd(events: AsyncGenerator<AnyEvent, undefined>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, patienceMs);
+  });
+  const following = events.next().then(
+    ({ value }) => value,
+    () => undefined,
+  );
+  const event = await Promise.race([following, patience]);
+  clearTimeout(timer);
+  if (event) throw broken(`The event ${event.type} came after the last one.`);
+}
+
+function broken(detail: string, cause?: unknown): ParlanceError {
+  return new ParlanceError('stream-broken', detail, { cause });
+}

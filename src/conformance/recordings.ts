@@ -1,0 +1,45 @@
+/** The recordings that the kit plays to engines of transcription. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Container } from '../../engines/contract.ts';
+import { mediaTypes } from '../audio/sniff.ts';
+import { sampleRate, wavHeader } from '../audio/wav.ts';
+import type { Sound, TranscriptionSubject } from './transcription.ts';
+
+/** "Yes no hello", spoken by eSpeak NG: 16 kHz mono. */
+export const spokenWords = new URL('./words.wav', import.meta.url);
+
+const bytesPerMs = (sampleRate * 2) / 1000;
+const silentMs = 1_000;
+
+/** Bytes without sense behind the first bytes of a webm. */
+const nonsense = Buffer.concat([
+  Buffer.from('1a45dfa3', 'hex'),
+  Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 251)),
+]);
+
+const silence = Buffer.concat([wavHeader(silentMs * bytesPerMs), Buffer.alloc(silentMs * bytesPerMs)]);
+
+/**
+ * Writes each recording into a directory of its own, which goes with it. `words` is a WAV file of 16 kHz mono s16 with
+ * a plain header, of words that the engine understands.
+ */
+export async function openRecorder(words: URL | string = spokenWords): Promise<TranscriptionSubject['record']> {
+  const contents: Readonly<Record<Sound, Buffer>> = { words: await readFile(words), silence, nonsense };
+  return async (sound) => {
+    const content = contents[sound];
+    const container: Container = sound === 'nonsense' ? 'webm' : 'wav';
+    const directory = await mkdtemp(join(tmpdir(), 'parlance-kit-'));
+    const path = join(directory, 'recording');
+    await writeFile(path, content);
+    return {
+      path,
+      bytes: content.length,
+      container,
+      mediaType: mediaTypes[container],
+      durationMs: (content.length - wavHeader(0).length) / bytesPerMs,
+      [Symbol.asyncDispose]: async () => rm(directory, { recursive: true }),
+    };
+  };
+}
