@@ -3,7 +3,8 @@
  * backend answers or something fails.
  */
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import { Readable } from 'node:stream';
 import Koa, { type Context } from 'koa';
@@ -13,7 +14,7 @@ import { checkAnswer } from './contract/answers.ts';
 import { apiRoot, documents, operationsById } from './contract/document.ts';
 import { preflightHeaders, type Access } from './http/access.ts';
 import { linger } from './http/body.ts';
-import { toServerSentEvents } from './http/events.ts';
+import { eventStreamHeaders, sendEvents } from './http/events.ts';
 import { readJson, type ByteBudget } from './http/json.ts';
 import { readForm } from './http/upload.ts';
 import type { AnyAnswer, OperationId, Schemas } from './operations.ts';
@@ -25,6 +26,8 @@ export interface AppOptions {
   readonly budget: ByteBudget;
   /** Milliseconds that a body may take to arrive. */
   readonly bodyTimeoutMs: number;
+  /** Milliseconds of silence before a stream says that it lives. */
+  readonly heartbeatMs: number;
   readonly log: Logger;
   /** Holds every answer against the contract before it is sent. */
   readonly checkAnswers: boolean;
@@ -40,6 +43,8 @@ class CallerGone extends Error {
   override readonly name = 'CallerGone';
 }
 
+type ProblemAnswer = ReturnType<typeof problemAnswer>;
+
 /** What belongs to one request, and ends with it. */
 interface Exchange {
   readonly id: string;
@@ -53,20 +58,28 @@ interface Exchange {
 export function createApp(options: AppOptions): RequestListener {
   const app = new Koa();
   app.on('error', (error: unknown) => options.log.debug({ err: error }, 'a connection broke'));
-  app.use((context) => serve(context, options));
+  const inFlight = endingWith(options.ending);
+  app.use((context) => serve(context, options, inFlight));
   const handle = app.callback();
   return (req, res) => void handle(req, res);
 }
 
-async function serve(context: Context, options: AppOptions): Promise<void> {
-  const exchange = openExchange(context, options);
+/** Requests that end with the service. (As listeners of its signal, each would look at all others when it begins and ends.) */
+function endingWith(ending: AbortSignal): Set<AbortController> {
+  const inFlight = new Set<AbortController>();
+  ending.addEventListener('abort', () => inFlight.forEach((request) => request.abort(ending.reason)), { once: true });
+  return inFlight;
+}
+
+async function serve(context: Context, options: AppOptions, inFlight: Set<AbortController>): Promise<void> {
+  const exchange = openExchange(context, options, inFlight);
   context.set('X-Request-Id', exchange.id);
   const { origin } = context.headers;
   try {
     context.set(options.access.corsHeaders(origin));
     if (context.path !== '/healthz') options.access.admit(context.headers);
     if (isPreflight(context)) answerPreflight(context);
-    else send(context, await answer(context, exchange, options));
+    else await deliver(context, await answer(context, exchange, options), exchange, options);
   } catch (error) {
     sendProblem(context, exchange, error, options.log);
   }
@@ -100,24 +113,48 @@ async function answerOperation(context: Context, exchange: Exchange, options: Ap
   const check = (found: AnyAnswer) =>
     options.checkAnswers && exchange.operation ? checkAnswer(exchange.operation, found) : found;
   try {
-    return check(await options.respond(incoming(context, exchange, options)));
+    return check(await withSound(await options.respond(incoming(context, exchange, options)), exchange, options.log));
   } catch (error) {
-    const reason = exchange.signal.aborted ? (exchange.signal.reason as unknown) : error;
-    if (reason instanceof CallerGone) throw reason;
-    const problem = problemAnswer(reason, exchange.id);
-    logFailure(problem, error, exchange, options.log);
-    return check(problem);
+    return check(failureOf(error, exchange, options.log));
   }
 }
 
-function openExchange({ req, res, method, path }: Context, { log, ending }: AppOptions): Exchange {
+/**
+ * With its first bytes there, where it is audio: what fails before them can still be told in a problem. What fails
+ * later breaks the connection: what has come must not look whole.
+ */
+async function withSound(found: AnyAnswer, exchange: Exchange, log: Logger): Promise<AnyAnswer> {
+  if (!found.mediaType.startsWith('audio/')) return found;
+  const body = Readable.from(found.body as AsyncIterable<Uint8Array>, { objectMode: false });
+  exchange.cleanups.push(() => body.destroy(exchange.signal.reason as Error | undefined));
+  await once(body, 'readable');
+  body.on('error', (error) => {
+    const reason: unknown = exchange.signal.aborted ? exchange.signal.reason : error;
+    if (!(reason instanceof CallerGone)) logFailure(problemAnswer(reason, exchange.id), error, exchange, log);
+  });
+  return { ...found, body };
+}
+
+/** What the caller is told of a failure in an operation, which the log has heard of. Throws when the caller is gone. */
+function failureOf(error: unknown, exchange: Exchange, log: Logger): ProblemAnswer {
+  const reason = exchange.signal.aborted ? (exchange.signal.reason as unknown) : error;
+  if (reason instanceof CallerGone) throw reason;
+  const problem = problemAnswer(reason, exchange.id);
+  logFailure(problem, error, exchange, log);
+  return problem;
+}
+
+function openExchange(
+  { req, res, method, path }: Context,
+  { log }: AppOptions,
+  inFlight: Set<AbortController>,
+): Exchange {
   const controller = new AbortController();
-  const end = () => controller.abort(ending.reason);
-  ending.addEventListener('abort', end);
+  inFlight.add(controller);
   const exchange: Exchange = { id: randomUUID(), started: performance.now(), signal: controller.signal, cleanups: [] };
   res.once('finish', () => linger(req));
   res.once('close', () => {
-    ending.removeEventListener('abort', end);
+    inFlight.delete(controller);
     const finished = res.writableFinished;
     if (!finished) controller.abort(new CallerGone('the caller has left'));
     const { id, operation } = exchange;
@@ -129,9 +166,10 @@ function openExchange({ req, res, method, path }: Context, { log, ending }: AppO
   return exchange;
 }
 
-/** The contract's template where there is one: the id of a clip is the permission to hear it. */
+/** The contract's template where there is one; the id of a clip is never told: it is the permission to hear it. */
 function pathForLog(operation: OperationId | undefined, path: string): string {
-  return operation === undefined ? path : `${apiRoot}${operationsById.get(operation)?.path ?? ''}`;
+  if (operation === undefined) return path.replace(/(\/clips\/)[^/]+/i, '$1{id}');
+  return `${apiRoot}${operationsById.get(operation)?.path ?? ''}`;
 }
 
 function runCleanup(cleanup: () => unknown, { id }: Exchange, log: Logger): void {
@@ -141,7 +179,8 @@ function runCleanup(cleanup: () => unknown, { id }: Exchange, log: Logger): void
 }
 
 function incoming(context: Context, exchange: Exchange, options: AppOptions): Incoming {
-  const { req, res, headers, path, method, querystring } = context;
+  const { req, res, path, method, querystring } = context;
+  const headers = method === 'HEAD' ? withoutRange(context.headers) : context.headers;
   const { id, signal, cleanups } = exchange;
   const source = { req, res, signal, timeoutMs: options.bodyTimeoutMs };
   return {
@@ -166,6 +205,11 @@ function incoming(context: Context, exchange: Exchange, options: AppOptions): In
   };
 }
 
+/** A range is one of GET's alone (RFC 9110, 14.2). */
+function withoutRange({ range: _range, ...others }: IncomingHttpHeaders): IncomingHttpHeaders {
+  return others;
+}
+
 function isPreflight({ method, headers }: Context): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }
@@ -182,19 +226,46 @@ function answerPreflight(context: Context): void {
   context.status = 204;
 }
 
-function send(context: Context, { status, mediaType, headers = {}, body }: AnyAnswer): void {
+async function deliver(context: Context, found: AnyAnswer, exchange: Exchange, options: AppOptions): Promise<void> {
+  if (found.mediaType === 'text/event-stream') await stream(context, found, exchange, options);
+  else if (found.mediaType.startsWith('audio/')) sendAudio(context, found);
+  else send(context, found);
+}
+
+/** Past Koa, which has nothing to add to a stream but memory. */
+async function stream(context: Context, { body }: AnyAnswer, exchange: Exchange, options: AppOptions): Promise<void> {
+  context.respond = false;
+  context.status = 200;
+  context.set(eventStreamHeaders);
+  await sendEvents(context.res, {
+    events: body as AsyncIterable<Schemas['ChatEvent']>,
+    signal: exchange.signal,
+    heartbeatMs: options.heartbeatMs,
+    toProblem: (error) => failureOf(error, exchange, options.log).body,
+  });
+}
+
+function sendAudio(context: Context, { body, ...head }: AnyAnswer): void {
+  sendHead(context, head);
+  context.set(audioHeaders);
+  context.body = body;
+}
+
+const audioHeaders = {
+  // What an address says never changes, but it is its hearer's alone; a proxy that buffers would hold it back.
+  'Cache-Control': 'private, no-transform, max-age=600',
+  'X-Accel-Buffering': 'no',
+} as const;
+
+function send(context: Context, { body, ...head }: AnyAnswer): void {
+  sendHead(context, head);
+  context.body = typeof body === 'string' ? body : JSON.stringify(body);
+}
+
+function sendHead(context: Context, { status, mediaType, headers = {} }: Omit<AnyAnswer, 'body'>): void {
   context.status = status;
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) context.set(name, value);
   context.type = mediaType;
-  if (mediaType === 'text/event-stream') {
-    context.set({ 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' });
-    context.body = Readable.from(toServerSentEvents(body as AsyncIterable<Schemas['ChatEvent']>));
-  } else if (mediaType.startsWith('audio/')) {
-    context.body = Readable.from(body as AsyncIterable<Uint8Array>, { objectMode: false });
-  } else {
-    context.body = typeof body === 'string' ? body : JSON.stringify(body);
-    context.type = mediaType; // Koa takes a string for text
-  }
 }
 
 /** Failures outside of an operation: access, preflight, and answers that break the contract. */
@@ -209,12 +280,7 @@ function sendProblem(context: Context, exchange: Exchange, error: unknown, log: 
 }
 
 /** Failures of ours go to the log with their cause; a caller's mistakes are told to the caller. */
-function logFailure(
-  { status, body }: { status: number; body: Schemas['Problem'] },
-  error: unknown,
-  exchange: Exchange,
-  log: Logger,
-): void {
+function logFailure({ status, body }: ProblemAnswer, error: unknown, exchange: Exchange, log: Logger): void {
   const facts = { id: exchange.id, operation: exchange.operation, code: body.code, err: error };
   if (status >= 500) log.error(facts, 'a request failed');
   else if (error instanceof Error && error.cause !== undefined) log.warn(facts, 'a request was refused');

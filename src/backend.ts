@@ -1,6 +1,6 @@
 /**
  * Routing and validation by the contract: the only file that knows openapi-backend. A request goes through routing,
- * auth, its body, validation and its handler, in this order.
+ * auth, its body, validation and its handler, in this order; in sandbox mode it may prefer another answer after routing.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Ajv2020, type Options } from 'ajv/dist/2020.js';
@@ -35,6 +35,8 @@ export interface BackendOptions<Services> {
   readonly services: Services;
   /** Refuses an operation before its body is read, by throwing. */
   readonly admit: (operationId: OperationId) => void;
+  /** An answer that the head of a request asks for, before anything else is looked at; undefined: none. */
+  readonly prefer?: ((operationId: OperationId, incoming: Incoming) => AnyAnswer | undefined) | undefined;
 }
 
 export type Respond = (incoming: Incoming) => Promise<AnyAnswer>;
@@ -84,8 +86,18 @@ export async function createBackend<Services>(options: BackendOptions<Services>)
     const { method, path, headers } = incoming;
     if (!isDecodable(path)) throw new ProblemError('not-found', 'The address is not valid percent-encoding.');
     const request: Request = { method, path, headers: headers as Request['headers'] };
+    const preferred = preferredAnswer(request, incoming);
+    if (preferred) return preferred;
     return (await api.handleRequest(request, { incoming, request, bodyBytes: 0 } satisfies Exchange)) as AnyAnswer;
   };
+
+  function preferredAnswer(request: Request, incoming: Incoming): AnyAnswer | undefined {
+    if (!options.prefer) return undefined;
+    const operation = api.matchOperation(request) as unknown as RoutedOperation | undefined;
+    const preferred = operation && options.prefer(operation.operationId, incoming);
+    if (preferred) incoming.routedTo(operation.operationId);
+    return preferred;
+  }
 }
 
 function isDecodable(path: string): boolean {
@@ -118,25 +130,40 @@ async function openApi(ajvOptions: Options, handlers?: HandlerMap): Promise<Api>
     },
   });
   await api.init();
-  memoiseRouter(api);
+  lightenRouter(api);
   if (handlers) api.validator.preCompileRequestValidators();
   return api;
 }
 
-/** The router rebuilds its list of operations several times a request; the document never changes. */
-function memoiseRouter({ router }: Api): void {
+/**
+ * The router rebuilds its list of operations and their patterns several times a request, though the document never
+ * changes; and as often it parses the whole request, of which only parameters need it.
+ */
+function lightenRouter({ router }: Api): void {
   const operations = router.getOperations();
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]));
+  const placeOf = (method: string, path: string) => `${method.toLowerCase()} ${path}`;
+  const withoutParameters = operations.filter(({ path }) => !path.includes('{'));
+  const byPlace = new Map(withoutParameters.map((one) => [placeOf(one.method, `${apiRoot}${one.path}`), one]));
+  const match = router.matchOperation.bind(router);
+  const parse = router.parseRequest.bind(router);
   router.getOperations = () => operations;
   router.getOperation = (operationId) => byId.get(operationId);
+  router.matchOperation = ((request: Request, strict: boolean) =>
+    byPlace.get(placeOf(request.method, request.path)) ?? match(request, strict)) as typeof match;
+  router.parseRequest = (request, operation) =>
+    operation?.parameters?.length
+      ? parse(request, operation)
+      : { ...request, params: {}, query: {}, cookies: {}, requestBody: request.body as unknown };
 }
 
 function operationHandlers<Services>({ handlers, services }: BackendOptions<Services>): HandlerMap {
   const call =
     (handler: unknown) =>
     (context: Context, { incoming }: Exchange) => {
-      const { query, params: path, headers, requestBody: body } = context.request as unknown as Record<string, unknown>;
+      const { query, params: path, requestBody: body } = context.request as unknown as Record<string, unknown>;
       const { id, signal, log } = incoming;
+      const headers = declaredHeaders(context.operation as unknown as RoutedOperation, incoming);
       const request = { id, query, path, headers, body, signal, log };
       // The contract has validated it; the map of handlers has typed it.
       return (handler as (request: unknown, services: Services) => Promise<AnyAnswer>)(request, services);
@@ -154,6 +181,12 @@ function declaredQuery({ parameters = [] }: OperationObject, { query }: Incoming
       return value === undefined || value === '' ? [] : [[name, value]];
     }),
   );
+}
+
+/** By their names in the contract. */
+function declaredHeaders({ parameters = [] }: OperationObject, { headers }: Incoming): Record<string, unknown> {
+  const known = parameters.filter((parameter) => parameter.in === 'header');
+  return Object.fromEntries(known.map(({ name }) => [name, headers[name.toLowerCase()]]));
 }
 
 interface ReadBody {

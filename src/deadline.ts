@@ -8,13 +8,30 @@ export async function withDeadline<T>(
 ): Promise<T> {
   signal.throwIfAborted();
   const controller = new AbortController();
-  const leave = () => controller.abort(signal.reason);
+  const unfollow = follow(signal, controller);
   const timer = setTimeout(() => controller.abort(late()), ms);
-  signal.addEventListener('abort', leave, { once: true });
   try {
     return await work(controller.signal);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', leave);
+    unfollow();
   }
+}
+
+/** Aborts the controller with the signal, until the function that it returns is called. */
+export function follow(signal: AbortSignal, controller: AbortController): () => void {
+  const abort = () => controller.abort(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  return () => signal.removeEventListener('abort', abort);
+}
+
+/** The outcome of the work, or the signal's reason as soon as it aborts, whether or not the work heeds it. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason as Error);
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
 }

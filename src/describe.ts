@@ -15,11 +15,15 @@ export async function describeService({ url, registry }: Service): Promise<strin
   for (const capability of capabilities) {
     const { models } = await listModels(registry, capability);
     const title = titles[capability].padEnd(14);
-    if (models.length === 0) lines.push(`  ${title} no engine is configured`);
+    if (models.length === 0) lines.push(`  ${title} ${nothing(registry.instancesFor(capability))}`);
     for (const model of models) {
       const { id, available, reason } = await toEntry(model);
       lines.push(`  ${title} ${id}: ${available ? 'works' : reason}`);
     }
   }
   return lines.join('\n');
+}
+
+function nothing(instances: readonly string[]): string {
+  return instances.length === 0 ? 'no engine is configured' : `no model now; looked for by ${instances.join(', ')}`;
 }

@@ -9,12 +9,17 @@ import { runProgram } from './machine/programs.ts';
 import { listModels, toEntry } from './models.ts';
 import { loadSettings, type LoadedSettings } from './settings/load.ts';
 import { explainStartFailure } from './start-failure.ts';
+import { createMcpTools } from './tools/mcp/index.ts';
 
 try {
   const settings = loadSettings(process.env);
-  await using engines = await openEngines(settings, process.env, pino({ level: 'silent' }));
+  const log = pino({ level: 'silent' });
+  await using engines = await openEngines(settings, process.env, log);
+  await using mcp = createMcpTools({ settings, env: process.env, log });
   print('this machine', [node(), await ffmpeg(settings), { what: 'data', ok: true, detail: settings.dataDir }]);
   for (const { instance, findings } of await engines.registry.inspect()) print(`engine ${instance}`, findings);
+  const servers = await mcp.inspect();
+  if (servers.length > 0) print('MCP servers', servers);
   const able = await ableToTranscribe(engines.registry);
   console.log(able ? `Transcription works with: ${able}` : 'Nothing can transcribe.');
   if (!able) process.exitCode = 1;

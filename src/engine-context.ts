@@ -3,7 +3,8 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import type { EngineContext, Logger } from '../engines/contract.ts';
 import { createDecoder } from './audio/decode.ts';
-import { findProgram, runProgram } from './machine/programs.ts';
+import { createEncoder } from './audio/encode/index.ts';
+import { findProgram, runProgram, streamProgram } from './machine/programs.ts';
 import { createQueue } from './machine/queue.ts';
 import type { Workspace } from './machine/workspace.ts';
 import { SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
@@ -25,7 +26,9 @@ export function createEngineContexts({
   log,
   workspace,
 }: ContextOptions): (instance: string) => EngineContext {
-  const decode = createDecoder({ ffmpeg: findFfmpeg(settings, env), maxSeconds: settings.transcribeMaxSeconds });
+  const ffmpeg = findFfmpeg(settings, env);
+  const decode = createDecoder({ ffmpeg, maxSeconds: settings.transcribeMaxSeconds });
+  const encoder = createEncoder({ ffmpeg, temporaryDirectory: () => workspace.directory('speech') });
   return (instance) => ({
     instance,
     fetch: globalThis.fetch,
@@ -37,12 +40,14 @@ export function createEngineContexts({
     cores: availableParallelism(),
     temporaryDirectory: () => workspace.directory(instance),
     decode,
+    ...encoder,
     queue: (options) => createQueue(options, Date.now),
     run: runProgram,
+    start: streamProgram,
   });
 }
 
-/** The ffmpeg to decode with; undefined: the WASM decoders do it. */
+/** The ffmpeg to decode and to make opus with; undefined: WASM decoders do the one, and nothing the other. */
 export function findFfmpeg({ ffmpeg, baseDir }: LoadedSettings, env: Environment): string | undefined {
   if (ffmpeg === undefined) return findProgram('ffmpeg', env.PATH);
   const path = resolve(baseDir, ffmpeg);

@@ -7,7 +7,11 @@ import { startService, type Service } from './service.ts';
 import { loadSettings } from './settings/load.ts';
 import { explainStartFailure } from './start-failure.ts';
 
-const graceMs = 10_000;
+/** Docker kills ten seconds after it has asked. */
+const graceMs = 7_000;
+
+const sandboxNotice =
+  'THIS IS A SANDBOX (PARLANCE_SANDBOX): the engine `sandbox` makes its answers up, and `Prefer: code=NNN` has any declared one.';
 
 try {
   const settings = loadSettings(process.env);
@@ -19,6 +23,7 @@ try {
   endOnSignals(service, ended, preparation);
   // For people, on stderr; stdout is the log's.
   process.stderr.write(`${await describeService(service)}\n`);
+  if (settings.sandbox) process.stderr.write(`${sandboxNotice}\n`);
 } catch (error) {
   explainStartFailure(error);
 }

@@ -1,5 +1,5 @@
 /** Models as callers see them: the listings, the availability probe, and the choice that a request makes. */
-import type { Availability, Capability } from '../engines/contract.ts';
+import { EngineError, type Availability, type Capability } from '../engines/contract.ts';
 import { availabilityOf, type Registry, type ServedModel } from '../engines/registry.ts';
 import type { Schemas } from './operations.ts';
 import { ProblemError } from './problems.ts';
@@ -18,22 +18,39 @@ export async function listModels<C extends Capability>(registry: Registry, capab
   return { models, default: registry.defaultOf(capability, models) };
 }
 
-/** The model that the request names, else the default. Throws `unknown-model` with valid ids, or `no-engine`. */
+/**
+ * The model that the request names (at `pointer` in its body), else the default. Throws `unknown-model` with valid ids,
+ * or `no-engine`.
+ */
 export async function chooseModel<C extends Capability>(
   registry: Registry,
   capability: C,
   named: string | null | undefined,
+  pointer = '/model',
 ): Promise<ServedModel<C>> {
   const { models, default: standard } = await listModels(registry, capability);
   const found = named == null ? standard : models.find(({ id }) => id === named);
   if (found) return found;
-  if (models.length === 0) throw new ProblemError('no-engine', `No engine for ${capability} is configured.`);
+  if (models.length === 0) throw nothingServed(registry, capability);
   const ids = models.map(({ id }) => id);
   const more = ids.length > namesInMessages ? ', …' : '';
   const detail = `${named == null ? 'There is no default model; name one' : `No ${capability} model has the id "${named}"; valid are`}: ${ids.slice(0, namesInMessages).join(', ')}${more}.`;
   throw new ProblemError('unknown-model', detail, {
-    errors: [{ in: 'body', pointer: '/model', detail: 'must be the id of a listed model' }],
+    errors: [{ in: 'body', pointer, detail: 'must be the id of a listed model' }],
   });
+}
+
+function nothingServed(registry: Registry, capability: Capability): ProblemError {
+  return registry.instancesFor(capability).length > 0
+    ? new ProblemError('model-unavailable', `The engines for ${capability} have no model now.`)
+    : new ProblemError('no-engine', `No engine for ${capability} is configured.`);
+}
+
+/** Throws `model-unavailable` for a model that cannot work until something is done about it. */
+export async function requireAvailable(model: ServedModel): Promise<void> {
+  const { available, code, reason } = await availabilityOf(model);
+  // Whether a refused key is good again shows only when it is used.
+  if (!available && code !== 'key-refused') throw new EngineError('model-unavailable', reason);
 }
 
 export async function toEntry(model: ServedModel, override?: Availability): Promise<Entry> {

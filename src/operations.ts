@@ -94,7 +94,10 @@ export interface AnyAnswer {
   readonly body: unknown;
 }
 
-/** A handler answers or throws: a `ProblemError`, an engine's `EngineError`, the signal's reason. */
+/**
+ * A handler answers or throws: a `ProblemError`, an engine's `EngineError`, the signal's reason. So may the events of
+ * its answer: the app makes the last event of it.
+ */
 export type Handler<Op extends OperationId, Services> = (
   request: OperationRequest<Op>,
   services: Services,

@@ -1,18 +1,24 @@
 /** Builds the service out of its settings: registry, services, backend, app, server; and ends it again. */
-import { setMaxListeners } from 'node:events';
 import { getHeapStatistics } from 'node:v8';
 import type { Registry } from '../engines/registry.ts';
-import { createApp } from './app.ts';
+import { createApp, type RequestListener } from './app.ts';
 import { createBackend } from './backend.ts';
+import { createClipStore } from './clips/store.ts';
+import { apiRoot } from './contract/document.ts';
 import { largestRequestBody } from './contract/largest-body.ts';
+import { preferredAnswer } from './contract/preferred.ts';
 import type { ParentLogger } from './engine-context.ts';
-import { openEngines } from './engines.ts';
+import { openEngines, type OpenEngines } from './engines.ts';
 import { admit, handlers } from './handlers/index.ts';
 import { createAccess } from './http/access.ts';
 import { ByteBudget } from './http/json.ts';
 import { ProblemError } from './problems.ts';
 import { listen } from './server.ts';
 import type { Services } from './services.ts';
+import { createSpeakers } from './speech/speaker.ts';
+import { createMcpTools } from './tools/mcp/index.ts';
+import { createReadAloud } from './tools/read-aloud.ts';
+import { createToolbox } from './tools/toolbox.ts';
 import type { Environment, LoadedSettings } from './settings/load.ts';
 
 export interface ServiceOptions {
@@ -21,6 +27,19 @@ export interface ServiceOptions {
   readonly log: ParentLogger;
   /** Milliseconds that a body may take to arrive; five minutes when absent. */
   readonly bodyTimeoutMs?: number;
+  /** Milliseconds that a stream waits for its provider before it begins without it; five seconds when absent. */
+  readonly streamHoldMs?: number;
+  /** Milliseconds of silence before a stream says that it lives; fifteen seconds when absent. */
+  readonly heartbeatMs?: number;
+}
+
+/** The service without a socket: for a server of somebody else's, and for ours. */
+export interface App extends AsyncDisposable {
+  /** Answers every path of the service. Node's own kind, so that `http.createServer` and its like take it. */
+  readonly listener: RequestListener;
+  readonly registry: Registry;
+  /** Ends the requests that are still at work with `shutting-down`. */
+  readonly end: () => void;
 }
 
 export interface Service {
@@ -35,45 +54,84 @@ export interface Service {
 const farewellMs = 1_000;
 
 /** Throws a `RegistryError`, or what `listen` says. */
-export async function startService({ settings, env, log, bodyTimeoutMs = 300_000 }: ServiceOptions): Promise<Service> {
-  const engines = await openEngines(settings, env, log);
-  const { registry, workspace } = engines;
-  const services: Services = {
-    registry,
-    transcribeEnabled: settings.transcribeEnabled,
-    transcribeTimeoutMs: settings.transcribeTimeout * 1000,
-  };
-  const ending = new AbortController();
-  setMaxListeners(0, ending.signal); // one for each request in flight
-  const app = createApp({
-    respond: await createBackend({ handlers, services, admit: (operation) => admit(operation, services) }),
-    access: createAccess(settings),
-    budget: new ByteBudget(memoryForBodies()),
-    bodyTimeoutMs,
-    log,
-    checkAnswers: env.NODE_ENV !== 'production',
-    temporaryDirectory: () => workspace.directory('request'),
-    ending: ending.signal,
-  });
-  const server = await listen(app, settings).catch(async (error: unknown) => {
-    await engines[Symbol.asyncDispose]();
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const app = await openApp(options);
+  const server = await listen(app.listener, options.settings).catch(async (error: unknown) => {
+    await app[Symbol.asyncDispose]();
     throw error;
   });
   let stopped: Promise<void> | undefined;
   return {
     url: server.url,
-    registry,
+    registry: app.registry,
     stop: (graceMs) => (stopped ??= stop(graceMs)),
   };
 
   async function stop(graceMs: number): Promise<void> {
-    const abort = () => ending.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
-    const timers = [setTimeout(abort, graceMs), setTimeout(server.destroy, graceMs + farewellMs)];
+    const timers = [setTimeout(app.end, graceMs), setTimeout(server.destroy, graceMs + farewellMs)];
     await server.close();
     timers.forEach(clearTimeout);
-    abort();
-    await engines[Symbol.asyncDispose]();
+    await app[Symbol.asyncDispose]();
   }
+}
+
+/** Throws a `RegistryError`. Disposing of it ends what is at work and the engines with it. */
+export async function openApp(options: ServiceOptions): Promise<App> {
+  const engines = await openEngines(options.settings, options.env, options.log);
+  try {
+    return await buildApp(options, engines);
+  } catch (error) {
+    await engines[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<App> {
+  const { settings, env, log, bodyTimeoutMs = 300_000, streamHoldMs = 5_000, heartbeatMs = 15_000 } = options;
+  const { registry, workspace } = engines;
+  const speakers = await createSpeakers({ registry, defaultVoice: settings.ttsVoice });
+  const clips = createClipStore({ directory: () => workspace.directory('clip'), log });
+  const mcp = createMcpTools({ settings, env, log });
+  const tools = createToolbox([createReadAloud({ speakers, clips, log }), mcp]);
+  const services: Services = {
+    registry,
+    tools,
+    speakers,
+    clips,
+    linkTo: (path) => `${(settings.publicUrl ?? '').replace(/\/+$/, '')}${apiRoot}${path}`,
+    streamHoldMs,
+    transcribeEnabled: settings.transcribeEnabled,
+    transcribeTimeoutMs: settings.transcribeTimeout * 1000,
+  };
+  const ending = new AbortController();
+  const listener = createApp({
+    respond: await createBackend({
+      handlers,
+      services,
+      admit: (operation) => admit(operation, services),
+      prefer: settings.sandbox ? preferredAnswer : undefined,
+    }),
+    access: createAccess(settings),
+    budget: new ByteBudget(memoryForBodies()),
+    bodyTimeoutMs,
+    heartbeatMs,
+    log,
+    checkAnswers: env.NODE_ENV !== 'production',
+    temporaryDirectory: () => workspace.directory('request'),
+    ending: ending.signal,
+  });
+  const end = () => ending.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
+  mcp.connect();
+  return {
+    listener,
+    registry,
+    end,
+    async [Symbol.asyncDispose]() {
+      end();
+      await Promise.all([tools[Symbol.asyncDispose](), clips[Symbol.asyncDispose]()]);
+      await engines[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** A share of the heap, and never less than the largest valid request. */

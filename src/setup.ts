@@ -18,7 +18,7 @@ try {
   const log = pino({ level: 'silent' });
   await using engines = await openEngines(loadSettings(process.env), process.env, log);
   const done = await prepareEngines(engines.registry, { signal: ended.signal, log, terminal: process.stderr });
-  if (done) process.stderr.write('Everything that can be prepared is there. `npm run doctor` says what works.\n');
+  if (done) process.stderr.write('Everything that can be prepared is there. The command `doctor` says what works.\n');
   else process.exitCode = 1;
 } catch (error) {
   if (!ended.signal.aborted) explainStartFailure(error);

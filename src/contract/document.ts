@@ -20,8 +20,16 @@ export interface OperationObject {
 }
 
 export interface ResponseObject {
-  readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>;
-  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
+  readonly headers?: Readonly<
+    Record<string, { readonly required?: boolean; readonly schema: Schema; readonly example?: string }>
+  >;
+  readonly content?: Readonly<Record<string, MediaTypeObject>>;
+}
+
+export interface MediaTypeObject {
+  readonly schema: Schema;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
 export interface ContractDocument {

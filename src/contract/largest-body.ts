@@ -10,8 +10,12 @@ const scalarBytes = 32;
 /** For white space and for properties that the contract does not know, which it ignores. */
 const slackBytes = 65_536;
 
+const known = new WeakMap<Schema, number>();
+
 export function largestBody(schema: Schema): number {
-  return slackBytes + bytesOf(schema);
+  const bytes = known.get(schema) ?? slackBytes + bytesOf(schema);
+  known.set(schema, bytes);
+  return bytes;
 }
 
 /** Of all operations that take JSON. */

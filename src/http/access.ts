@@ -63,11 +63,13 @@ export function createAccess({ apiKeys, allowOpen, corsOrigins, publicUrl }: Acc
       if (origin !== undefined) admitOrigin(String(origin), String(host));
     },
     corsHeaders(origin) {
-      if (origin === undefined || !isListed(origin)) return {};
+      // A cache must not hand the answer to one origin to another.
+      const varies: Record<string, string> = corsOrigins.length > 0 ? { Vary: 'Origin' } : {};
+      if (origin === undefined || !isListed(origin)) return varies;
       return {
+        ...varies,
         'Access-Control-Allow-Origin': origin,
-        'Access-Control-Expose-Headers': 'Link, X-Request-Id, Retry-After',
-        Vary: 'Origin',
+        'Access-Control-Expose-Headers': 'Link, X-Request-Id, Retry-After, Accept-Ranges, Content-Range, ETag',
       };
     },
   };

@@ -1,5 +1,6 @@
 /** What reading any body needs: permission to send it, a deadline, and an end when the caller leaves. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { follow, unlessAborted } from '../deadline.ts';
 import { ProblemError } from '../problems.ts';
 
 /** A request and how its body may be read. */
@@ -33,21 +34,20 @@ export async function receive<T>(
   if (waiting.delete(req)) res.writeContinue();
   const late = () =>
     over.abort(new ProblemError('request-timeout', `The body did not arrive within ${String(timeoutMs / 1000)} s.`));
-  const left = () => over.abort(signal.reason);
   const over = new AbortController();
+  const unfollow = follow(signal, over);
   const timer = setTimeout(late, timeoutMs);
-  signal.addEventListener('abort', left, { once: true });
-  const interrupted = new Promise<never>((_resolve, reject) => {
-    over.signal.addEventListener('abort', () => reject(over.signal.reason as Error), { once: true });
-  });
   try {
-    return await Promise.race([read(over.signal), interrupted]);
+    return await unlessAborted(read(over.signal), over.signal);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', left);
-    over.abort();
+    unfollow();
+    over.abort(ended);
   }
 }
+
+/** Made once: without a reason, every abort would make an exception with a stack. */
+const ended = new Error('the body has been read');
 
 const lingerBytes = 64 * 1024 * 1024;
 const lingerMs = 10_000;

@@ -49,8 +49,16 @@ export async function readJson(source: BodySource, { limit, budget, onEnd }: Jso
     held = bytes;
   };
   hold(declaredLength(source.req) ?? 0); // before the caller is told to send it
-  const bytes = await receive(source, (signal) => collect(source.req, { hold, signal }));
+  const bytes = arrived(source.req) ?? (await receive(source, (signal) => collect(source.req, { hold, signal })));
   return { value: parseObject(bytes), bytes: bytes.length };
+}
+
+/** The body, if all of it has come together with the head: there is nothing to wait for. */
+function arrived(req: IncomingMessage): Buffer | undefined {
+  if (req.readableLength !== declaredLength(req)) return undefined;
+  const bytes = (req.read() as Buffer | null) ?? Buffer.alloc(0);
+  req.resume(); // to its end
+  return bytes;
 }
 
 interface Collecting {

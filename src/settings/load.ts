@@ -6,18 +6,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parseDocument } from 'yaml';
 import { isLoopback } from '../machine/loopback.ts';
 import { describeErrors, explainable } from '../../engines/schema-errors.ts';
-import { fileSchema, settingsSchema, settingsTable, type Settings } from './table.ts';
+import type { InstanceSettings, RegistryOptions } from '../../engines/registry.ts';
+import { fileSchema, settingsSchema, settingsTable, type McpServerSettings, type Settings } from './table.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** An engine instance as the settings write it: `use` and the engine's own options. */
-export interface InstanceSettings {
-  readonly use: string;
-  readonly [option: string]: unknown;
-}
-
 export interface LoadedSettings extends Settings {
-  readonly engines: Readonly<Record<string, InstanceSettings>>;
+  readonly engines: RegistryOptions['instances'];
+  readonly mcpServers: Readonly<Record<string, McpServerSettings>>;
   /** Relative paths in the settings are relative to this directory. */
   readonly baseDir: string;
   /** Set when DATA_DIR was named: temporary files live there too. */
@@ -35,7 +31,9 @@ const defaultFile = 'parlance.config.yaml';
 export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSettings {
   const file = readFile(env, cwd);
   const values: Record<string, unknown> = {};
-  if (file.values.engines !== undefined) values.engines = file.values.engines;
+  for (const name of ['engines', 'mcpServers']) {
+    if (file.values[name] !== undefined) values[name] = file.values[name];
+  }
   for (const [name, row] of Object.entries(settingsTable)) {
     const text = env[row.env];
     const inFile = row.inFile === false ? undefined : file.values[name];
@@ -46,7 +44,7 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
   if (wrong.length > 0) throw new SettingsError([...new Set(wrong)].join('\n'));
 
   const settings = values as unknown as Omit<Settings, 'dataDir'> &
-    Partial<Pick<LoadedSettings, 'dataDir' | 'engines'>>;
+    Partial<Pick<LoadedSettings, 'dataDir' | 'engines' | 'mcpServers'>>;
   refuseOpenDoors(settings);
   const dataDir = resolve(file.dir, settings.dataDir ?? join(homedir(), '.local/share/parlance'));
   return {
@@ -54,6 +52,7 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     dataDir,
     dataDirIsNamed: settings.dataDir !== undefined,
     engines: settings.engines ?? defaultEngines({ ...settings, dataDir }),
+    mcpServers: settings.mcpServers ?? {},
     baseDir: file.dir,
   };
 }
@@ -67,23 +66,63 @@ function refuseOpenDoors({ host, apiKeys, allowOpen }: Pick<Settings, 'host' | '
   );
 }
 
-const localModel = 'local';
-
-/** Without a file: what works on this machine alone, and the provider that the environment names. */
-function defaultEngines(settings: Omit<Settings, 'engines'>): LoadedSettings['engines'] {
-  const { whisperModel, transcribeModel, dataDir } = settings;
+/**
+ * Without a file: what works on this machine alone, and the provider that the environment names. In sandbox mode neither:
+ * no answer may depend on the machine, or cost something.
+ */
+function defaultEngines(settings: DefaultsSettings): LoadedSettings['engines'] {
+  const { sandbox, whisperModel, dataDir } = settings;
+  if (sandbox) return { sandbox: { use: 'sandbox' } };
   const file = whisperModel ?? join(dataDir, 'models', 'ggml-base.bin');
-  const local = { use: 'whisper-cli', models: [{ id: localModel, file }] };
-  const provider = providerOf(settings);
-  // What a provider calls its models is not ours to guess, so it serves the one that is named.
-  if (provider === undefined || transcribeModel === undefined || transcribeModel === localModel) return { local };
-  return { local, openai: { use: 'hosted-stt', ...provider, models: [transcribeModel] } };
+  return {
+    [localModel]: { use: 'whisper-cli', models: [{ id: localModel, file }] },
+    [localVoice]: { use: 'espeak' },
+    ...(providerOf(settings) ? { openai: hosted(settings) } : chatServersOfThisMachine(settings)),
+  };
 }
+
+type DefaultsSettings = Pick<Settings, 'dataDir'> & Partial<Settings>;
+
+const localModel = 'local';
+const localVoice = 'espeak';
 
 /** An address without a key means that none is needed. */
 function providerOf({ openaiApiKey: apiKey, openaiBaseUrl: baseUrl }: Partial<Settings>): object | undefined {
   if (apiKey === undefined && baseUrl === undefined) return undefined;
   return { baseUrl: baseUrl ?? 'https://api.openai.com/v1', ...(apiKey !== undefined && { apiKey }) };
+}
+
+/** What a provider calls its models is not ours to guess: it serves those that are named, and the chat models it lists. */
+function hosted(settings: DefaultsSettings): readonly InstanceSettings[] {
+  const { transcribeModel, chatModel, ttsModel } = settings;
+  const provider = providerOf(settings);
+  const named = (use: string, model: string | undefined, local: string) =>
+    model === undefined || model === local ? [] : [{ use, ...provider, models: [model] }];
+  return [
+    ...named('hosted-stt', transcribeModel, localModel),
+    { use: 'llm-agent', ...provider, ...chatModels('openai', chatModel) },
+    ...named('tts', ttsModel, localVoice),
+  ];
+}
+
+/** Where Ollama and the server of llama.cpp listen; they are found when they are there, and missed by nobody else. */
+const chatServers = { ollama: 'http://127.0.0.1:11434/v1', 'llama-cpp': 'http://127.0.0.1:8080/v1' } as const;
+
+function chatServersOfThisMachine({ chatModel }: DefaultsSettings): Record<string, InstanceSettings> {
+  const [first] = Object.keys(chatServers);
+  return Object.fromEntries(
+    Object.entries(chatServers).map(([name, baseUrl]) => [
+      name,
+      { use: 'llm-agent', baseUrl, ...(name === first && chatModels(name, chatModel)) },
+    ]),
+  );
+}
+
+/** A model that is named as the listing names it is found there; any other is served as it is written. */
+function chatModels(instance: string, model: string | undefined): object {
+  const isListed =
+    model === undefined || [instance, ...Object.keys(chatServers)].some((one) => model.startsWith(`${one}/`));
+  return isListed ? {} : { models: [model], discover: true };
 }
 
 interface SettingsFile {
@@ -183,7 +222,27 @@ function violations(schema: object, values: object, path: string | undefined): s
     const [name = '', ...rest] = pointer.split('/').slice(1);
     const row = Object.hasOwn(settingsTable, name) ? settingsTable[name as keyof Settings] : undefined;
     const place = [name, ...rest].join('.');
-    if (!row) return { where: [path, place].filter(Boolean).join(': ') };
+    if (!row) {
+      const where = [path, place].filter(Boolean).join(': ');
+      if (name !== 'mcpServers') return { where };
+      return { where, ...placeInMcpServer(rest[1]) };
+    }
     return { where: path ? `${row.env} (in the file: ${place})` : row.env, expects: row.expects, secret: row.secret };
   });
+}
+
+/** Keys stand in any of these; and what the patterns of some say, in words. */
+function placeInMcpServer(setting: string | undefined): { secret: boolean; expects?: string } {
+  switch (setting) {
+    case 'url':
+      return { secret: true, expects: 'must be an http or https address without user or fragment, such as https://tools.example.com/mcp' }; // prettier-ignore
+    case 'headers':
+      return { secret: true, expects: 'must be a mapping of header names to printable ASCII' };
+    case 'env':
+      return { secret: true, expects: 'must be a mapping of names to strings' };
+    case 'args':
+      return { secret: true, expects: 'must be a list of strings' };
+    default:
+      return { secret: false };
+  }
 }

@@ -4,6 +4,7 @@ export interface Settings {
   host: string;
   port: number;
   publicUrl?: string;
+  sandbox: boolean;
   apiKeys: string[];
   allowOpen: boolean;
   corsOrigins: string[];
@@ -64,6 +65,13 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     schema: { type: 'string', pattern: '^https?://[^/?#\\s]+(/[^?#\\s]*)?$' },
     expects: 'must be an http or https address without query, such as https://voice.example.com',
     description: 'The service as its clients see it; prefix of the links that it hands out',
+  },
+  sandbox: {
+    env: 'PARLANCE_SANDBOX',
+    ...flag,
+    default: false,
+    description:
+      'For contract tests: made-up answers from the engine `sandbox` unless the file lists engines, and `Prefer: code=NNN` for any declared answer',
   },
   apiKeys: {
     env: 'API_KEYS',
@@ -169,22 +177,91 @@ function schemaOf(rows: readonly [string, SettingRow][]) {
     properties: {
       ...Object.fromEntries(rows.map(([name, { schema, description }]) => [name, { ...schema, description }])),
       engines: enginesSchema,
+      mcpServers: mcpServersSchema,
     },
   } as const;
 }
+
+const instanceSchema = {
+  required: ['use'],
+  properties: {
+    use: {
+      ...text,
+      description: 'A built-in engine, a path relative to this file, or the name of an installed package.',
+    },
+  },
+} as const;
 
 const enginesSchema = {
   type: 'object',
   description: 'The engine instances by name.',
   propertyNames: { pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' },
+  // Not anyOf: its errors would speak of both forms.
+  additionalProperties: {
+    type: ['object', 'array'],
+    description: 'An instance, or a list of them: one provider that does several things.',
+    ...instanceSchema,
+    minItems: 1,
+    items: { type: 'object', ...instanceSchema },
+  },
+} as const;
+
+/** An MCP server whose tools the model may call, in the shape that other MCP clients use: a program, or an address. */
+export interface McpServerSettings {
+  /** What other clients write beside the rest, which says it already. */
+  readonly type?: 'stdio' | 'http' | 'streamable-http' | 'streamableHttp';
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The tools that are offered; absent: all. */
+  readonly tools?: readonly string[];
+  /** Seconds for a call of a tool. */
+  readonly timeout?: number;
+}
+
+const mcpServersSchema = {
+  type: 'object',
+  description: 'The MCP servers by name, whose tools the chat models may call.',
+  propertyNames: { pattern: '^[a-zA-Z0-9_-]{1,32}$' },
   additionalProperties: {
     type: 'object',
-    required: ['use'],
+    additionalProperties: false,
     properties: {
-      use: {
-        ...text,
-        description: 'A built-in engine, a path relative to this file, or the name of an installed package.',
+      type: { type: 'string', description: 'As other clients write it; `command` or `url` says it already.' },
+      command: { ...text, description: 'The program of a server that speaks over stdio.' },
+      args: { type: 'array', items: { type: 'string' }, description: 'Its arguments.' },
+      env: {
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        description: 'Its environment, beside HOME, PATH, SHELL and TERM.',
       },
+      url: {
+        type: 'string',
+        pattern: '^https?://[^/?#@\\s]+([/?][^#\\s]*)?$',
+        description: 'The address of a server that speaks streamable HTTP.',
+      },
+      headers: {
+        type: 'object',
+        propertyNames: { pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" },
+        additionalProperties: { type: 'string', pattern: '^[\\x20-\\x7e]*$' },
+        description: 'Sent with every request to it.',
+      },
+      tools: { type: 'array', items: text, description: 'The tools that are offered; absent: all.' },
+      timeout: {
+        type: 'number',
+        exclusiveMinimum: 0,
+        maximum: 3600,
+        description: 'Seconds that a call of a tool may take; absent: 60.',
+      },
+    },
+    // One of the two, and what belongs to it.
+    if: { required: ['command'] },
+    then: { properties: { url: false, headers: false, type: { enum: ['stdio'] } } },
+    else: {
+      required: ['url'],
+      properties: { args: false, env: false, type: { enum: ['http', 'streamable-http', 'streamableHttp'] } },
     },
   },
 } as const;
