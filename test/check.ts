@@ -12,7 +12,12 @@ const checks: readonly (readonly [what: string, ...command: string[]])[] = [
   ['format', 'prettier', '--check', '--log-level', 'warn', '.'],
   ['format of the spec', 'tsp', 'format', '--check', 'spec/**/*.tsp'],
   ['import rules', 'vitest', 'run', 'test/house.test.ts', '--reporter', 'dot'],
+  ['the workflows are valid Arazzo', 'redocly', 'lint', '--config', 'spec/redocly.yaml', 'spec/parlance.arazzo.yaml'],
+  ['breaks of the contract are announced', process.execPath, 'test/contract/check-breaking.ts'],
 ];
+
+/** What a check has found is worth a line even when it is well. */
+const telling = 'test/contract/check-breaking.ts';
 
 const failed: string[] = [];
 for (const [what, program = '', ...args] of checks) {
@@ -23,6 +28,7 @@ for (const [what, program = '', ...args] of checks) {
     timeout: 600_000,
   });
   console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${what}`);
+  if (status === 0 && args.includes(telling)) console.log(`       ${stdout.trim()}`);
   if (status === 0) continue;
   console.log(stdout, stderr);
   failed.push(what);

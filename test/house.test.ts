@@ -78,7 +78,7 @@ describe('the house', () => {
 
   it('lets handlers reach neither HTTP nor the machine', () => {
     const allowed =
-      /^(src\/(deadline|operations|problems|services|models)\.ts|src\/handlers\/|engines\/(contract|registry)\.ts)/;
+      /^(src\/(deadline|operations|problems|services|models)\.ts|src\/(handlers|chat)\/|engines\/(contract|registry)\.ts)/;
     expect(
       offenders(
         (importer, imported) => importer.startsWith('src/handlers/') && isHouse(imported) && !allowed.test(imported),
@@ -87,9 +87,20 @@ describe('the house', () => {
     expect(offenders((importer, imported) => importer.startsWith('src/handlers/') && !isHouse(imported))).toEqual([]);
   });
 
-  it('takes the generated types in one place', () => {
+  it('takes the generated types in one place, and in one for the client', () => {
+    const places = ['src/operations.ts', 'src/client/contract.ts'];
+    expect(offenders((importer, imported) => imported === 'generated/api.d.ts' && !places.includes(importer))).toEqual(
+      [],
+    );
+  });
+
+  it('keeps the client apart from the service, and from Node.js', () => {
+    const allowed = /^(src\/client\/|generated\/api\.d\.ts|openapi-fetch|eventsource-parser)/;
+    expect(offenders((importer, imported) => importer.startsWith('src/client/') && !allowed.test(imported))).toEqual(
+      [],
+    );
     expect(
-      offenders((importer, imported) => imported === 'generated/api.d.ts' && importer !== 'src/operations.ts'),
+      offenders((importer, imported) => imported.startsWith('src/client/') && !importer.startsWith('src/client/')),
     ).toEqual([]);
   });
 

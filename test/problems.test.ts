@@ -6,6 +6,11 @@ import { invalid, ProblemError, problemAnswer, problems } from '../src/problems.
 
 const codes = Object.keys(problems) as ProblemCode[];
 
+interface Shown {
+  readonly example?: Schemas['Problem'];
+  readonly examples?: Readonly<Record<string, { readonly value: Schemas['Problem'] }>>;
+}
+
 function statusesOf(operation: string): number[] {
   return Object.keys(operationsById.get(operation)?.responses ?? {}).map(Number);
 }
@@ -38,6 +43,22 @@ describe('the table of problems', () => {
   it('has a status for each code that some operation declares, but for what stands outside of all paths', () => {
     const declared = [...operationsById.keys()].flatMap(statusesOf);
     for (const code of codes) expect(declared, code).toContain(problems[code].status);
+  });
+
+  it('is what the examples of the contract show, and every declared problem has one', () => {
+    for (const [operation, { responses }] of operationsById) {
+      for (const [status, { content = {} }] of Object.entries(responses)) {
+        const shown = content['application/problem+json'] as Shown | undefined;
+        if (!shown) continue;
+        const examples = shown.examples ? Object.values(shown.examples).map(({ value }) => value) : [shown.example];
+        for (const example of examples) {
+          const code = example?.code ?? 'internal-error';
+          const { status: expected, title } = problems[code];
+          expect(String(expected), `${operation} ${status}`).toBe(status);
+          expect(example).toMatchObject({ title, status: expected, type: `urn:parlance:problem:${code}` });
+        }
+      }
+    }
   });
 
   it('names a Retry-After only where the contract declares one', () => {

@@ -11,6 +11,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 import { connectRaw, requestHead } from './support/raw-socket.ts';
 
 const path = '/api/v1/chat';
+const withoutEngines = { config: 'engines: {}\n' };
 const emoji = '\u{1F600}';
 
 /** Every field at its limit, every character at four bytes; `extra` more characters in the last message. */
@@ -54,7 +55,7 @@ describe('100 messages of 32,000 characters of four bytes', () => {
   let api: Api;
 
   beforeAll(async () => {
-    service = await startTestService();
+    service = await startTestService(withoutEngines);
     api = createApi(service.url);
   });
   afterAll(() => service[Symbol.asyncDispose]());
@@ -83,7 +84,7 @@ describe('100 messages of 32,000 characters of four bytes', () => {
 
 describe('a service with a heap of 512 MB', () => {
   it('outlives ten of the largest chats at once', async () => {
-    const service = await startChildService({ nodeOptions: ['--max-old-space-size=512'] });
+    const service = await startChildService({ ...withoutEngines, nodeOptions: ['--max-old-space-size=512'] });
     const api = createApi(service.url);
     for (const { encode } of [...encodings, ...encodings]) {
       const body = encode(largestChat());
@@ -102,7 +103,7 @@ describe('a body that is larger than any valid one', () => {
   const limit = largestBody({ $ref: '#/components/schemas/ChatRequest' });
 
   beforeAll(async () => {
-    service = await startTestService();
+    service = await startTestService(withoutEngines);
   });
   afterAll(() => service[Symbol.asyncDispose]());
 

@@ -7,7 +7,7 @@ let service: TestService;
 let api: Api;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ config: 'engines: {}\n' });
   api = createApi(service.url);
 });
 afterAll(() => service[Symbol.asyncDispose]());

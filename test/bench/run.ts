@@ -1,7 +1,10 @@
 /** `npm run bench`: all benchmarks, one table. They print and judge nothing: times are the machine's as much as ours. */
+import { benchChat } from './chat.ts';
 import { benchListing } from './listing.ts';
 import { benchMemory } from './memory.ts';
+import { benchSpeech } from './speech.ts';
+import { benchStreams } from './streams.ts';
 import { runBenchmarks } from './support/table.ts';
 import { benchTranscribe } from './transcribe.ts';
 
-await runBenchmarks([benchTranscribe, benchListing, benchMemory]);
+await runBenchmarks([benchTranscribe, benchListing, benchMemory, benchChat, benchStreams, benchSpeech]);

@@ -274,6 +274,27 @@ describe('a start is refused', () => {
     );
   });
 
+  it('for two engines of one capability under one name', async () => {
+    expect(await refusal({ twins: [{ use: 'tiny' }, { use: 'tiny' }] })).toContain(
+      'engines.twins: two engines for transcription; give each a name of its own',
+    );
+    expect(said).toEqual(['twins has ended', 'twins has ended']);
+  });
+
+  it('for a mistake in a list, with its place', async () => {
+    expect(await refusal({ mine: [{ use: 'tiny' }, { use: 'typo' }] })).toMatch(
+      /^engines\.mine\[1\]\.use: "typo" is no/,
+    );
+  });
+
+  it('not for a default that its instance may find out later', async () => {
+    const registry = await open(
+      { far: { use: 'tiny', models: [] }, near: { use: 'tiny', models: [local('a')] } },
+      { defaults: { transcription: 'far/m-1' } },
+    );
+    expect(registry.defaultOf('transcription', await registry.models('transcription'))).toBeUndefined();
+  });
+
   it('once for all mistakes', async () => {
     await writeFiles(home, { 'failing.js': tinyWith(`create() { throw new Error('boom'); }`) });
     const message = await refusal({
@@ -311,6 +332,16 @@ describe('models', () => {
     const call = { model: east!.engineId, recording: { path: '', bytes: 1, container: 'wav', mediaType: '' } } as const;
     const { text } = await east!.engine.transcribe(call, { signal: AbortSignal.timeout(1000) });
     expect(text).toBe('heard by m-1');
+  });
+
+  it('of one provider for several capabilities bear one name', async () => {
+    await writeFiles(home, { 'speaker.js': tinyWith(`capability: 'speech'`) });
+    const registry = await open({ mine: [{ use: 'tiny' }, { use: './speaker.js' }] });
+    for (const capability of ['transcription', 'speech'] as const) {
+      expect(await registry.models(capability)).toMatchObject([{ id: 'mine', instance: 'mine' }]);
+      expect(registry.instancesFor(capability)).toEqual(['mine']);
+    }
+    expect(registry.instancesFor('chat')).toEqual([]);
   });
 
   it('of one id may serve several capabilities', async () => {

@@ -88,7 +88,7 @@ describe('a service that is asked to end', () => {
     expect(alive(programs)).toEqual([]);
   });
 
-  test('ends after ten seconds all the same, and its callers are told', async () => {
+  test('ends within ten seconds all the same, and its callers are told', async () => {
     const service = await start();
     const { answer, programs } = await occupy(service);
     const asked = performance.now();
@@ -97,8 +97,8 @@ describe('a service that is asked to end', () => {
     expect(told).toMatchObject({ status: 503, body: { code: 'shutting-down' } });
     expect(await service.exit).toEqual({ code: 0, signal: null });
     const seconds = (performance.now() - asked) / 1000;
-    expect(seconds).toBeGreaterThan(9.5);
-    expect(seconds).toBeLessThan(12);
+    expect(seconds).toBeGreaterThan(6.5);
+    expect(seconds).toBeLessThan(10); // then Docker kills
     expect(alive(programs)).toEqual([]);
     expect(await readdir(join(service.dataDir, 'tmp'))).toEqual([]);
   });

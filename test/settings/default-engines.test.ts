@@ -10,21 +10,58 @@ async function enginesOf(env: Environment) {
   return loadSettings({ WHISPER_MODEL: '/models/base.bin', ...env }, await temporaryDirectory()).engines;
 }
 
-const local = { use: 'whisper-cli', models: [{ id: 'local', file: '/models/base.bin' }] };
+const here = {
+  local: { use: 'whisper-cli', models: [{ id: 'local', file: '/models/base.bin' }] },
+  espeak: { use: 'espeak' },
+};
+const ollama = { use: 'llm-agent', baseUrl: 'http://127.0.0.1:11434/v1' };
+const llamaCpp = { use: 'llm-agent', baseUrl: 'http://127.0.0.1:8080/v1' };
 const TRANSCRIBE_MODEL = 'whisper-large-v3';
 
 describe('without a settings file', () => {
   it.each<{ name: string; env: Environment }>([
     { name: 'nothing is set', env: {} },
-    {
-      name: 'a provider is named, but no model of it',
-      env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' },
-    },
-    { name: 'the model is the local one', env: { OPENAI_API_KEY: 'k', TRANSCRIBE_MODEL: 'local' } },
-    { name: 'a model is named, but no provider', env: { TRANSCRIBE_MODEL } },
+    { name: 'models are named, but no provider', env: { TRANSCRIBE_MODEL, TTS_MODEL: 'tts-1' } },
     { name: 'the provider’s variables are empty', env: { TRANSCRIBE_MODEL, OPENAI_API_KEY: '', OPENAI_BASE_URL: '' } },
-  ])('the local entry is alone when $name', async ({ env }) => {
-    expect(await enginesOf(env)).toEqual({ local });
+  ])('there is what this machine has when $name', async ({ env }) => {
+    expect(await enginesOf(env)).toEqual({ ...here, ollama, 'llama-cpp': llamaCpp });
+  });
+
+  it.each<{ model: string; models: object }>([
+    { model: 'llama3.2', models: { models: ['llama3.2'], discover: true } },
+    { model: 'ollama/llama3.2', models: {} },
+    { model: 'llama-cpp/qwen3', models: {} },
+  ])('CHAT_MODEL=$model is one of Ollama when nothing else is said', async ({ model, models }) => {
+    expect(await enginesOf({ CHAT_MODEL: model })).toEqual({
+      ...here,
+      ollama: { ...ollama, ...models },
+      'llama-cpp': llamaCpp,
+    });
+  });
+
+  it.each<{ name: string; env: Environment; openai: object[] }>([
+    { name: 'alone lists its chat models', env: {}, openai: [{ use: 'llm-agent' }] },
+    {
+      name: 'has no local models',
+      env: { TRANSCRIBE_MODEL: 'local', TTS_MODEL: 'espeak' },
+      openai: [{ use: 'llm-agent' }],
+    },
+    {
+      name: 'serves the models that are named',
+      env: { TRANSCRIBE_MODEL, CHAT_MODEL: 'gpt-5.2', TTS_MODEL: 'tts-2' },
+      openai: [
+        { use: 'hosted-stt', models: [TRANSCRIBE_MODEL] },
+        { use: 'llm-agent', models: ['gpt-5.2'], discover: true },
+        { use: 'tts', models: ['tts-2'] },
+      ],
+    },
+    { name: 'finds one that it lists', env: { CHAT_MODEL: 'openai/gpt-5.2' }, openai: [{ use: 'llm-agent' }] },
+  ])('a provider $name', async ({ env, openai }) => {
+    const provider = { baseUrl: 'https://api.openai.com/v1', apiKey: 'k' };
+    expect(await enginesOf({ OPENAI_API_KEY: 'k', ...env })).toEqual({
+      ...here,
+      openai: openai.map((instance) => ({ ...provider, ...instance })),
+    });
   });
 
   it.each<{ name: string; env: Environment; expected: object }>([
@@ -44,8 +81,11 @@ describe('without a settings file', () => {
       expected: { baseUrl: 'http://127.0.0.1:8000/v1', apiKey: 'k' },
     },
   ])('$name, and TRANSCRIBE_MODEL is the one model', async ({ env, expected }) => {
-    const openai = { use: 'hosted-stt', ...expected, models: [TRANSCRIBE_MODEL] };
-    expect(await enginesOf({ TRANSCRIBE_MODEL, ...env })).toEqual({ local, openai });
+    const openai = [
+      { use: 'hosted-stt', ...expected, models: [TRANSCRIBE_MODEL] },
+      { use: 'llm-agent', ...expected },
+    ];
+    expect(await enginesOf({ TRANSCRIBE_MODEL, ...env })).toEqual({ ...here, openai });
   });
 
   it('TRANSCRIBE_MODEL is the default, and the local model is still there', async () => {

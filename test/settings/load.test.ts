@@ -43,6 +43,7 @@ const examples: Readonly<Record<Name, { env: string; fromEnv: unknown; yaml?: st
     yaml: 'http://localhost:1/voice',
     fromFile: 'http://localhost:1/voice',
   },
+  sandbox: { env: '1', fromEnv: true, yaml: 'true', fromFile: true },
   apiKeys: { env: 'one, two,', fromEnv: ['one', 'two'], yaml: '[three]', fromFile: ['three'] },
   allowOpen: { env: 'true', fromEnv: true, yaml: 'true', fromFile: true },
   corsOrigins: {
@@ -74,6 +75,7 @@ describe('a setting', () => {
     expect(await load({})).toEqual({
       host: '127.0.0.1',
       port: 8484,
+      sandbox: false,
       apiKeys: [],
       allowOpen: false,
       corsOrigins: [],
@@ -85,11 +87,15 @@ describe('a setting', () => {
       dataDir: join(homedir(), '.local/share/parlance'),
       dataDirIsNamed: false,
       baseDir: folder,
+      mcpServers: {},
       engines: {
         local: {
           use: 'whisper-cli',
           models: [{ id: 'local', file: join(homedir(), '.local/share/parlance/models/ggml-base.bin') }],
         },
+        espeak: { use: 'espeak' },
+        ollama: { use: 'llm-agent', baseUrl: 'http://127.0.0.1:11434/v1' },
+        'llama-cpp': { use: 'llm-agent', baseUrl: 'http://127.0.0.1:8080/v1' },
       },
     });
   });
@@ -314,6 +320,8 @@ describe('a wrong value', () => {
     ['engines: [a]', 'engines: a list is not allowed: it must be object'],
     ['engines: { ear: whisper }', 'engines.ear: "whisper" is not allowed: it must be object'],
     ['engines: { ear: {} }', 'engines.ear: "use" is missing'],
+    ['engines: { ear: [] }', 'engines.ear: a list is not allowed: it must NOT have fewer than 1 items'],
+    ['engines: { ear: [{ use: x }, {}] }', 'engines.ear.1: "use" is missing'],
     ['engines: { ear: { use: 5 } }', 'engines.ear.use: 5 is not allowed: it must be string'],
     ['engines: { My Ear: { use: x } }', 'engines: "My Ear" is not allowed: it must match pattern'],
   ])('of a wrong type is refused: %s', async (yaml, says) => {
@@ -325,7 +333,7 @@ describe('a wrong value', () => {
     expect(message).not.toContain('\n');
     expect(message).toContain(`${file}: "prot" is no setting here; known are host, port, `);
     const known = /known are (.*)$/.exec(message)?.[1]?.split(', ');
-    expect(known?.sort()).toEqual([...namesInFile, 'engines'].sort());
+    expect(known?.sort()).toEqual([...namesInFile, 'engines', 'mcpServers'].sort());
   });
 
   it('is reported together with all others', async () => {

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { directoryVariable } from '../contract/coverage/recorder.ts';
 import { findProgram } from './programs.ts';
 import type { LogLine } from './service.ts';
 import { writeFiles } from './temporary.ts';
@@ -63,11 +64,20 @@ export async function startChildService(options: ProcessOptions = {}): Promise<C
   return service;
 }
 
+/** Lets the process note what it answers, where the test run has asked for that. */
+const coverage = (() => {
+  const directory = process.env[directoryVariable];
+  if (directory === undefined) return { env: {}, nodeOptions: [] };
+  const preload = new URL('../contract/coverage/preload.ts', import.meta.url);
+  return { env: { [directoryVariable]: directory }, nodeOptions: ['--import', preload.href] };
+})();
+
 /** Starts the service and resolves once it listens; whoever calls this disposes of it. */
 export async function spawnService(options: ProcessOptions = {}): Promise<ChildService> {
-  // MALLOC_ARENA_MAX as in `npm start`: the decoding threads would leave their memory to nobody.
-  const env = { PORT: '0', TRANSCRIBE_SETUP: 'off', MALLOC_ARENA_MAX: '1', ...options.env };
-  const child = await spawnProcess('src/main.ts', { ...options, env });
+  // MALLOC_ARENA_MAX and the semi-space as in `npm start`, which keeps the service small.
+  const env = { PORT: '0', TRANSCRIBE_SETUP: 'off', MALLOC_ARENA_MAX: '1', ...coverage.env, ...options.env };
+  const nodeOptions = ['--max-semi-space-size=4', ...coverage.nodeOptions, ...(options.nodeOptions ?? [])];
+  const child = await spawnProcess('src/main.ts', { ...options, env, nodeOptions });
   try {
     return toService(child, await addressOf(child));
   } catch (error) {

@@ -8,6 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Schemas } from '../../src/operations.ts';
+import { readEventStream } from './event-stream.ts';
 
 export interface Answer {
   readonly status: number;
@@ -155,7 +156,7 @@ function findOperation({ method, path }: { method: string; path: string }): read
 
 function checkOperation(
   place: readonly string[],
-  { status, headers }: Unchecked,
+  { status, headers, text }: Unchecked,
   mediaType: string,
   body: unknown,
   complain: (what: string) => Error,
@@ -170,10 +171,13 @@ function checkOperation(
     const isValid: boolean = value === null || ajv.validate(schema, value);
     if (!isValid) throw complain(`the header ${name} is "${value}"`);
   }
-  if (body === undefined || !jsonTypes.test(mediaType)) return;
+  const isStream = mediaType === 'text/event-stream';
+  if (body === undefined || !(isStream || jsonTypes.test(mediaType))) return;
   const pointer = [...place, 'responses', String(status), 'content', mediaType, 'schema'].map(escapeSegment).join('/');
-  const violations = violationsOf(`contract#/${encodeURI(pointer)}`, body);
-  if (violations !== undefined) throw complain(`its body ${violations}`);
+  for (const value of isStream ? readEventStream(text, complain) : [body]) {
+    const violations = violationsOf(`contract#/${encodeURI(pointer)}`, value);
+    if (violations !== undefined) throw complain(`its body ${violations}`);
+  }
 }
 
 function violationsOf(schema: string, value: unknown): string | undefined {

@@ -43,6 +43,8 @@ export interface RawProviderOptions {
   readonly readsPerSecond?: number;
   /** The bodies are counted but not kept. */
   readonly forgetful?: boolean;
+  /** Absent: any that is free. */
+  readonly port?: number;
 }
 
 /** The whole body first, then this answer. */
@@ -101,7 +103,7 @@ export async function openProvider(options: RawProviderOptions = {}): Promise<Ra
       void Promise.resolve(behave?.(call)).catch(() => undefined);
     });
   });
-  await listening(server);
+  await listening(server, options.port);
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     calls,
@@ -117,9 +119,9 @@ export async function openProvider(options: RawProviderOptions = {}): Promise<Ra
   };
 }
 
-function listening(server: Server): Promise<void> {
+function listening(server: Server, port = 0): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject).listen(0, '127.0.0.1', () => resolve());
+    server.once('error', reject).listen(port, '127.0.0.1', () => resolve());
   });
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { startService, type Service } from '../../src/service.ts';
 import { loadSettings } from '../../src/settings/load.ts';
+import { recordAnswers } from '../contract/coverage/recorder.ts';
 
 export interface TestServiceOptions {
   /** Beside HOST, PORT and DATA_DIR, which the test service sets itself. */
@@ -15,6 +16,10 @@ export interface TestServiceOptions {
   readonly files?: Readonly<Record<string, string>>;
   /** Milliseconds that a body may take to arrive. */
   readonly bodyTimeoutMs?: number;
+  /** Milliseconds that a stream waits for its provider before it begins without it. */
+  readonly streamHoldMs?: number;
+  /** Milliseconds of silence before a stream says that it lives. */
+  readonly heartbeatMs?: number;
 }
 
 export interface LogLine {
@@ -42,7 +47,7 @@ export async function startTestService({
   env = {},
   config,
   files = {},
-  bodyTimeoutMs,
+  ...intervals
 }: TestServiceOptions = {}): Promise<TestService> {
   const dir = await mkdtemp(join(tmpdir(), 'parlance-test-'));
   if (config !== undefined) await writeFile(join(dir, 'parlance.config.yaml'), config);
@@ -63,11 +68,12 @@ export async function startTestService({
     settings: loadSettings(environment, dir),
     env: environment,
     log: pino({ level: 'debug' }, sink),
-    ...(bodyTimeoutMs !== undefined && { bodyTimeoutMs }),
+    ...intervals,
   }).catch(async (error: unknown) => {
     await rm(dir, { recursive: true, force: true });
     throw error;
   });
+  recordAnswers(Number(new URL(service.url).port));
   const api = (path: string, init?: RequestInit) => fetch(`${service.url}/api/v1${path}`, init);
   return {
     url: service.url,

@@ -1,0 +1,189 @@
+/** What becomes of a chat when its caller leaves, stops reading, or the service ends. */
+import { connect } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { expectGuarantees } from '../chat/support/guarantees.ts';
+import {
+  chatOf,
+  completed,
+  content,
+  hello,
+  scripted,
+  stepStarted,
+  toolStarted,
+  type Action,
+  type Script,
+} from '../chat/support/script.ts';
+import { openStream } from '../chat/support/stream.ts';
+import { createApi } from '../support/http.ts';
+import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
+import { eventually } from './support/eventually.ts';
+
+const paths = { plain: '/chat', stream: '/chat/stream' };
+const limitMs = 250;
+
+async function start(options: TestServiceOptions = {}): Promise<TestService> {
+  const service = await startTestService({ ...scripted, ...options });
+  onTestFinished(() => service[Symbol.asyncDispose]());
+  return service;
+}
+
+const said = ({ log }: TestService, message: string) => log.filter(({ msg }) => msg === message);
+const inTime = <T>(look: () => T) => expect.poll(look, { timeout: limitMs, interval: 5 });
+const types = (events: readonly { type: string }[]) => events.map(({ type }) => type);
+
+const waiting: Action = { wait: 'signal' };
+const begun = [stepStarted(0), content(0, 'Hel')];
+
+describe.each(Object.entries(paths))('a caller of the %s variant that leaves', (_variant, path) => {
+  it.each<[string, Script]>([
+    ['before the provider has answered', [stepStarted(0), waiting]],
+    ['while the provider answers', [...begun, waiting]],
+    ['while tools run', [...begun, toolStarted(0, 0), toolStarted(0, 1), waiting]],
+  ])('ends the run %s', async (_when, script) => {
+    const service = await start();
+    const caller = new AbortController();
+    const left = expect(
+      service.post(path, chatOf(script), { signal: caller.signal }).then((response) => response.text()),
+    ).rejects.toThrow();
+    await eventually(() => said(service, 'began')).toHaveLength(1);
+    caller.abort();
+    await inTime(() => said(service, 'aborted')).toMatchObject([{ reason: 'CallerGone' }]);
+    await inTime(() => said(service, 'ended')).toHaveLength(1);
+    await inTime(() => said(service, 'request')).toMatchObject([{ status: 499 }]);
+    await left;
+    expect(service.log.filter(({ level }) => level >= 40)).toEqual([]);
+  });
+
+  it('leaves nothing behind when the engine does not heed its signal', async () => {
+    const service = await start();
+    const caller = new AbortController();
+    const left = expect(
+      service.post(path, chatOf([...begun, { wait: 'ever' }]), { signal: caller.signal }).then((it) => it.text()),
+    ).rejects.toThrow();
+    await eventually(() => said(service, 'began')).toHaveLength(1);
+    caller.abort();
+    await inTime(() => said(service, 'aborted')).toHaveLength(1);
+    await inTime(() => said(service, 'request')).toMatchObject([{ status: 499 }]);
+    await left;
+    await service.service.stop(0);
+    expect(service.log.filter(({ level }) => level >= 40)).toEqual([]);
+  });
+
+  it('after the end has ended nothing', async () => {
+    const service = await start();
+    await (await service.post(path, chatOf(hello))).text();
+    await eventually(() => said(service, 'ended')).toHaveLength(1);
+    await service.service.stop(0);
+    expect(said(service, 'aborted')).toEqual([]);
+    expect(said(service, 'request')).toMatchObject([{ status: 200 }]);
+  });
+});
+
+describe('a reader that stops reading', () => {
+  const blocks = 600;
+  const long = [stepStarted(0), { flood: blocks }, completed('')];
+  const produced = (service: TestService) => said(service, 'produced').length;
+
+  /** Resolves once the engine has been still for a while, with what it has produced. */
+  async function stalled(service: TestService): Promise<number> {
+    let before = -1;
+    await expect
+      .poll(
+        () => {
+          const isStill = produced(service) > 0 && produced(service) === before;
+          before = produced(service);
+          return isStill;
+        },
+        { timeout: 20_000, interval: 400 },
+      )
+      .toBe(true);
+    return before;
+  }
+
+  it('stops the engine, hears no heartbeats meanwhile, and may read on', async () => {
+    const service = await start({ heartbeatMs: 10 });
+    using stream = await openStream(service.url, chatOf(long));
+    stream.pause();
+    // What is under way is in the buffers of two sockets, which the kernel bounds.
+    expect(await stalled(service)).toBeLessThan(blocks / 2);
+    expect(stream.comments).toBeLessThan(10);
+    stream.resume();
+    const events = await stream.all();
+    expectGuarantees(events);
+    expect(events.at(-1)?.type).toBe('chat.completed');
+    expect(events.filter(({ type }) => type === 'reasoning.delta')).toHaveLength(blocks);
+    expect(stream.comments).toBeLessThan(20);
+    expect(said(service, 'aborted')).toEqual([]);
+  });
+
+  it('and leaves ends the run', async () => {
+    const service = await start();
+    using stream = await openStream(service.url, chatOf(long));
+    stream.pause();
+    await stalled(service);
+    stream.close();
+    await inTime(() => said(service, 'aborted')).toMatchObject([{ reason: 'CallerGone' }]);
+    await inTime(() => said(service, 'ended')).toHaveLength(1);
+    await inTime(() => said(service, 'request')).toMatchObject([{ status: 499 }]);
+  });
+
+  it('does not hold up the end of the service', async () => {
+    const service = await start();
+    using stream = await openStream(service.url, chatOf(long));
+    stream.pause();
+    await stalled(service);
+    const asked = performance.now();
+    await service.service.stop(100);
+    expect(performance.now() - asked).toBeLessThan(3_000);
+    expect(said(service, 'aborted')).toMatchObject([{ reason: 'ProblemError' }]);
+  });
+});
+
+describe('the end of the service', () => {
+  it('ends a stream with chat.failed and a plain request with 503', async () => {
+    const service = await start();
+    using stream = await openStream(service.url, chatOf([...begun, waiting]));
+    const plain = createApi(service.url).post('/api/v1/chat', chatOf([...begun, waiting]));
+    await eventually(() => said(service, 'began')).toHaveLength(2);
+    await Promise.all([service.service.stop(50), plain]);
+
+    const events = await stream.all();
+    expectGuarantees(events);
+    expect(types(events)).toEqual(['chat.started', 'step.started', 'content.delta', 'chat.failed']);
+    expect(events.at(-1)).toMatchObject({ problem: { status: 503, code: 'shutting-down' } });
+    expect(await plain).toMatchObject({ status: 503, problem: { code: 'shutting-down' } });
+    expect(said(service, 'aborted')).toHaveLength(2);
+    expect(said(service, 'ended')).toHaveLength(2);
+    expect(said(service, 'a request failed')).toMatchObject([{ code: 'shutting-down' }, { code: 'shutting-down' }]);
+  });
+
+  it('keeps the status of a stream that has not begun', async () => {
+    const service = await start();
+    const opening = openStream(service.url, chatOf([stepStarted(0), waiting]));
+    await eventually(() => said(service, 'began')).toHaveLength(1);
+    await Promise.all([service.service.stop(50), opening]);
+    expect((await opening).status).toBe(503);
+  });
+
+  it('waits for a stream that ends in time', async () => {
+    const service = await start();
+    using stream = await openStream(service.url, chatOf([...begun, { wait: 200 }, completed('Hel')]));
+    await Promise.all([service.service.stop(10_000), stream.all()]);
+    expect(stream.events.at(-1)?.type).toBe('chat.completed');
+    expect(said(service, 'aborted')).toEqual([]);
+  });
+});
+
+describe('a caller that closes its side of the connection', () => {
+  it('has left', async () => {
+    const service = await start();
+    const body = JSON.stringify(chatOf([...begun, waiting]));
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    const head = `POST /api/v1/chat/stream HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
+    socket.write(`${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    await eventually(() => said(service, 'began')).toHaveLength(1);
+    socket.end();
+    await inTime(() => said(service, 'aborted')).toHaveLength(1);
+  });
+});

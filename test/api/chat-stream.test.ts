@@ -1,0 +1,445 @@
+/** POST /api/v1/chat and /api/v1/chat/stream over one scripted engine: what goes over the wire, and when. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectGuarantees } from '../chat/support/guarantees.ts';
+import {
+  audio,
+  chatOf,
+  completed,
+  content,
+  emit,
+  hello,
+  reasoning,
+  scripted,
+  stepStarted,
+  toolFinished,
+  toolStarted,
+  type Action,
+  type Script,
+} from '../chat/support/script.ts';
+import { openStream, readStream, type EventOf } from '../chat/support/stream.ts';
+import { createApi, type Answer, type Api } from '../support/http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { connectRaw, requestHead } from './support/raw-socket.ts';
+
+const paths = { plain: '/api/v1/chat', stream: '/api/v1/chat/stream' };
+const holdMs = 300;
+
+let service: TestService;
+let api: Api;
+
+beforeAll(async () => {
+  service = await startTestService({
+    ...scripted,
+    env: { PUBLIC_URL: 'https://voice.example/' },
+    streamHoldMs: holdMs,
+  });
+  api = createApi(service.url);
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const plain = (script: Script): Promise<Answer> => api.post(paths.plain, chatOf(script));
+const streamed = (script: Script) => readStream(service.url, chatOf(script));
+
+/** Two steps, the first with two tools at once; everything that an engine can tell. */
+const everything: Script = [
+  stepStarted(0),
+  reasoning(0, 'Hm.'),
+  content(0, 'Wait.'),
+  toolStarted(0, 0),
+  toolStarted(0, 1, 'files__read'),
+  emit({ type: 'tool-event', step: 0, call: 1, event: { type: 'progress', progress: 0.5, total: 2, message: 'half' } }),
+  emit({ type: 'tool-event', step: 0, call: 1, event: { type: 'progress', progress: 1 } }),
+  audio(0, 0, 'Vb1yPz4mQ0iYxkq3o9TtWw'),
+  emit({
+    type: 'tool-finished',
+    step: 0,
+    call: 1,
+    name: 'files__read',
+    ok: false,
+    error: 'There is no such file.',
+    durationMs: 12.6,
+  }),
+  toolFinished(0, 0),
+  stepStarted(1),
+  content(1, 'Grüße, '),
+  content(1, 'Welt 🌍\n\n'),
+  emit({
+    type: 'completed',
+    result: {
+      content: 'Grüße, Welt 🌍\n\n',
+      finishReason: 'length',
+      reasoning: 'Hm.',
+      usage: { promptTokens: 14, completionTokens: 3, totalTokens: 17, reasoningTokens: 1 },
+    },
+  }),
+];
+
+const result = {
+  content: 'Grüße, Welt 🌍\n\n',
+  model: 'scripted',
+  finish_reason: 'length',
+  reasoning: 'Hm.',
+  usage: { prompt_tokens: 14, completion_tokens: 3, total_tokens: 17, reasoning_tokens: 1 },
+};
+
+const clipUrl = 'https://voice.example/api/v1/tts/clips/Vb1yPz4mQ0iYxkq3o9TtWw';
+
+describe('a stream', () => {
+  it('shows a run event by event', async () => {
+    const { answer, events } = await streamed(everything);
+    expect(answer.status).toBe(200);
+    expectGuarantees(events);
+    const id = answer.headers.get('x-request-id');
+    expect(events).toEqual(
+      [
+        { type: 'chat.started', id, model: 'scripted' },
+        { type: 'step.started', step: 0 },
+        { type: 'reasoning.delta', step: 0, delta: 'Hm.' },
+        { type: 'content.delta', step: 0, delta: 'Wait.' },
+        { type: 'tool.started', step: 0, id: 'tool-0-0', name: 'read_aloud', arguments: { text: 'Hi' } },
+        { type: 'tool.started', step: 0, id: 'tool-0-1', name: 'files__read', arguments: { text: 'Hi' } },
+        { type: 'tool.progress', step: 0, id: 'tool-0-1', progress: 0.5, total: 2, message: 'half' },
+        { type: 'tool.progress', step: 0, id: 'tool-0-1', progress: 1 },
+        {
+          type: 'audio.created',
+          step: 0,
+          id: 'tool-0-0',
+          audio: { id: 'Vb1yPz4mQ0iYxkq3o9TtWw', url: clipUrl, content_type: 'audio/mpeg' },
+        },
+        {
+          type: 'tool.finished',
+          step: 0,
+          id: 'tool-0-1',
+          name: 'files__read',
+          ok: false,
+          error: 'There is no such file.',
+          duration_ms: 13,
+        },
+        {
+          type: 'tool.finished',
+          step: 0,
+          id: 'tool-0-0',
+          name: 'read_aloud',
+          ok: true,
+          output: 'done',
+          duration_ms: 1,
+        },
+        { type: 'step.started', step: 1 },
+        { type: 'content.delta', step: 1, delta: 'Grüße, ' },
+        { type: 'content.delta', step: 1, delta: 'Welt 🌍\n\n' },
+        { type: 'chat.completed', result },
+      ].map((event, seq) => ({ seq, ...event })),
+    );
+  });
+
+  it('is server-sent events, byte by byte', async () => {
+    const { answer } = await streamed(hello);
+    const id = answer.headers.get('x-request-id');
+    expect(answer.text).toBe(`event: chat.started
+id: 0
+data: {"type":"chat.started","seq":0,"id":"${id}","model":"scripted"}
+
+event: step.started
+id: 1
+data: {"type":"step.started","seq":1,"step":0}
+
+event: content.delta
+id: 2
+data: {"type":"content.delta","seq":2,"step":0,"delta":"Hel"}
+
+event: content.delta
+id: 3
+data: {"type":"content.delta","seq":3,"step":0,"delta":"lo."}
+
+event: chat.completed
+id: 4
+data: {"type":"chat.completed","seq":4,"result":{"content":"Hello.","model":"scripted","finish_reason":"stop","reasoning":null,"usage":null}}
+
+`);
+  });
+
+  it('has the headers that carry it through proxies', async () => {
+    const { headers } = (await streamed(hello)).answer;
+    expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(headers.get('cache-control')).toBe('no-store, no-transform');
+    expect(headers.get('x-accel-buffering')).toBe('no');
+    expect(headers.get('transfer-encoding')).toBe('chunked');
+    expect(headers.has('content-length')).toBe(false);
+  });
+
+  it('sends each event when it happens', async () => {
+    using stream = await openStream(service.url, chatOf([stepStarted(0), content(0, 'Hi'), { wait: 'signal' }]));
+    await expect
+      .poll(() => stream.events.map(({ type }) => type))
+      .toEqual(['chat.started', 'step.started', 'content.delta']);
+  });
+
+  it('leaves its connection to the next request', async () => {
+    using connection = await connectRaw(service.url);
+    const body = JSON.stringify(chatOf(hello));
+    const json = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    await connection.send(requestHead('POST', paths.stream, json) + body);
+    await expect.poll(() => connection.received).toMatch(/chat\.completed[^]*\r\n0\r\n\r\n$/);
+    await connection.send(requestHead('GET', '/api/v1/models', {}));
+    await expect.poll(() => connection.received).toContain('"default":"scripted"');
+  });
+
+  it('shortens what tools say, between two characters', async () => {
+    const long = `${'x'.repeat(4_094)}🌍 and more`;
+    const { events } = await streamed([
+      stepStarted(0),
+      toolStarted(0, 0),
+      emit({ type: 'tool-event', step: 0, call: 0, event: { type: 'progress', progress: 1, message: long } }),
+      emit({ type: 'tool-finished', step: 0, call: 0, name: 'a', ok: false, output: long, error: long, durationMs: 0 }),
+      completed(''),
+    ]);
+    const short = `${'x'.repeat(4_094)}…`;
+    expect(events[3]).toMatchObject({ type: 'tool.progress', message: short });
+    expect(events[4]).toMatchObject({ type: 'tool.finished', output: short, error: short });
+  });
+
+  it('passes over what a tool says after its end', async () => {
+    const { events } = await streamed([
+      stepStarted(0),
+      toolStarted(0, 0),
+      toolFinished(0, 0),
+      audio(0, 0, 'late'),
+      stepStarted(1),
+      audio(0, 0, 'later'),
+      completed(''),
+    ]);
+    expectGuarantees(events);
+    expect(events.map(({ type }) => type)).not.toContain('audio.created');
+    expect(events.at(-1)?.type).toBe('chat.completed');
+  });
+
+  it('is silent for no longer than the heartbeat', async () => {
+    await using nervous = await startTestService({ ...scripted, heartbeatMs: 40 });
+    using stream = await openStream(
+      nervous.url,
+      chatOf([stepStarted(0), content(0, 'Hi'), { wait: 500 }, completed('Hi')]),
+    );
+    const events = await stream.all();
+    expectGuarantees(events);
+    expect(stream.comments).toBeGreaterThan(2);
+    expect(stream.comments).toBeLessThan(15);
+    expect(stream.text).toContain('"delta":"Hi"}\n\n:\n\n:\n\n');
+  });
+
+  it('has no heartbeat while there are events', async () => {
+    await using service = await startTestService({ ...scripted, heartbeatMs: 1_000 });
+    const busy = Array.from({ length: 15 }, () => [{ wait: 100 }, content(0, '.')]).flat();
+    using stream = await openStream(service.url, chatOf([stepStarted(0), ...busy, completed('.'.repeat(15))]));
+    await stream.all();
+    expect(stream.comments).toBe(0);
+  });
+});
+
+describe('the plain answer', () => {
+  it('is the result of the last event', async () => {
+    const { status, body } = await plain(everything);
+    expect({ status, body }).toEqual({ status: 200, body: result });
+    expect((await streamed(everything)).events.at(-1)).toMatchObject({ type: 'chat.completed', result: body });
+  });
+
+  it('names its clips in Link, in the order of the calls', async () => {
+    const { headers } = await plain([
+      stepStarted(0),
+      toolStarted(0, 0),
+      toolStarted(0, 1),
+      audio(0, 1, 'second', 'audio/ogg'),
+      toolFinished(0, 1),
+      audio(0, 0, 'first'),
+      toolFinished(0, 0),
+      stepStarted(1),
+      toolStarted(1, 0),
+      audio(1, 0, 'third'),
+      toolFinished(1, 0),
+      stepStarted(2),
+      completed(''),
+    ]);
+    const link = (id: string, type: string) =>
+      `<https://voice.example/api/v1/tts/clips/${id}>; rel="enclosure"; type="${type}"`;
+    expect(headers.get('link')).toBe(
+      [link('first', 'audio/mpeg'), link('second', 'audio/ogg'), link('third', 'audio/mpeg')].join(', '),
+    );
+  });
+
+  it('escapes in Link what an engine takes for the id of a clip', async () => {
+    const { headers } = await plain([
+      stepStarted(0),
+      toolStarted(0, 0),
+      audio(0, 0, 'a>; rel="b"\r\n'),
+      toolFinished(0, 0),
+      completed(''),
+    ]);
+    expect(headers.get('link')).toContain('/tts/clips/a%3E%3B%20rel%3D%22b%22%0D%0A>; rel="enclosure"');
+  });
+
+  it('has no Link without a clip', async () => {
+    expect((await plain(hello)).headers.has('link')).toBe(false);
+  });
+});
+
+describe('the address of a clip', () => {
+  it("is relative to the service's root without PUBLIC_URL", async () => {
+    await using nameless = await startTestService(scripted);
+    const { headers } = await createApi(nameless.url).post(paths.plain, chatOf(everything));
+    expect(headers.get('link')).toMatch(/^<\/api\/v1\/tts\/clips\/Vb1yPz4mQ0iYxkq3o9TtWw>;/);
+  });
+});
+
+/** Both variants end alike as long as nothing has been streamed. */
+const asAnswer = {
+  plain,
+  streamed: async (script: Script) => (await streamed(script)).answer,
+};
+
+describe.each(Object.entries(asAnswer))('%s: a failure before the provider has answered', (_variant, answerOf) => {
+  it.each<[string, Action[], number, string]>([
+    ['at once', [], 429, 'provider-quota-exhausted'],
+    ['after the first step has begun', [stepStarted(0)], 429, 'provider-quota-exhausted'],
+    ['after a while', [stepStarted(0), { wait: 50 }], 429, 'provider-quota-exhausted'],
+  ])('%s keeps its status', async (_when, before, status, code) => {
+    const answer = await answerOf([...before, { fail: 'provider-quota-exhausted', message: 'Pay first.' }]);
+    expect(answer.status).toBe(status);
+    expect(answer.problem).toMatchObject({ code, detail: 'Pay first.' });
+    expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    expect(answer.headers.has('cache-control')).toBe(false);
+  });
+
+  it('keeps its Retry-After', async () => {
+    const { status, headers } = await answerOf([{ fail: 'provider-rate-limited', retryAfter: 7 }]);
+    expect(status).toBe(429);
+    expect(headers.get('retry-after')).toBe('7');
+  });
+
+  it.each<[string, Script]>([
+    ['an engine that ends without a result', []],
+    ['an engine that is completed before its first step', [completed('')]],
+    ['an engine that begins with the second step', [stepStarted(1), content(1, 'x')]],
+    ['an engine that tells what is no event', [emit({ type: 'nonsense' } as never)]],
+  ])('is engine-failed: %s', async (_what, script) => {
+    expect((await answerOf(script)).problem).toMatchObject({ status: 500, code: 'engine-failed' });
+  });
+
+  it('is a bare 500 when nobody foresaw it', async () => {
+    const { problem } = await answerOf([{ crash: 'the secret of the engine' }]);
+    expect(problem).toMatchObject({ status: 500, code: 'internal-error' });
+    expect(JSON.stringify(problem)).not.toContain('secret');
+    expect(service.log.find(({ id }) => id === problem.instance)).toMatchObject({ level: 50, code: 'internal-error' });
+  });
+});
+
+describe('a model', () => {
+  it.each(Object.values(paths))('that cannot work is 503 with its reason: %s', async (path) => {
+    const { problem } = await api.post(path, { ...chatOf(hello), model: 'offline' });
+    expect(problem).toMatchObject({ status: 503, code: 'model-unavailable', detail: 'It has no key.' });
+  });
+
+  it.each(Object.values(paths))('that nobody serves is 422: %s', async (path) => {
+    const { problem } = await api.post(path, { ...chatOf(hello), model: 'elsewhere' });
+    expect(problem).toMatchObject({ status: 422, code: 'unknown-model' });
+    expect(problem.detail).toContain('scripted, offline');
+  });
+});
+
+describe('a failure in a stream that has begun', () => {
+  const failedOf = async (script: Script) => {
+    const { answer, events } = await streamed(script);
+    expect(answer.status).toBe(200);
+    expectGuarantees(events);
+    expect(events.at(-1)?.type).toBe('chat.failed');
+    const { problem } = events.at(-1) as EventOf<'chat.failed'>;
+    expect(problem.instance).toBe(answer.headers.get('x-request-id'));
+    return problem;
+  };
+  const begun = [stepStarted(0), content(0, 'Hel')];
+
+  it('is its last event', async () => {
+    expect(await failedOf([...begun, { fail: 'provider-error', message: 'The provider failed.' }])).toEqual({
+      type: 'urn:parlance:problem:provider-error',
+      title: 'The provider failed',
+      status: 502,
+      detail: 'The provider failed.',
+      code: 'provider-error',
+      instance: expect.any(String) as string,
+    });
+  });
+
+  it('is its last event when the provider took longer than the hold', async () => {
+    const problem = await failedOf([stepStarted(0), { wait: holdMs + 100 }, { fail: 'provider-rate-limited' }]);
+    expect(problem).toMatchObject({ status: 429, code: 'provider-rate-limited' });
+  });
+
+  it.each<[string, Script]>([
+    ['no result', []],
+    ['another step before its time', [stepStarted(2)]],
+    ['the same step again', [stepStarted(0)]],
+    ['a delta of another step', [content(1, 'x')]],
+    ['a delta that is no text', [content(0, 5 as never)]],
+    ['a call out of turn', [toolStarted(0, 1)]],
+    ['the same call twice', [toolStarted(0, 0), toolStarted(0, 0)]],
+    ['the end of a call that never was', [toolFinished(0, 0)]],
+    ['the end of a call twice', [toolStarted(0, 0), toolFinished(0, 0), toolFinished(0, 0)]],
+    ['a step while tools run', [toolStarted(0, 0), stepStarted(1)]],
+    ['a result while tools run', [toolStarted(0, 0), completed('Hel')]],
+    ['a result that is not what it told', [completed('Hello')]],
+    ['the content of an earlier step', [stepStarted(1), completed('Hel')]],
+  ])('is engine-failed when the engine tells %s, in both variants', async (_what, script) => {
+    const problem = await failedOf([...begun, ...script]);
+    expect(problem).toMatchObject({ status: 500, code: 'engine-failed' });
+    expect((await plain([...begun, ...script])).problem).toEqual({ ...problem, instance: expect.anything() as string });
+    expect(service.log.find(({ id }) => id === problem.instance)).toMatchObject({ level: 50, code: 'engine-failed' });
+  });
+
+  it.each<[string, Action, string]>([
+    ['nobody foresaw', { crash: 'the secret of the engine' }, 'TypeError'],
+    ['breaks the contract', toolStarted(0, 0, 5 as never), 'ContractViolation'],
+  ])('is internal-error when it %s, and the log has the cause', async (_what, action, type) => {
+    const problem = await failedOf([...begun, action]);
+    expect(problem).toMatchObject({ status: 500, code: 'internal-error' });
+    expect(JSON.stringify(problem)).not.toContain('secret');
+    const lines = service.log.filter(({ id }) => id === problem.instance);
+    expect(lines).toMatchObject([
+      { level: 50, operation: 'streamChat', code: 'internal-error', err: { type } },
+      { level: 30, msg: 'request', status: 200 },
+    ]);
+  });
+
+  it('leaves nothing of an engine that goes on after its result', async () => {
+    const { events } = await streamed([...hello, content(0, 'More!'), completed('More!'), { crash: 'after all' }]);
+    expectGuarantees(events);
+    expect(events.at(-1)).toMatchObject({ type: 'chat.completed', result: { content: 'Hello.' } });
+  });
+});
+
+describe('the status of a stream', () => {
+  it('waits for the provider, but no longer than the hold', async () => {
+    const asked = performance.now();
+    using stream = await openStream(service.url, chatOf([stepStarted(0), { wait: 'signal' }]));
+    expect(performance.now() - asked).toBeGreaterThan(holdMs - 20);
+    await expect.poll(() => stream.events.map(({ type }) => type)).toEqual(['chat.started', 'step.started']);
+  });
+
+  it.each<[string, Script]>([
+    ['reasoning', [stepStarted(0), reasoning(0, 'Hm')]],
+    ['content', [stepStarted(0), content(0, 'Hi')]],
+    ['a call', [stepStarted(0), toolStarted(0, 0)]],
+    ['a second step', [stepStarted(0), stepStarted(1)]],
+  ])('is there with the first sign of the provider: %s', async (_what, script) => {
+    await using patient = await startTestService({ ...scripted, streamHoldMs: 60_000 });
+    using stream = await openStream(patient.url, chatOf([...script, { wait: 'signal' }]));
+    expect(stream.status).toBe(200);
+  });
+});
+
+describe('a method that it does not know', () => {
+  it.each(
+    Object.values(paths).flatMap((path) => ['GET', 'HEAD', 'PUT', 'DELETE'].map((method) => [method, path] as const)),
+  )('is 405: %s %s', async (method, path) => {
+    const { status, headers } = await api.send(method, path);
+    expect(status).toBe(405);
+    expect(headers.get('allow')).toBe('POST');
+  });
+});

@@ -1,0 +1,35 @@
+/** What has been opened when a later part of the service cannot be built is closed again. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { pino } from 'pino';
+import { openApp } from '../../src/service.ts';
+import { loadSettings } from '../../src/settings/load.ts';
+import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+
+vi.mock('../../src/backend.ts', () => ({ createBackend: () => Promise.reject(new Error('no backend')) }));
+
+const engine = `
+import { writeFileSync } from 'node:fs';
+
+export default {
+  contract: 1,
+  name: 'closing',
+  capability: 'chat',
+  options: { type: 'object', properties: {} },
+  create: (_options, context) => ({
+    models: async () => [],
+    [Symbol.asyncDispose]: async () => writeFileSync(context.resolve('closed'), ''),
+  }),
+};
+`;
+
+it('ends the engines when the backend cannot be built', async () => {
+  const dir = await temporaryDirectory();
+  await writeFiles(dir, { 'engine.mjs': engine, 'parlance.config.yaml': { engines: { a: { use: './engine.mjs' } } } });
+  const env = { PATH: process.env.PATH, DATA_DIR: join(dir, 'data') };
+  const opening = openApp({ settings: loadSettings(env, dir), env, log: pino({ level: 'silent' }) });
+  await expect(opening).rejects.toThrow('no backend');
+  expect(await readdir(dir)).toContain('closed');
+  expect(await readdir(join(dir, 'data', 'tmp'))).toEqual([]);
+});

@@ -1,0 +1,267 @@
+/** Speech is encoded while it is made, off the main thread, and ends with its caller. */
+import { availableParallelism } from 'node:os';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { speechFormats, type EngineContext, type Pcm, type SpeechFormat } from '../../engines/contract.ts';
+import { createEncoder } from '../../src/audio/encode/index.ts';
+import { takeSeat } from '../../src/audio/encode/workers.ts';
+import { findProgram, requireProgram, run, describeWith } from '../support/programs.ts';
+import { processes } from '../support/proc.ts';
+import { startNode, until } from '../support/processes.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const sampleRate = 22_050;
+const soonMs = 250;
+
+let directory: string;
+let encoder: Pick<EngineContext, 'formats' | 'encode'>;
+
+const encoderWith = (ffmpeg: string | undefined) =>
+  createEncoder({
+    ffmpeg,
+    temporaryDirectory: async () => {
+      const path = await mkdtemp(join(directory, 'speech-'));
+      return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+    },
+  });
+
+beforeEach(async () => {
+  directory = await temporaryDirectory();
+  encoder = encoderWith(findProgram('ffmpeg'));
+});
+
+/** A tone of 440 Hz, in chunks of a tenth of a second. */
+async function* tone(seconds: number, rate = sampleRate): AsyncGenerator<Int16Array> {
+  for (let start = 0; start < seconds * rate; start += rate / 10) {
+    yield Int16Array.from(
+      { length: Math.min(rate / 10, seconds * rate - start) },
+      (_, index) => 10_000 * Math.sin(((start + index) * 440 * 2 * Math.PI) / rate),
+    );
+    await Promise.resolve();
+  }
+}
+
+const stay = () => new AbortController().signal;
+const encode = (samples: Pcm['samples'], format: SpeechFormat, signal = stay(), rate = sampleRate) =>
+  encoder.encode({ sampleRate: rate, samples }, format, { signal });
+
+async function collect(audio: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of audio) chunks.push(Uint8Array.from(chunk));
+  return Buffer.concat(chunks);
+}
+
+/** How often it goes from deep to high: noise around zero does not count. */
+function countRises(samples: Int16Array): number {
+  let [rises, low] = [0, false];
+  for (const sample of samples) {
+    if (sample < -4000) low = true;
+    if (!low || sample < 4000) continue;
+    [rises, low] = [rises + 1, false];
+  }
+  return rises;
+}
+
+const children = () => processes().filter(({ parent }) => parent === process.pid).length;
+
+const formats = speechFormats.filter((format) => format !== 'opus' || findProgram('ffmpeg') !== undefined);
+const streamed = formats.filter((format) => format !== 'wav');
+
+describeWith(['ffmpeg'], 'ffmpeg decodes', () => {
+  /** Seconds, and how often it crosses zero in each. */
+  async function hear(audio: Buffer) {
+    const [from, to] = [join(directory, 'audio'), join(directory, 'raw')];
+    await writeFile(from, audio);
+    const args = [
+      '-nostdin',
+      '-y',
+      '-loglevel',
+      'error',
+      '-xerror',
+      '-i',
+      from,
+      '-ac',
+      '1',
+      '-ar',
+      '16000',
+      '-f',
+      's16le',
+      to,
+    ];
+    await run(requireProgram('ffmpeg'), args);
+    const bytes = await readFile(to);
+    const samples = new Int16Array(Uint8Array.from(bytes).buffer);
+    const crossings = countRises(samples);
+    return { seconds: samples.length / 16_000, hertz: (crossings / samples.length) * 16_000 };
+  }
+
+  it.each(speechFormats)('%s to the same sound of the same length, at every rate', async (format) => {
+    for (const rate of [8_000, 16_000, 22_050, 24_000, 44_100, 48_000]) {
+      const { mediaType, audio } = encode(tone(3, rate), format, stay(), rate);
+      expect(mediaType).toBe({ mp3: 'audio/mpeg', wav: 'audio/wav', ogg: 'audio/ogg', opus: 'audio/ogg' }[format]);
+      const { seconds, hertz } = await hear(await collect(audio));
+      expect(Math.abs(seconds - 3), `${rate} Hz`).toBeLessThan(0.2);
+      expect(Math.abs(hertz - 440), `${rate} Hz`).toBeLessThan(25);
+    }
+  });
+
+  it.each(speechFormats)('%s of one block that is large, and of one sample', async (format) => {
+    async function* once(samples: Int16Array) {
+      yield await Promise.resolve(samples);
+    }
+    const { seconds } = await hear(await collect(encode(once(new Int16Array(40 * sampleRate)), format).audio));
+    expect(Math.abs(seconds - 40)).toBeLessThan(0.2);
+    expect(await collect(encode(once(new Int16Array(1)), format).audio)).not.toHaveLength(0);
+  });
+});
+
+describe('encode', () => {
+  it('offers what this machine can make', () => {
+    const without = encoderWith(undefined);
+    expect(without.formats).toEqual(['mp3', 'wav', 'ogg']);
+    expect(encoderWith('/usr/bin/ffmpeg').formats).toEqual(speechFormats);
+    const pcm = { sampleRate, samples: tone(1) };
+    expect(() => without.encode(pcm, 'opus', { signal: stay() })).toThrow(
+      expect.objectContaining({
+        code: 'format-not-supported',
+        message: expect.stringMatching('mp3, wav, ogg') as string,
+      }),
+    );
+  });
+
+  it('says so when the ffmpeg that is there makes no opus', async () => {
+    const ffmpeg = join(directory, 'ffmpeg');
+    await writeFile(ffmpeg, `#!/bin/sh\necho "Unknown encoder 'libopus'" >&2\nexit 8\n`, { mode: 0o755 });
+    const { audio } = encoderWith(ffmpeg).encode({ sampleRate, samples: tone(1) }, 'opus', { signal: stay() });
+    await expect(collect(audio)).rejects.toMatchObject({ code: 'format-not-supported' });
+  });
+
+  it('writes the true length into the header of a wav, and leaves no file', async () => {
+    const audio = encode(tone(2), 'wav').audio;
+    const wav = await collect(audio);
+    expect(wav).toHaveLength(44 + 2 * 2 * sampleRate);
+    expect([wav.readUInt32LE(4), wav.readUInt32LE(24), wav.readUInt32LE(40)]).toEqual([
+      wav.length - 8,
+      sampleRate,
+      wav.length - 44,
+    ]);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it.each(streamed)('gives the first bytes of %s while the sound goes on for ever', async (format) => {
+    let made = 0;
+    async function* endless() {
+      for (;;) {
+        for await (const samples of tone(1)) yield samples;
+        made += 1;
+      }
+    }
+    const chunks = encode(endless(), format).audio[Symbol.asyncIterator]();
+    expect((await chunks.next()).done).toBe(false);
+    await new Promise((resolve) => setTimeout(resolve, 100)); // whoever reads ahead without end has time to
+    expect(made).toBeLessThan(format === 'opus' ? 30 : 4);
+    await chunks.return?.();
+    await until('no child is left', () => children() === 0, soonMs);
+  });
+
+  it.each(formats)('throws what the samples of %s throw', async (format) => {
+    const failure = new Error('no more voice');
+    async function* failing() {
+      yield* tone(3);
+      throw failure;
+    }
+    await expect(collect(encode(failing(), format).audio)).rejects.toBe(failure);
+    await until('no child is left', () => children() === 0, soonMs);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it.each(formats)('ends %s with its caller, even while its samples hang', async (format) => {
+    const caller = new AbortController();
+    let [hangs, left] = [false, false];
+    async function* hanging() {
+      try {
+        yield* tone(3);
+        hangs = true;
+        await new Promise<void>((resolve) => caller.signal.addEventListener('abort', () => resolve()));
+      } finally {
+        left = true;
+      }
+    }
+    const reason = new Error('gone');
+    const seen = collect(encode(hanging(), format, caller.signal).audio).catch((error: unknown) => error);
+    await until('it hangs', () => hangs);
+    const aborted = performance.now();
+    caller.abort(reason);
+    expect(await seen).toBe(reason);
+    await until('all is left', () => left && children() === 0, soonMs);
+    expect(performance.now() - aborted).toBeLessThan(soonMs);
+    expect(await readdir(directory)).toEqual([]);
+    expect((await collect(encode(tone(1), format).audio)).length, 'the next one works').toBeGreaterThan(1000);
+  });
+
+  it.each(formats)('does not begin %s when its caller has left already', async (format) => {
+    const audio = encode(tone(1), format, AbortSignal.abort(new Error('gone'))).audio;
+    await expect(collect(audio)).rejects.toThrow('gone');
+  });
+
+  it('gives several at once the same as each alone', async () => {
+    const alone = await collect(encode(tone(5), 'mp3').audio);
+    const kinds = ['mp3', 'ogg', 'mp3', 'mp3'] as const;
+    const [first, , third, fourth] = await Promise.all(kinds.map((format) => collect(encode(tone(5), format).audio)));
+    for (const other of [first, third, fourth]) expect(other).toEqual(alone);
+  });
+
+  it('leaves the main thread to others', async () => {
+    const second = new Int16Array(sampleRate).map((_, index) => 10_000 * Math.sin(index * index));
+    async function* minutes() {
+      for (let made = 0; made < 120; made += 1) yield await Promise.resolve(second);
+    }
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    delay.enable();
+    await collect(encode(minutes(), 'mp3').audio);
+    delay.disable();
+    expect(delay.max / 1e6).toBeLessThan(250);
+    expect(delay.percentile(90) / 1e6).toBeLessThan(50);
+  });
+});
+
+describe('the threads of the encoders', () => {
+  const takeSeats = () => Array.from({ length: 3 * availableParallelism() }, () => takeSeat());
+
+  it('are no more than there are cores, however many speeches there are', () => {
+    const seats = takeSeats();
+    for (const { leave } of seats) leave();
+    expect(new Set(seats.map(({ worker }) => worker)).size).toBe(availableParallelism());
+  });
+
+  it('take their speeches along when they break, and others come in their place', async () => {
+    const encoding = collect(encode(tone(60), 'mp3').audio);
+    const failure = expect(encoding).rejects.toMatchObject({ code: 'engine-failed' });
+    for (const { worker, leave } of takeSeats()) {
+      leave();
+      await worker.terminate();
+    }
+    await failure;
+    expect(await collect(encode(tone(1), 'mp3').audio)).not.toHaveLength(0);
+  });
+
+  it('keep nothing of a speech that is over, and do not keep the process', async () => {
+    const { firstLine, ended } = startNode(`
+      const { createEncoder } = await import(${JSON.stringify(new URL('../../src/audio/encode/index.ts', import.meta.url))});
+      const { encode } = createEncoder({});
+      const { signal } = new AbortController();
+      async function* samples() { yield new Int16Array(22050).map((_, index) => 9000 * Math.sin(index / 10)); }
+      async function speak(times) {
+        for (let count = 0; count < times; count += 1) {
+          for await (const _ of encode({ sampleRate: 22050, samples: samples() }, 'ogg', { signal }).audio);
+        }
+        return process.memoryUsage.rss() / 2 ** 20;
+      }
+      const before = await speak(50);
+      console.log(Math.round(await speak(200) - before));`);
+    expect(Number(await firstLine), 'MB; 200 speeches would be 44').toBeLessThan(25);
+    await ended;
+  }, 30_000);
+});

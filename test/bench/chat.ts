@@ -1,0 +1,98 @@
+/** A plain chat through the service against @portkey-ai/gateway, both in front of the same provider. */
+import { Agent } from 'undici';
+import {
+  directly,
+  startChatProvider,
+  startChatService,
+  startGateway,
+  through,
+  type ChatServer,
+} from './support/chat-services.ts';
+import { interleave, median } from './support/measure.ts';
+import type { BenchOptions } from './support/options.ts';
+import { milliseconds, runBenchmarks, type Row } from './support/table.ts';
+
+const tokens = 20;
+const concurrency = 32;
+const requestsPerRound = 2_000;
+const requestsAlone = 300;
+
+const body = JSON.stringify({ model: 'fake', messages: [{ role: 'user', content: 'Say twenty words.' }] });
+
+export async function benchChat({ rounds }: BenchOptions): Promise<Row[]> {
+  await using provider = await startChatProvider(tokens, 0);
+  await using service = await startChatService(provider);
+  await using gateway = await startGateway(provider);
+  const agent = new Agent({ connections: concurrency });
+  const contestants = { direct: directly(provider), ours: through(service), gateway };
+  const measure = (concurrent: number, requests: number) => (server: ChatServer) => async () =>
+    ask({ server, agent, concurrent, requests });
+  const crowd = await interleave(over(contestants, measure(concurrency, requestsPerRound)), rounds);
+  const alone = await interleave(over(contestants, measure(1, requestsAlone)), rounds);
+  await agent.destroy();
+
+  const rate = (times: readonly Run[]) => median(times.map(({ seconds }) => requestsPerRound / seconds));
+  const latency = (times: readonly Run[]) => median(times.flatMap(({ latencies }) => latencies));
+  const added = (name: 'ours' | 'gateway') => latency(alone[name]) - latency(alone.direct);
+  const perSecond = (value: number) => `${value.toFixed(0)} /s`;
+  return [
+    {
+      what: `plain chat, ${concurrency} callers, against @portkey-ai/gateway`,
+      measured: perSecond(rate(crowd.ours)),
+      against: perSecond(rate(crowd.gateway)),
+      ratio: rate(crowd.ours) / rate(crowd.gateway),
+      goal: '>= 2',
+    },
+    {
+      what: '  latency added to the provider’s, one caller',
+      measured: milliseconds(added('ours')),
+      against: milliseconds(added('gateway')),
+      ratio: added('ours') / added('gateway'),
+      goal: '<= 0.6',
+    },
+  ];
+}
+
+type Contestants<T> = Record<'direct' | 'ours' | 'gateway', T>;
+
+function over<T>(servers: Contestants<ChatServer>, make: (server: ChatServer) => T): Contestants<T> {
+  const { direct, ours, gateway } = servers;
+  return { direct: make(direct), ours: make(ours), gateway: make(gateway) };
+}
+
+interface Run {
+  readonly seconds: number;
+  /** Milliseconds of each request. */
+  readonly latencies: readonly number[];
+}
+
+interface Load {
+  readonly server: ChatServer;
+  readonly agent: Agent;
+  readonly concurrent: number;
+  readonly requests: number;
+}
+
+async function ask({ server, agent, concurrent, requests }: Load): Promise<Run> {
+  const latencies: number[] = [];
+  let left = requests;
+  const caller = async () => {
+    while (left-- > 0) {
+      const started = performance.now();
+      const answer = await agent.request({ ...at(server.url), method: 'POST', headers: server.headers, body });
+      const text = await answer.body.text();
+      if (answer.statusCode !== 200 || !text.includes('word word')) throw new Error(`${answer.statusCode}: ${text}`);
+      latencies.push(performance.now() - started);
+    }
+  };
+  const started = performance.now();
+  await Promise.all(Array.from({ length: concurrent }, caller));
+  return { seconds: (performance.now() - started) / 1000, latencies };
+}
+
+function at(url: string): { origin: string; path: string } {
+  const { origin, pathname } = new URL(url);
+  return { origin, path: pathname };
+}
+
+if (import.meta.main) await runBenchmarks([benchChat]);

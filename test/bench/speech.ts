@@ -1,0 +1,86 @@
+/** Speech of the local engine: when its first byte comes, and what the service adds to the program. */
+import { spawn } from 'node:child_process';
+import { spawnService, type ChildService } from '../support/child-service.ts';
+import { requireProgram } from '../support/programs.ts';
+import { interleave, median } from './support/measure.ts';
+import type { BenchOptions } from './support/options.ts';
+import { milliseconds, runBenchmarks, type Row } from './support/table.ts';
+
+const sentence = 'The quick brown fox jumps over the lazy dog, and nobody minds it at all. ';
+const characters = 2_000;
+const text = sentence.repeat(Math.ceil(characters / sentence.length)).slice(0, characters);
+
+export async function benchSpeech({ rounds }: BenchOptions): Promise<Row[]> {
+  await using service = await spawnService({
+    env: { NODE_ENV: 'production', LOG_LEVEL: 'warn' },
+    config: 'engines: { espeak: { use: espeak } }',
+  });
+  const espeak = [requireProgram('espeak-ng'), '--stdin', '--stdout', '-v', 'en'];
+  const mp3 = [requireProgram('ffmpeg'), '-v', 'error', '-i', 'pipe:0', '-f', 'mp3', 'pipe:1'];
+  const times = await interleave(
+    {
+      mp3: () => speak(service, 'mp3'),
+      wav: () => speak(service, 'wav'),
+      bare: () => pipe(espeak),
+      encoded: () => pipe(espeak, mp3),
+    },
+    rounds,
+  );
+  const of = (name: keyof typeof times, which: keyof Times) => median(times[name].map((round) => round[which]));
+  const row = (what: string, measured: number, against: number, by: string) => ({
+    what,
+    measured: milliseconds(measured),
+    against: `${milliseconds(against)} ${by}`,
+    ratio: measured / against,
+  });
+  return [
+    {
+      ...row(`${characters} characters as mp3, first byte`, of('mp3', 'firstMs'), of('mp3', 'lastMs'), 'to the last'),
+      goal: '<= 0.2',
+    },
+    { ...row('  as wav, whole', of('wav', 'lastMs'), of('bare', 'lastMs'), 'espeak-ng'), goal: '<= 1.3' },
+    row('  as mp3, whole', of('mp3', 'lastMs'), of('encoded', 'lastMs'), 'espeak-ng | ffmpeg'),
+  ];
+}
+
+interface Times {
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+async function speak({ url }: ChildService, format: string): Promise<Times> {
+  const started = performance.now();
+  const answer = await fetch(`${url}/api/v1/tts`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ text, format, voice_id: 'en' }),
+  });
+  if (answer.status !== 200 || !answer.body) throw new Error(`${answer.status}: ${await answer.text()}`);
+  return timesOf(answer.body, started);
+}
+
+/** Programs one after the other, as a shell would do it. */
+async function pipe(first: readonly string[], ...rest: readonly (readonly string[])[]): Promise<Times> {
+  const started = performance.now();
+  const children = [first, ...rest].map(([program = '', ...args]) =>
+    spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] }),
+  );
+  children.forEach((child, index) => void children[index - 1]?.stdout.pipe(child.stdin));
+  children[0]?.stdin.end(text);
+  const sound = children.at(-1)?.stdout;
+  if (!sound) throw new Error('nothing was started');
+  return timesOf(sound, started);
+}
+
+async function timesOf(chunks: AsyncIterable<Uint8Array>, started: number): Promise<Times> {
+  let firstMs: number | undefined;
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    firstMs ??= performance.now() - started;
+    bytes += chunk.length;
+  }
+  if (firstMs === undefined || bytes < characters * 50) throw new Error(`the speech has only ${bytes} bytes`);
+  return { firstMs, lastMs: performance.now() - started };
+}
+
+if (import.meta.main) await runBenchmarks([benchSpeech]);

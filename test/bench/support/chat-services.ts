@@ -1,0 +1,67 @@
+/** Who answers a chat in these benchmarks: the provider alone, the service before it, and a gateway before it. */
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { spawnService, type ChildService } from '../../support/child-service.ts';
+import { freePort, startNode, type Child } from './children.ts';
+
+export interface ChatServer {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const json = { 'content-type': 'application/json' };
+
+export interface Provider extends Child {
+  /** Such as http://127.0.0.1:1234/v1 */
+  readonly baseUrl: string;
+}
+
+export async function startChatProvider(tokens: number, pauseMs: number): Promise<Provider> {
+  const child = startNode(join(import.meta.dirname, 'chat-provider.ts'), String(tokens), String(pauseMs));
+  return { ...child, baseUrl: `http://127.0.0.1:${await child.firstLine}/v1` };
+}
+
+export const directly = ({ baseUrl }: Provider): ChatServer => ({ url: `${baseUrl}/chat/completions`, headers: json });
+
+/** In production mode, as its users run it. */
+export async function startChatService({ baseUrl }: Provider): Promise<ChildService> {
+  return spawnService({
+    env: { NODE_ENV: 'production', LOG_LEVEL: 'warn' },
+    config: `engines: { fake: { use: llm-agent, baseUrl: "${baseUrl}", models: [fake] } }`,
+  });
+}
+
+export const through = ({ url }: ChildService, path = '/api/v1/chat'): ChatServer => ({
+  url: `${url}${path}`,
+  headers: json,
+});
+
+const readyWithinMs = 20_000;
+
+export interface Gateway extends Child, ChatServer {}
+
+/** @portkey-ai/gateway, told by headers where the provider is. */
+export async function startGateway({ baseUrl }: Provider): Promise<Gateway> {
+  const port = await freePort();
+  const manifest = createRequire(import.meta.url).resolve('@portkey-ai/gateway/package.json');
+  const child = startNode(join(manifest, '../build/start-server.js'), `--port=${port}`, '--headless');
+  const url = `http://127.0.0.1:${port}`;
+  for (let waited = 0; !(await answers(url)); waited += 100) {
+    if (waited > readyWithinMs) throw new Error('the gateway does not answer');
+    await pause(100);
+  }
+  const headers = {
+    ...json,
+    authorization: 'Bearer none',
+    'x-portkey-provider': 'openai',
+    'x-portkey-custom-host': baseUrl,
+  };
+  return { ...child, url: `${url}/v1/chat/completions`, headers };
+}
+
+const answers = (url: string) =>
+  fetch(url).then(
+    (answer) => answer.arrayBuffer().then(() => true),
+    () => false,
+  );

@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { createServer, type AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { tiedToUs } from '../../support/child-service.ts';
+
+export interface Child extends AsyncDisposable {
+  readonly pid: number;
+  /** The first line that it says which is not empty. */
+  readonly firstLine: Promise<string>;
+}
+
+/** A Node program beside us; disposing of it kills it. */
+export function startNode(script: string, ...args: readonly string[]): Child {
+  const [program, ...rest] = tiedToUs(process.execPath, script, ...args);
+  const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  const firstLine = new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout).on('line', (line) => {
+      if (line.trim() !== '') resolve(line);
+    });
+    child.once('close', () => reject(new Error(`${script} ended without a word`)));
+  });
+  firstLine.catch(() => undefined);
+  return {
+    pid: child.pid ?? 0,
+    firstLine,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** A port that was free a moment ago, for programs that cannot take one of their own. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

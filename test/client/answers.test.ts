@@ -1,0 +1,203 @@
+/** What the client makes of answers that the service would never give, from a raw server: proxies, cuts, newer services. */
+import { describe, expect, it } from 'vitest';
+import { createClient, ParlanceError, type ChatEvent, type Client } from '../../src/client/index.ts';
+import { until } from '../support/processes.ts';
+import { answers, resets, says, startProvider, type Behaviour, type RawProvider } from '../support/provider.ts';
+import { failureOf } from './support/failure.ts';
+
+async function clientOf(...behaviours: Behaviour[]): Promise<{ client: Client; server: RawProvider; origin: string }> {
+  const server = await startProvider();
+  server.behave(...behaviours);
+  const { origin } = new URL(server.baseUrl);
+  return { client: createClient({ baseUrl: origin }), server, origin };
+}
+
+const request = { messages: [{ role: 'user' as const, content: 'hello' }] };
+
+describe('an answer that is not the service’s', () => {
+  const html = '<html><h1>502 Bad Gateway</h1></html>';
+
+  it.each<[string, Behaviour, object]>([
+    [
+      'HTML of a proxy that fails',
+      answers(502, html, { 'content-type': 'text/html', 'retry-after': '30' }),
+      { status: 502, retryAfter: 30 },
+    ],
+    ['HTML of a proxy that answers', answers(200, html, { 'content-type': 'text/html' }), { status: 200 }],
+    ['nothing at all', answers(200, '', { 'content-type': 'application/json' }), { status: 200 }],
+    ['broken JSON', answers(200, '{"content": ', { 'content-type': 'application/json' }), {}],
+    ['a problem that is none', answers(404, '{}', { 'content-type': 'application/problem+json' }), { status: 404 }],
+    ['a broken problem', answers(404, '{', { 'content-type': 'application/problem+json' }), { status: 404 }],
+    [
+      'a body that breaks off',
+      says('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"content":"'),
+      {},
+    ],
+  ])('is told from one: %s', async (_what, behaviour, expected) => {
+    const { client } = await clientOf(behaviour);
+    expect(await failureOf(client.chat(request))).toMatchObject({ code: 'unexpected-answer', ...expected });
+  });
+
+  it('is told from a stream and from audio, too', async () => {
+    const { client } = await clientOf(answers(200, {}, { 'content-type': 'application/json' }));
+    expect(await failureOf(client.streamChat(request).next())).toMatchObject({ code: 'unexpected-answer' });
+    expect(await failureOf(client.speak({ text: 'Hello.' }))).toMatchObject({ code: 'unexpected-answer' });
+  });
+
+  it('gives a date of Retry-After in seconds', async () => {
+    const date = new Date(Date.now() + 60_000).toUTCString();
+    const { client } = await clientOf(answers(503, html, { 'content-type': 'text/html', 'retry-after': date }));
+    const { retryAfter } = await failureOf(client.chat(request));
+    expect(retryAfter).toBeGreaterThan(50);
+    expect(retryAfter).toBeLessThanOrEqual(60);
+  });
+});
+
+describe('no answer', () => {
+  it('is `unreachable`, with the reason as its cause', async () => {
+    const { client, server, origin } = await clientOf(resets);
+    const reset = await failureOf(client.chatModels());
+    expect(reset).toMatchObject({ code: 'unreachable', status: undefined });
+    expect(reset.message).toContain(origin);
+    expect(reset.cause).toBeInstanceOf(Error);
+    await server[Symbol.asyncDispose]();
+    expect(await failureOf(client.chatModels())).toMatchObject({ code: 'unreachable' });
+  });
+
+  it('is asked for once', async () => {
+    const { client, server } = await clientOf(resets);
+    await failureOf(client.chat(request));
+    expect(server.calls).toHaveLength(1);
+  });
+});
+
+it('a problem with a code of a newer service keeps it', async () => {
+  const problem = { type: 'urn:parlance:problem:new', title: 'New', status: 409, detail: 'New.', code: 'new' };
+  const { client } = await clientOf(answers(409, problem, { 'content-type': 'application/problem+json' }));
+  expect(await failureOf(client.chat(request))).toMatchObject({ status: 409, code: 'new', detail: 'New.' });
+});
+
+it('clips are links with the relation enclosure, however they are written', async () => {
+  const link = [
+    '</api/v1/tts/clips/one>; rel="enclosure"; type="audio/mpeg"',
+    '<https://elsewhere.test/clips/two,three>;type=audio/wav;rel=enclosure;title="a, \\"b\\"; c"',
+    '</docs>; rel="help"',
+  ].join(', ');
+  const { client, origin } = await clientOf(answers(200, {}, { 'content-type': 'application/json', link }));
+  expect((await client.chat(request)).clips).toEqual([
+    { url: `${origin}/api/v1/tts/clips/one`, content_type: 'audio/mpeg' },
+    { url: 'https://elsewhere.test/clips/two,three', content_type: 'audio/wav' },
+  ]);
+});
+
+describe('a stream', () => {
+  const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n';
+  const result = { content: 'Grüß', model: 'm', finish_reason: 'stop', reasoning: null, usage: null };
+  const event = (seq: number, type: string, more: object = {}) =>
+    Buffer.from(`event: ${type}\nid: ${seq}\ndata: ${JSON.stringify({ type, seq, ...more })}\n\n`).toString('latin1');
+  const started = event(0, 'chat.started', { id: 'x', model: 'm' });
+  const delta = event(1, 'content.delta', { step: 0, delta: 'Grüß' });
+  const completed = (seq: number) => event(seq, 'chat.completed', { result });
+
+  /** Sent with a length, so that the end of the body is a good one. */
+  const stream = (...events: string[]) => says(`${head}content-length: ${events.join('').length}\r\n\r\n`, ...events);
+
+  async function read(client: Client): Promise<{ seen: ChatEvent['type'][]; error: unknown }> {
+    const seen: ChatEvent['type'][] = [];
+    try {
+      for await (const { type } of client.streamChat(request)) seen.push(type);
+      return { seen, error: undefined };
+    } catch (error) {
+      return { seen, error };
+    }
+  }
+
+  it('ends with its last event', async () => {
+    const { client } = await clientOf(stream(started, delta, completed(2)));
+    expect(await read(client)).toEqual({ seen: ['chat.started', 'content.delta', 'chat.completed'], error: undefined });
+  });
+
+  it('may be cut anywhere, also within a character', async () => {
+    const { client } = await clientOf(async ({ body, socket }) => {
+      await body;
+      for (const byte of `${head}connection: close\r\n\r\n${started}: comment\n\n${delta}${completed(2)}`) {
+        socket.write(byte, 'latin1');
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      socket.end();
+    });
+    const deltas: string[] = [];
+    for await (const event of client.streamChat(request)) if (event.type === 'content.delta') deltas.push(event.delta);
+    expect(deltas).toEqual(['Grüß']);
+  });
+
+  it('passes over events of types that it does not know', async () => {
+    const { client } = await clientOf(stream(started, event(1, 'weather.changed', { sun: true }), completed(2)));
+    expect(await read(client)).toEqual({ seen: ['chat.started', 'chat.completed'], error: undefined });
+  });
+
+  it.each([
+    ['ends without its last event', stream(started, delta), 'The stream ended before its last event.', 2],
+    ['is empty', says(`${head}connection: close\r\n\r\n`), 'The stream ended before its last event.', 0],
+    [
+      'breaks off',
+      says(`${head}content-length: 9999\r\n\r\n`, started),
+      'The connection broke before the last event.',
+      1,
+    ],
+    [
+      'goes on behind its last event',
+      stream(started, completed(1), event(2, 'step.started')),
+      'came after the last one',
+      1,
+    ],
+    ['loses an event', stream(started, completed(2)), 'Event 2 came where 1 was due.', 1],
+    ['is not JSON', stream(started, 'data: nonsense\n\n'), 'is not JSON', 1],
+    ['has an event without a number', stream(started, 'data: {"type":"step.started"}\n\n'), 'no number', 1],
+    ['has null for an event', stream(started, 'data: null\n\n'), 'no type', 1],
+  ])('throws when it %s', async (_what, behaviour, message, events) => {
+    const { client } = await clientOf(behaviour);
+    const { seen, error } = await read(client);
+    expect(error).toBeInstanceOf(ParlanceError);
+    expect(error).toMatchObject({ code: 'stream-broken', message: expect.stringContaining(message) as string });
+    expect(seen).toHaveLength(events);
+  });
+
+  it('that stays open behind its last event is closed', async () => {
+    const { client, server } = await clientOf(async ({ body, socket }) => {
+      await body;
+      socket.write(`${head}connection: close\r\n\r\n${started}${completed(1)}`, 'latin1');
+    });
+    expect(await read(client)).toEqual({ seen: ['chat.started', 'chat.completed'], error: undefined });
+    await until('the connection is closed', () => server.open.size === 0);
+  });
+});
+
+it('a recording goes up as browsers send it', async () => {
+  const { client, server } = await clientOf(answers(200, { text: '' }, { 'content-type': 'application/json' }));
+  const file = new File(['RIFF'], 'a "b"\r\n.wav', { type: 'audio/wav' });
+  await client.transcribe(file, { model: 'ear', language: 'de' });
+  await client.transcribe(Buffer.from('RIFF'));
+  await client.transcribe(file, { fileName: 'c.wav' });
+  const [first, ...others] = await Promise.all(server.calls.map(({ body }) => body.then(String)));
+  const [, boundary = ''] = /boundary=(\S+)/.exec(server.calls[0]?.headers['content-type'] ?? '') ?? [];
+  const lines = [
+    `--${boundary}`,
+    'Content-Disposition: form-data; name="model"',
+    '',
+    'ear',
+    `--${boundary}`,
+    'Content-Disposition: form-data; name="language"',
+    '',
+    'de',
+    `--${boundary}`,
+    'Content-Disposition: form-data; name="file"; filename="a %22b%22%0D%0A.wav"',
+    'Content-Type: audio/wav',
+    '',
+    'RIFF',
+    `--${boundary}--`,
+    '',
+  ];
+  expect(first).toBe(lines.join('\r\n'));
+  expect(others.map((body) => /filename="(.*)"/.exec(body)?.[1])).toEqual(['recording', 'c.wav']);
+});

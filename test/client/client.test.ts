@@ -1,0 +1,234 @@
+/** The client in Node.js, against the real service. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient, ParlanceError, type ChatEvent, type Client } from '../../src/client/index.ts';
+import { eventually } from '../api/support/eventually.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { toneWav } from '../support/tone-model.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { scripted } from './support/scripted.ts';
+import { failureOf } from './support/failure.ts';
+
+let service: TestService;
+let client: Client;
+
+beforeAll(async () => {
+  service = await startTestService(scripted);
+  client = createClient({ baseUrl: service.url });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const say = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
+const wav = toneWav({ words: ['alpha'], rate: 16_000 });
+
+async function collect(events: AsyncIterable<ChatEvent>): Promise<ChatEvent[]> {
+  const all: ChatEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+describe('transcribe', () => {
+  const expected = { text: `${wav.length} bytes of wav`, language: null, duration_ms: 1500, model: 'ear' };
+
+  it.each([
+    ['a Buffer', () => Buffer.from(wav)],
+    ['a Uint8Array', () => new Uint8Array(wav)],
+    ['a Blob', () => new Blob([new Uint8Array(wav)])],
+    ['a File', () => new File([new Uint8Array(wav)], 'memo.wav')],
+  ])('takes %s', async (_what, source) => {
+    expect(await client.transcribe(source())).toEqual(expected);
+  });
+
+  it('takes a path', async () => {
+    const path = join(await temporaryDirectory(), 'memo.wav');
+    await writeFile(path, wav);
+    expect(await client.transcribe(path)).toEqual(expected);
+  });
+
+  it('sends model and language', async () => {
+    expect(await client.transcribe(wav, { model: 'ear', language: 'de' })).toMatchObject({ language: 'de' });
+    expect(await failureOf(client.transcribe(wav, { model: 'nose' }))).toMatchObject({
+      status: 422,
+      code: 'unknown-model',
+    });
+  });
+
+  it('rejects for a path that is not there as Node.js does', async () => {
+    await expect(client.transcribe('/not/there.wav')).rejects.toThrow('Unable to open file as blob');
+  });
+});
+
+describe('the listings and the probe', () => {
+  it('are typed answers', async () => {
+    expect(await client.transcriptionModels()).toMatchObject({ data: [{ id: 'ear' }], default: 'ear' });
+    expect(await client.chatModels()).toMatchObject({ data: [{ id: 'scripted', local: true }] });
+    expect((await client.speechModels()).data[0]?.voices).toEqual([{ id: 'low', name: 'Low', language: 'en' }]);
+    expect(await client.transcriptionAvailability()).toMatchObject({ available: true, code: 'ready', model: 'ear' });
+  });
+
+  it('ask for the model that is named', async () => {
+    expect(await client.transcriptionAvailability({ model: 'nose & more' })).toMatchObject({
+      available: false,
+      code: 'unknown-model',
+      model: 'nose & more',
+    });
+  });
+});
+
+describe('chat', () => {
+  it('answers in one piece', async () => {
+    expect(await client.chat(say('hello'))).toEqual({
+      content: 'Grüß dich, 東京.',
+      model: 'scripted',
+      finish_reason: 'stop',
+      reasoning: null,
+      usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5, reasoning_tokens: 0 },
+      clips: [],
+    });
+  });
+
+  it('names the clips that were made, so that they can be fetched', async () => {
+    const { clips } = await client.chat(say('read aloud'));
+    expect(clips).toEqual([
+      { url: expect.stringMatching(`^${service.url}/api/v1/tts/clips/[^/]+$`) as string, content_type: 'audio/mpeg' },
+    ]);
+    expect(await (await fetch(clips[0]!.url)).text()).toBe('mp3:Hello.');
+  });
+
+  it('streams events up to the result', async () => {
+    const events = await collect(client.streamChat(say('hello')));
+    expect(events.map(({ type, seq }) => [seq, type])).toEqual(
+      ['chat.started', 'step.started', ...Array<string>(3).fill('content.delta'), 'chat.completed'].entries().toArray(),
+    );
+    expect(events.flatMap((event) => (event.type === 'content.delta' ? [event.delta] : []))).toEqual([
+      'Grüß ',
+      'dich, ',
+      '東京.',
+    ]);
+    expect(events.at(-1)).toMatchObject({ result: { content: 'Grüß dich, 東京.' } });
+  });
+
+  it('streams the clip where it can be fetched', async () => {
+    const events = await collect(client.streamChat(say('read aloud')));
+    const created = events.find((event) => event.type === 'audio.created');
+    expect(await (await fetch(created!.audio.url)).text()).toBe('mp3:Hello.');
+  });
+
+  it('streams a failure as the last event, which can be thrown', async () => {
+    const last = (await collect(client.streamChat(say('fail midway')))).at(-1);
+    if (last?.type !== 'chat.failed') throw new Error(`the last event is ${String(last?.type)}`);
+    expect(ParlanceError.fromProblem(last.problem)).toMatchObject({ code: 'provider-error', status: 502 });
+  });
+
+  it('lets a finished stream end by itself, so that the log says 200', async () => {
+    const before = service.log.length;
+    for await (const event of client.streamChat(say('hello'))) if (event.type === 'chat.completed') break;
+    await eventually(() => service.log.slice(before).find(({ msg }) => msg === 'request')?.status).toBe(200);
+  });
+});
+
+describe('speak', () => {
+  it('hands over the audio with its type', async () => {
+    const answer = await client.speak({ text: 'Hello.', format: 'wav', voice_id: 'low' });
+    expect(answer.headers.get('content-type')).toBe('audio/wav');
+    expect(await answer.text()).toBe('wav:Hello.');
+  });
+});
+
+describe('a refusal', () => {
+  it('is a ParlanceError with all that the problem document says', async () => {
+    const error = await failureOf(client.chat({ ...say(''), temperature: 9 }));
+    expect(error).toMatchObject({ name: 'ParlanceError', status: 422, code: 'invalid-request', retryAfter: undefined });
+    expect(error.message).toBe(error.detail);
+    expect(error.errors.map(({ pointer }) => pointer).sort()).toEqual(['/messages/0/content', '/temperature']);
+    expect(error.requestId).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('says when to come back', async () => {
+    const limited = { status: 429, code: 'provider-rate-limited', retryAfter: 7, detail: 'Too fast.' };
+    expect(await failureOf(client.chat(say('rate limit')))).toMatchObject(limited);
+    expect(await failureOf(collect(client.streamChat(say('rate limit'))))).toMatchObject(limited);
+  });
+
+  it('of a key says so, and the right key opens', async () => {
+    await using guarded = await startTestService({ ...scripted, env: { API_KEYS: 'sesame' } });
+    const baseUrl = guarded.url;
+    expect(await failureOf(createClient({ baseUrl }).chatModels())).toMatchObject({
+      status: 401,
+      code: 'unauthorized',
+    });
+    expect(await createClient({ baseUrl, apiKey: 'sesame' }).chatModels()).toMatchObject({ default: 'scripted' });
+  });
+});
+
+describe('an abort', () => {
+  const reason = new Error('the user has left');
+
+  /** The work begins, is aborted, and has ended in the service within 250 ms. */
+  async function cancels(call: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+    const before = service.log.length;
+    const seen = (msg: string) => service.log.slice(before).find((line) => line.msg === msg);
+    const controller = new AbortController();
+    const failing = expect(call(controller.signal)).rejects.toBe(reason);
+    await eventually(() => seen('at work')).toBeDefined();
+    const aborted = performance.now();
+    controller.abort(reason);
+    await failing;
+    await eventually(() => seen('ended')).toBeDefined();
+    expect(Number(seen('ended')?.at) - aborted).toBeLessThan(250);
+  }
+
+  it('ends a transcription', () => cancels((signal) => client.transcribe(wav, { language: 'zz', signal })));
+  it('ends a chat', () => cancels((signal) => client.chat(say('wait'), { signal })));
+  it('ends a stream', () => cancels((signal) => collect(client.streamChat(say('wait'), { signal }))));
+  it('ends speech while it is heard', () =>
+    cancels(async (signal) => (await client.speak({ text: 'wait' }, { signal })).arrayBuffer()));
+
+  it('that came before keeps the call from going out', async () => {
+    const before = service.log.length;
+    const signal = AbortSignal.abort(reason);
+    await expect(client.transcribe(wav, { signal })).rejects.toBe(reason);
+    await expect(client.chat(say('hello'), { signal })).rejects.toBe(reason);
+    await expect(collect(client.streamChat(say('hello'), { signal }))).rejects.toBe(reason);
+    await client.chatModels();
+    expect(service.log.slice(before).filter(({ msg }) => msg === 'request')).toHaveLength(1);
+  });
+
+  it('is also what leaving the loop does', async () => {
+    const before = service.log.length;
+    let left = 0;
+    for await (const event of client.streamChat(say('wait'))) {
+      if (event.type !== 'content.delta') continue;
+      await eventually(() => service.log.slice(before).find(({ msg }) => msg === 'at work')).toBeDefined();
+      left = performance.now();
+      break;
+    }
+    const ended = () => service.log.slice(before).find(({ msg }) => msg === 'ended');
+    await eventually(ended).toBeDefined();
+    expect(Number(ended()?.at) - left).toBeLessThan(250);
+  });
+});
+
+describe('the address', () => {
+  it('may carry a path and a slash', async () => {
+    const asked: string[] = [];
+    const fetch = (request: Request) => {
+      asked.push(request.url);
+      return Promise.resolve(Response.json({ data: [], default: null }));
+    };
+    for (const baseUrl of ['http://voice.test', 'http://voice.test/', new URL('http://voice.test/parlance/')]) {
+      await createClient({ baseUrl, fetch }).chatModels();
+    }
+    expect(asked).toEqual([
+      'http://voice.test/api/v1/models',
+      'http://voice.test/api/v1/models',
+      'http://voice.test/parlance/api/v1/models',
+    ]);
+  });
+
+  it('must be one', () => {
+    expect(() => createClient({ baseUrl: 'voice' })).toThrow(TypeError);
+    expect(() => createClient()).toThrow(TypeError);
+  });
+});

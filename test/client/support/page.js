@@ -1,0 +1,86 @@
+/** What the pages of the browser test can do: bundled with the client, called by the test. */
+/* global AbortController, AudioContext, Blob, MediaRecorder, setTimeout */
+import { createClient, ParlanceError } from '../../../src/client/index.ts';
+
+/** `work` with a client for the address (the page's own origin when absent); a failure comes back as plain facts. */
+const withClient =
+  (work) =>
+  async (options, ...args) => {
+    try {
+      return await work(createClient(options), ...args);
+    } catch (error) {
+      if (!(error instanceof ParlanceError)) throw error;
+      const { code, status, errors, retryAfter, requestId } = error;
+      return { error: { code, status, errors, retryAfter, requestId } };
+    }
+  };
+
+globalThis.page = {
+  /** Plays the sound into a MediaRecorder, as a microphone would, and transcribes what that recorded. */
+  transcribeRecording: withClient(async (client, wav, options) => {
+    const bytes = Uint8Array.from(wav);
+    const recording = await record(bytes);
+    return { type: recording.type, bytes: recording.size, ...(await client.transcribe(recording, options)) };
+  }),
+
+  transcribeBytes: withClient((client, bytes, options) => client.transcribe(Uint8Array.from(bytes), options)),
+
+  transcribePath: withClient((client, path) => client.transcribe(path).catch((error) => String(error))),
+
+  stream: withClient(async (client, content) => {
+    const events = [];
+    for await (const event of client.streamChat({ messages: [{ role: 'user', content }] })) events.push(event);
+    return events;
+  }),
+
+  chat: withClient((client, content) => client.chat({ messages: [{ role: 'user', content }] })),
+
+  /** Aborts once the first words have come; answers with the reason that came back. */
+  abortStream: withClient(async (client) => {
+    const controller = new AbortController();
+    try {
+      const request = { messages: [{ role: 'user', content: 'wait' }] };
+      for await (const { type } of client.streamChat(request, { signal: controller.signal })) {
+        if (type === 'content.delta') setTimeout(() => controller.abort('enough'), 100);
+      }
+      return 'it was not aborted';
+    } catch (reason) {
+      return reason;
+    }
+  }),
+
+  abortUpload: withClient(async (client, bytes) => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort('enough'), 300);
+    const options = { model: 'ear', language: 'zz', signal: controller.signal };
+    return client.transcribe(Uint8Array.from(bytes), options).catch((reason) => reason);
+  }),
+
+  speak: withClient(async (client, text) => {
+    const blob = await (await client.speak({ text, format: 'wav' })).blob();
+    return { type: blob.type, text: await blob.text() };
+  }),
+
+  listings: withClient(async (client) => {
+    const lists = await Promise.all([client.transcriptionModels(), client.chatModels(), client.speechModels()]);
+    return lists.map(({ default: standard }) => standard);
+  }),
+};
+
+async function record(wav) {
+  await using context = { audio: new AudioContext(), [Symbol.asyncDispose]: () => context.audio.close() };
+  const { audio } = context;
+  const source = audio.createBufferSource();
+  source.buffer = await audio.decodeAudioData(wav.buffer);
+  const output = audio.createMediaStreamDestination();
+  source.connect(output);
+  const recorder = new MediaRecorder(output.stream, { mimeType: 'audio/webm;codecs=opus' });
+  const pieces = [];
+  recorder.ondataavailable = ({ data }) => pieces.push(data);
+  const done = new Promise((resolve) => (recorder.onstop = resolve));
+  recorder.start(250);
+  source.onended = () => recorder.stop();
+  source.start();
+  await done;
+  return new Blob(pieces, { type: recorder.mimeType });
+}

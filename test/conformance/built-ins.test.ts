@@ -1,0 +1,90 @@
+/** Every built-in engine keeps the rules, as it works here. */
+import { existsSync, readdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { beforeAll, expect, it } from 'vitest';
+import { chatChecks } from '../../src/conformance/chat.ts';
+import type { Check } from '../../src/conformance/kit.ts';
+import { openerOf } from '../../src/conformance/open.ts';
+import { openRecorder } from '../../src/conformance/recordings.ts';
+import { speechChecks } from '../../src/conformance/speech.ts';
+import { transcriptionChecks, type TranscriptionSubject } from '../../src/conformance/transcription.ts';
+import { describeWith, requireProgram } from '../support/programs.ts';
+import { toneWav, writeToneModel } from '../support/tone-model.ts';
+import { startChatProvider, startSpeechProvider, startTranscriptionProvider } from './providers.ts';
+import { sharedDirectory } from './support.ts';
+
+const engines = resolve(import.meta.dirname, '../../engines');
+const directory = sharedDirectory();
+
+interface BuiltIn {
+  readonly needs: readonly string[];
+  readonly checks: readonly Check<TranscriptionSubject>[];
+  readonly options: () => Promise<Record<string, unknown>>;
+  /** Words that it understands, where those of the kit are none. */
+  readonly words?: () => Promise<string>;
+}
+
+const builtIns: Readonly<Record<string, BuiltIn>> = {
+  'whisper-cli': {
+    needs: ['whisper-cli'],
+    checks: transcriptionChecks,
+    options: async () => {
+      const file = join(directory.path, 'tones.bin');
+      await writeToneModel(file);
+      return { program: requireProgram('whisper-cli'), models: [{ id: 'tones', file }], slots: 1, threads: 1 };
+    },
+    words: async () => {
+      const file = join(directory.path, 'words.wav');
+      await writeFile(file, toneWav({ words: ['alpha', 'bravo', 'charlie', 'delta'], rate: 16_000 }));
+      return file;
+    },
+  },
+  'hosted-stt': {
+    needs: [],
+    checks: transcriptionChecks,
+    options: async () => ({
+      baseUrl: await startTranscriptionProvider(),
+      apiKey: 'sk-test',
+      models: [{ id: 'ears', languages: ['en'] }],
+    }),
+  },
+  'llm-agent': {
+    needs: [],
+    checks: chatChecks,
+    options: async () => ({ baseUrl: await startChatProvider(), apiKey: 'sk-test', models: ['mind'] }),
+  },
+  espeak: { needs: ['espeak-ng'], checks: speechChecks, options: () => Promise.resolve({}) },
+  tts: {
+    needs: [],
+    checks: speechChecks,
+    options: async () => ({
+      baseUrl: await startSpeechProvider(),
+      apiKey: 'sk-test',
+      models: [{ id: 'mouth', voices: ['ann'], formats: ['pcm'] }],
+    }),
+  },
+  sandbox: {
+    needs: [],
+    checks: [...transcriptionChecks, ...chatChecks, ...speechChecks],
+    options: () => Promise.resolve({}),
+  },
+};
+
+const names = readdirSync(engines).filter((name) => existsSync(join(engines, name, 'index.ts')));
+
+it.each(names)('the built-in engine %s is checked', (name) => {
+  expect(Object.keys(builtIns)).toContain(name);
+});
+
+for (const [name, { needs, checks, options, words }] of Object.entries(builtIns)) {
+  if (!names.includes(name)) continue;
+  describeWith(needs, name, () => {
+    let subject: TranscriptionSubject;
+    beforeAll(async () => {
+      const record = await openRecorder(await words?.());
+      subject = { options: await options(), open: openerOf(name, directory.path), record };
+    });
+    it.each(checks)('$name', async ({ run }) => run(subject));
+  });
+}

@@ -1,0 +1,133 @@
+/** The kit for chat catches what it is to catch. */
+import { chatChecks } from '../../src/conformance/chat.ts';
+import { badListings, badOptions, describeKit, ownEngineError } from './support.ts';
+
+/** Greets; calls the tool `repeat` when it is asked to, and says what that answered. */
+const good = `
+  import { writeFile } from 'node:fs/promises';
+  import { setTimeout as sleep } from 'node:timers/promises';
+  ${ownEngineError}
+  const usage = { promptTokens: 1, completionTokens: 1, totalTokens: 2, reasoningTokens: 0 };
+  export const parts = {
+    options: { type: 'object', additionalProperties: false, properties: { volume: { type: 'string' } } },
+    models: async () => [{ id: 'mind', local: true }],
+    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    refuse: ({ model }) => {
+      if (model !== 'mind') throw new EngineError('unknown-model', 'There is no such model.');
+    },
+    think: async (context, { signal }) => {
+      await using directory = await context.temporaryDirectory();
+      await writeFile(directory.path + '/notes', 'of the work');
+      await sleep(150, undefined, { signal }).catch(() => signal.throwIfAborted());
+    },
+    run: async (tool, { signal }) => {
+      try {
+        return { ok: true, output: await tool.run({ text: 'alpha' }, { signal, emit: () => undefined }) };
+      } catch (error) {
+        return { ok: false, error: error.message };
+      }
+    },
+    result: (content) => ({ content, finishReason: 'stop', reasoning: null, usage }),
+    answer: async function* (step, content, { result }) {
+      yield { type: 'step-started', step };
+      yield { type: 'content-delta', step, delta: content.slice(0, 2) };
+      yield { type: 'content-delta', step, delta: content.slice(2) };
+      yield { type: 'completed', result: result(content) };
+    },
+    call: async function* (tool, options, { run }) {
+      const facts = { step: 0, call: 0, name: tool.name };
+      yield { type: 'step-started', step: 0 };
+      yield { type: 'tool-started', ...facts, arguments: { text: 'alpha' } };
+      const outcome = await run(tool, options);
+      yield { type: 'tool-finished', ...facts, ...outcome, durationMs: 1 };
+      return outcome.output ?? 'It failed.';
+    },
+  };
+  export const engineOf = (own) => ({
+    contract: 1,
+    name: 'mind',
+    capability: 'chat',
+    options: own.options,
+    create: (_options, context) => ({
+      models: own.models,
+      availability: own.availability,
+      async *complete(call, options) {
+        options.signal.throwIfAborted();
+        own.refuse(call);
+        await own.think(context, options);
+        const [tool] = options.tools;
+        if (tool) yield* own.answer(1, yield* own.call(tool, options, own), own);
+        else yield* own.answer(0, 'Hello.', own);
+      },
+    }),
+  });
+  export default engineOf(parts);`;
+
+const result = `{ content: 'Hello.', finishReason: 'stop', reasoning: null, usage: null }`;
+const started = `yield { type: 'step-started', step: 0 };`;
+const said = `yield { type: 'content-delta', step: 0, delta: 'Hello.' };`;
+const completed = `yield { type: 'completed', result: ${result} };`;
+
+const bad = {
+  ...badListings,
+  'a model that it does not serve is refused': {
+    'takes any model': `refuse: () => undefined`,
+    'throws an ordinary error': `refuse: ({ model }) => { if (model !== 'mind') throw new Error('no such model'); }`,
+  },
+  'a question is answered, and the events obey the contract': {
+    'tells no result': `answer: async function* () { ${started} ${said} }`,
+    'tells its result twice': `answer: async function* () { ${started} ${said} ${completed} ${completed} }`,
+    'goes on after its result': `answer: async function* () { ${started} ${said} ${completed} ${said} }`,
+    'begins without a step': `answer: async function* () { ${said} ${completed} }`,
+    'leaves out a step': `answer: async function* () { ${started} yield { type: 'step-started', step: 2 }; ${completed} }`,
+    'says one thing and means another': `answer: async function* () { ${started} ${completed} }`,
+    'answers nothing': `answer: (step, _content, own) => parts.answer(step, '', own)`,
+    'has a finish reason of its own': `result: (content) => ({ ...parts.result(content), finishReason: 'done' })`,
+    'leaves out the reasoning': `result: (content) => ({ ...parts.result(content), reasoning: undefined })`,
+    'counts in halves': `result: (content) => ({ ...parts.result(content), usage: { promptTokens: 0.5 } })`,
+  },
+  'settings of the caller are taken, 0 among them': {
+    'takes no limit': `refuse: (call) => { parts.refuse(call); if (call.maxTokens) throw new Error('no'); }`,
+  },
+  'a system message may stand anywhere in the history': {
+    'wants it first': `refuse: (call) => {
+      parts.refuse(call);
+      if (call.messages.slice(1).some(({ role }) => role === 'system')) throw new Error('no');
+    }`,
+  },
+  'a tool that the model calls is run, and its answer is used': {
+    'does not run it': `run: async () => ({ ok: true, output: 'alpha' })`,
+    'does not tell of its end': `call: async function* (tool, options, own) {
+      for await (const event of parts.call(tool, options, own)) if (event.type !== 'tool-finished') yield event;
+      return 'alpha';
+    }`,
+    'tells of its end before its beginning': `call: async function* (tool, options, own) {
+      const events = [];
+      for await (const event of parts.call(tool, options, own)) events.push(event);
+      yield events[0]; yield events[2]; yield events[1];
+      return 'alpha';
+    }`,
+  },
+  'a tool that fails does not fail the chat': {
+    'tells it as a success': `run: async (...call) => ({ ...await parts.run(...call), ok: true })`,
+  },
+  'a caller who leaves is let go at once, with the reason': {
+    'works to the end': `think: () => sleep(400)`,
+    'rejects with an error of its own': `think: (...call) => parts.think(...call).catch(() => { throw new Error(); })`,
+  },
+  'who stops listening is let go at once': {
+    'takes its time': `answer: async function* (...call) { try { yield* parts.answer(...call); } finally { await sleep(400); } }`,
+  },
+  'nothing is left behind, however a call ends': {
+    'leaves a directory': `think: async (context, options) => {
+      await context.temporaryDirectory();
+      await parts.think(context, options);
+    }`,
+  },
+  'no child process and no connection outlives it': {
+    'leaves a child process': `think: async () => { spawn('sleep', ['5']); }`,
+  },
+  ...badOptions,
+};
+
+describeKit('chat', { checks: chatChecks, good, bad, toSubject: (subject) => subject });

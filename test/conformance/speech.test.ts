@@ -1,0 +1,102 @@
+/** The kit for speech catches what it is to catch. */
+import { speechChecks } from '../../src/conformance/speech.ts';
+import { badListings, badOptions, describeKit, ownEngineError } from './support.ts';
+
+/** Makes wav and what looks like mp3, a hundred bytes for a character. */
+const good = `
+  import { writeFile } from 'node:fs/promises';
+  import { setTimeout as sleep } from 'node:timers/promises';
+  ${ownEngineError}
+  const heads = { mp3: 'ID3', wav: 'RIFF....WAVE' };
+  export const parts = {
+    options: { type: 'object', additionalProperties: false, properties: { volume: { type: 'string' } } },
+    models: async () => [{ id: 'mouth', local: true, voices: [{ id: 'ann', name: 'Ann', language: 'en' }] }],
+    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    refuse: ({ model, voice = 'ann', format }) => {
+      if (model !== 'mouth') throw new EngineError('unknown-model', 'There is no such model.');
+      if (voice !== 'ann') throw new EngineError('voice-not-supported', 'It has one voice, ann.');
+      if (!heads[format]) throw new EngineError('format-not-supported', 'It makes mp3 and wav.');
+    },
+    work: async (context, { signal }) => {
+      await using directory = await context.temporaryDirectory();
+      await writeFile(directory.path + '/notes', 'of the work');
+      await sleep(150, undefined, { signal }).catch(() => signal.throwIfAborted());
+    },
+    mediaType: (format) => format === 'mp3' ? 'audio/mpeg' : 'audio/wav',
+    audio: async function* ({ text, format }, { signal }) {
+      yield Buffer.from(heads[format]);
+      for (const _ of text) {
+        signal.throwIfAborted();
+        yield Buffer.alloc(100);
+      }
+    },
+  };
+  export const engineOf = (own) => ({
+    contract: 1,
+    name: 'mouth',
+    capability: 'speech',
+    options: own.options,
+    create: (_options, context) => ({
+      models: own.models,
+      availability: own.availability,
+      async synthesize(call, options) {
+        options.signal.throwIfAborted();
+        own.refuse(call);
+        await own.work(context, options);
+        return { mediaType: own.mediaType(call.format), audio: own.audio(call, options) };
+      },
+    }),
+  });
+  export default engineOf(parts);`;
+
+const models = (voice: string) => `models: async () => [{ id: 'mouth', local: true, voices: [${voice}] }]`;
+
+const bad = {
+  ...badListings,
+  'listed voices have an id, a name, and a language or null': {
+    'names the language in English': models(`{ id: 'ann', name: 'Ann', language: 'english' }`),
+    'has a voice without a name': models(`{ id: 'ann', name: '', language: 'en' }`),
+    'leaves the language out': models(`{ id: 'ann', name: 'Ann' }`),
+  },
+  'a model that it does not serve is refused': {
+    'takes any model': `refuse: (call) => parts.refuse({ ...call, model: 'mouth' })`,
+    'throws an ordinary error': `refuse: ({ model }) => { if (model !== 'mouth') throw new Error('no such model'); }`,
+  },
+  'a text becomes sound, and a longer one more of it': {
+    'makes nothing': `audio: async function* () {}`,
+    'makes an error page': `audio: async function* () { yield Buffer.from('<html>'); }`,
+    'says the same whatever the text': `audio: (call, options) => parts.audio({ ...call, text: 'a' }, options)`,
+    'says that it is something else': `mediaType: () => 'audio/mp3'`,
+  },
+  'every format is made, or refused as one that is not offered': {
+    'makes one for the other': `audio: (call, options) => parts.audio({ ...call, format: 'mp3' }, options)`,
+    'has another word for it': `refuse: (call) => {
+      try { parts.refuse(call); } catch (error) { throw Object.assign(error, { code: 'content-rejected' }); }
+    }`,
+  },
+  'a voice that is not listed is refused, where voices are listed': {
+    'takes any voice': `refuse: (call) => parts.refuse({ ...call, voice: 'ann' })`,
+  },
+  'a text without a word does no harm': {
+    'throws an ordinary error': `refuse: (call) => { parts.refuse(call); if (!/[a-z]/.test(call.text)) throw new Error(); }`,
+  },
+  'a caller who leaves is let go at once, with the reason': {
+    'works to the end': `work: () => sleep(400)`,
+    'rejects with an error of its own': `work: (...call) => parts.work(...call).catch(() => { throw new Error(); })`,
+  },
+  'who stops listening is let go at once': {
+    'takes its time': `audio: async function* (...call) { try { yield* parts.audio(...call); } finally { await sleep(400); } }`,
+  },
+  'nothing is left behind, however a call ends': {
+    'leaves a directory': `work: async (context, options) => {
+      await context.temporaryDirectory();
+      await parts.work(context, options);
+    }`,
+  },
+  'no child process and no connection outlives it': {
+    'leaves a child process': `work: async () => { spawn('sleep', ['5']); }`,
+  },
+  ...badOptions,
+};
+
+describeKit('speech', { checks: speechChecks, good, bad, toSubject: (subject) => subject });

@@ -1,0 +1,99 @@
+/** What the tests of the kit share: engines written as source, and the kit run on them. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runChecks, type Check } from '../../src/conformance/kit.ts';
+import { openerOf } from '../../src/conformance/open.ts';
+import type { Subject } from '../../src/conformance/subject.ts';
+import { writeFiles } from '../support/temporary.ts';
+
+/** A directory for all tests of a file. */
+export function sharedDirectory(): { readonly path: string } {
+  const directory = { path: '' };
+  beforeAll(async () => {
+    directory.path = await mkdtemp(join(tmpdir(), 'parlance-conformance-'));
+  });
+  afterAll(async () => rm(directory.path, { recursive: true, force: true }));
+  return directory;
+}
+
+export interface KitUnderTest<S extends Subject> {
+  readonly checks: readonly Check<S>[];
+  /** Source of an engine that keeps every rule; exports its `parts`, and `engineOf(parts)`. */
+  readonly good: string;
+  /** For each rule, engines that break it: what differs from the good one, as source. */
+  readonly bad: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly toSubject: (subject: Subject) => S;
+}
+
+/** Every rule catches an engine that breaks it, and none catches one that keeps them all. */
+export function describeKit<S extends Subject>(name: string, { checks, good, bad, toSubject }: KitUnderTest<S>): void {
+  describe(`the kit for ${name}`, () => {
+    const directory = sharedDirectory();
+    let made = 0;
+
+    async function subjectFrom(source: string): Promise<S> {
+      const folder = join(directory.path, `engine-${made++}`);
+      await writeFiles(folder, { 'package.json': { type: 'module' }, 'good.js': good, 'engine.js': source });
+      return toSubject({ options: { volume: 'loud' }, open: openerOf(join(folder, 'engine.js'), folder) });
+    }
+
+    it('lets a good engine pass', async () => {
+      const subject = await subjectFrom(`export { default } from './good.js';`);
+      const verdicts = await runChecks(checks, subject);
+      expect(verdicts).toEqual(checks.map(({ name }) => ({ check: name })));
+    });
+
+    it('has a bad engine for each of its checks', () => {
+      expect(Object.keys(bad)).toEqual(checks.map(({ name }) => name));
+    });
+
+    const cases = Object.entries(bad).flatMap(([rule, engines]) =>
+      Object.entries(engines).map(([what, difference]) => ({ rule, what, difference })),
+    );
+    it.each(cases)('catches by "$rule" an engine that $what', async ({ rule, difference }) => {
+      const subject = await subjectFrom(`
+        import { spawn } from 'node:child_process';
+        import { setTimeout as sleep } from 'node:timers/promises';
+        import { engineOf, parts } from './good.js';
+        export default engineOf({ ...parts, ${difference} });`);
+      const [verdict] = await runChecks([checks.find((check) => check.name === rule)!], subject);
+      expect(verdict?.failure).toBeInstanceOf(Error);
+      // It is the rule that fails it, or a start that the registry refuses for the same reason; no slip in the source.
+      expect(String(verdict?.failure)).toMatch(/^Nonconformance: |must be unique|"pitch" is missing/);
+    });
+  });
+}
+
+/** The rules of the listing and of the options are the same for all; so are the engines that break them. */
+export const badListings = {
+  'the models are well-formed and named once, and are listed from memory': {
+    'does not say whether its model is local': `models: async () => [{ id: 'ears' }]`,
+    'has a model without a name': `models: async () => [{ id: '', local: true }]`,
+    'serves nothing': `models: async () => []`,
+    'lists a model twice': `models: async () => [{ id: 'ears', local: true }, { id: 'ears', local: true }]`,
+    'thinks long about its models': `models: async () => { await sleep(400); return parts.models(); }`,
+  },
+  'every model tells whether it can work, at once, in a word that is known': {
+    'says so in a word of its own': `availability: async () => ({ available: true, code: 'fine', reason: 'Fine.' })`,
+    'is ready but not available': `availability: async () => ({ available: false, code: 'ready', reason: 'Ready.' })`,
+    'lacks a key but is available': `availability: async () => ({ available: true, code: 'key-missing', reason: 'No.' })`,
+    'gives no reason': `availability: async () => ({ available: true, code: 'ready', reason: '' })`,
+    'asks its provider first': `availability: async () => { await sleep(400); return parts.availability(); }`,
+  },
+} as const;
+
+export const badOptions = {
+  'right options start it, and wrong ones stop the start': {
+    'takes any option': `options: { type: 'object', properties: { volume: { type: 'string' } } }`,
+    'takes anything for an option': `options: { ...parts.options, properties: { volume: {} } }`,
+    'does not start with the right ones': `options: { ...parts.options, required: ['pitch'] }`,
+  },
+} as const;
+
+/** As an engine of another package has it: a copy of its own. */
+export const ownEngineError = `
+  class EngineError extends Error {
+    constructor(code, message) { super(message); this.code = code; this[Symbol.for('parlance.engine-error')] = true; }
+  }`;

@@ -1,0 +1,108 @@
+/** The kit for transcription catches what it is to catch. */
+import { transcriptionChecks } from '../../src/conformance/transcription.ts';
+import { openRecorder } from '../../src/conformance/recordings.ts';
+import { badListings, badOptions, describeKit, ownEngineError } from './support.ts';
+
+/** Hears any sound as words. Keeps every rule. */
+const good = `
+  import { readFile, writeFile } from 'node:fs/promises';
+  import { setTimeout as sleep } from 'node:timers/promises';
+  ${ownEngineError}
+  export const parts = {
+    options: { type: 'object', additionalProperties: false, properties: { volume: { type: 'string' } } },
+    models: async () => [{ id: 'ears', local: true }],
+    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    refuse: ({ model, language = 'en' }) => {
+      if (model !== 'ears') throw new EngineError('unknown-model', 'There is no such model.');
+      if (language !== 'en') throw new EngineError('language-not-supported', 'It knows English only.');
+    },
+    decode: (context, recording, { signal }) => context.decode(recording, { signal }),
+    work: async (context, wavPath, { signal }) => {
+      await using directory = await context.temporaryDirectory();
+      await writeFile(directory.path + '/notes', 'of the work');
+      await sleep(150, undefined, { signal }).catch(() => signal.throwIfAborted());
+    },
+    hear: (wav, durationMs) => wav.subarray(44).some((byte) => byte !== 0)
+      ? { text: 'alpha', language: 'en', durationMs }
+      : { text: '', language: null, durationMs },
+  };
+  export const engineOf = ({ options, models, availability, refuse, decode, work, hear }) => ({
+    contract: 1,
+    name: 'ears',
+    capability: 'transcription',
+    options,
+    create: (_options, context) => ({
+      models,
+      availability,
+      async transcribe(call, options) {
+        options.signal.throwIfAborted();
+        refuse(call);
+        const { wavPath, durationMs } = await decode(context, call.recording, options);
+        await work(context, wavPath, options);
+        return hear(await readFile(wavPath), durationMs);
+      },
+    }),
+  });
+  export default engineOf(parts);`;
+
+const bad = {
+  ...badListings,
+  'a model that it does not serve is refused': {
+    'takes any model': `refuse: (call) => parts.refuse({ ...call, model: 'ears' })`,
+    'throws an ordinary error': `refuse: ({ model }) => { if (model !== 'ears') throw new Error('no such model'); }`,
+  },
+  'words become a transcript': {
+    'names the language in English': `hear: (...heard) => ({ ...parts.hear(...heard), language: 'english' })`,
+    'leaves the language out': `hear: () => ({ text: 'alpha' })`,
+    'hears nothing': `hear: () => ({ text: '', language: null })`,
+    'breaks the text into lines': `hear: (...heard) => ({ ...parts.hear(...heard), text: 'alpha\\nbravo' })`,
+    'measures in seconds': `hear: (wav, durationMs) => ({ ...parts.hear(wav), durationMs: durationMs / 1000 })`,
+  },
+  'silence is no text in no language': {
+    'hears words in silence': `hear: () => ({ text: 'Thank you.', language: 'en' })`,
+    'hears a language in silence': `hear: (...heard) => ({ ...parts.hear(...heard), language: 'en' })`,
+  },
+  'what is no recording is refused': {
+    'makes something of it': `decode: async (context, { path }) => ({ wavPath: path, durationMs: 1 })`,
+    'throws an ordinary error': `decode: (...call) => parts.decode(...call).catch(() => { throw new Error('broken'); })`,
+    'has a code of its own': `decode: (...call) => parts.decode(...call).catch((error) => { error.code = 'broken'; throw error; })`,
+  },
+  'a language that there is not is refused': {
+    'takes any language': `refuse: (call) => parts.refuse({ ...call, language: 'en' })`,
+    'has another word for it': `refuse: (call) => {
+      try { parts.refuse(call); } catch (error) { throw Object.assign(error, { code: 'content-rejected' }); }
+    }`,
+  },
+  'a caller who leaves is let go at once, with the reason': {
+    'works to the end': `
+      decode: (context, recording) => parts.decode(context, recording, { signal: new AbortController().signal }),
+      work: () => sleep(400)`,
+    'rejects with an error of its own': `decode: (...call) => parts.decode(...call).catch(() => { throw new Error(); })`,
+  },
+  'nothing is left behind, however a call ends': {
+    'leaves a directory': `work: async (context, wavPath, options) => {
+      await context.temporaryDirectory();
+      await parts.work(context, wavPath, options);
+    }`,
+    'leaves a directory when its caller leaves': `decode: async (context, recording, { signal }) => {
+      const directory = await context.temporaryDirectory();
+      const decoded = await parts.decode(context, recording, { signal });
+      await sleep(150, undefined, { signal });
+      await directory[Symbol.asyncDispose]();
+      return decoded;
+    }`,
+  },
+  'no child process and no connection outlives it': {
+    'leaves a child process': `work: async () => { spawn('sleep', ['5']); }`,
+  },
+  ...badOptions,
+};
+
+const record = await openRecorder();
+
+describeKit('transcription', {
+  checks: transcriptionChecks,
+  good,
+  bad,
+  toSubject: (subject) => ({ ...subject, record }),
+});

@@ -1,0 +1,95 @@
+/**
+ * Every operation through Prism as a validating proxy, which somebody else has written: neither what our client sends nor
+ * what the service answers breaks the contract. Prism holds a stream back until it has ended and does not look into its
+ * events (ours does), and it turns bytes that are no UTF-8 into others: the recording is ASCII.
+ */
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { heldToContract, type Answer } from '../support/http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { operations, root, type Operation } from './support/document.ts';
+import { scripted } from './support/engines.ts';
+import { startPrism, type Prism } from './support/prism.ts';
+import { encode, requestOf, smallRequest, type Parts } from './support/requests.ts';
+
+let service: TestService;
+let prism: Prism;
+
+beforeAll(async () => {
+  // Without the service's own check of its answers, so that Prism has something to find.
+  service = await startTestService({ ...scripted, env: { NODE_ENV: 'production' } });
+  prism = await startPrism(service.url + root);
+}, 90_000);
+afterAll(async () => {
+  await prism[Symbol.asyncDispose]();
+  await service[Symbol.asyncDispose]();
+});
+
+function send(operation: Operation, parts: Parts = smallRequest(operation)): Promise<Response> {
+  const { path, headers = {}, body = null } = encode(operation, parts);
+  return fetch(prism.url + path.slice(root.length), {
+    method: operation.method,
+    headers,
+    body: body as Buffer<ArrayBuffer> | null,
+  });
+}
+
+/** An answer that Prism has let pass, and our own check, too. */
+async function ask(operation: Operation, parts?: Parts): Promise<Answer> {
+  const response = await send(operation, parts);
+  const { status, headers } = response;
+  expect(headers.get('sl-violations')).toBeNull();
+  const text = await response.text();
+  expect(text).not.toContain('stoplight.io');
+  return heldToContract({ method: operation.method, path: root + operation.template }, { status, headers, text });
+}
+
+const byId = (wanted: string) => operations.find(({ id }) => id === wanted)!;
+const talkative = () => ask(byId('createChat'), requestOf('talkative', byId('createChat')));
+
+describe.each(operations)('$id', (operation) => {
+  test('succeeds', async () => {
+    const { status } = operation.id === 'getSpeechClip' ? await hear() : await ask(operation);
+    expect(status).toBe(200);
+  });
+
+  test('fails', async () => {
+    if (operation.schemas.body) {
+      expect(await ask(operation, requestOf('nobody', operation))).toMatchObject({ status: 422 });
+    } else if (operation.schemas.path) {
+      expect(await ask(operation)).toMatchObject({ status: 404 });
+    } else {
+      const crash = join(service.dir, 'crash');
+      await writeFile(crash, '');
+      expect(await ask(operation)).toMatchObject({ status: 500 });
+      await rm(crash);
+    }
+  });
+
+  async function hear(): Promise<Answer> {
+    const { headers } = await talkative();
+    const [, id] = /clips\/([\w-]+)>/.exec(headers.get('link') ?? '') ?? [];
+    return ask(operation, { path: { id } });
+  }
+});
+
+test('a stream shows every event', async () => {
+  const { status, text } = await ask(byId('streamChat'), requestOf('talkative', byId('streamChat')));
+  expect(status).toBe(200);
+  for (const type of ['audio.created', 'tool.finished', 'chat.completed']) expect(text).toContain(`event: ${type}\n`);
+});
+
+describe('Prism finds', () => {
+  const violation = 'https://stoplight.io/prism/errors#VIOLATIONS';
+
+  test('a request that breaks the contract', async () => {
+    const response = await send(byId('createChat'), { body: { messages: [] } });
+    expect(await response.text()).toContain('https://stoplight.io/prism/errors#UNPROCESSABLE_ENTITY');
+  });
+
+  test('an answer that breaks it', async () => {
+    const response = await send(byId('createTranscription'), requestOf('lawless', byId('createTranscription')));
+    expect(await response.text()).toContain(violation);
+  });
+});

@@ -1,0 +1,183 @@
+/**
+ * Every status that the contract declares, really answered by the operation that declares it; every event, really sent;
+ * every code of an engine's failure with its status. A status that is declared but has no way here fails.
+ */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { rm, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { engineErrorCodes } from '../../engines/contract.ts';
+import { problems } from '../../src/problems.ts';
+import { connectRaw, requestHead } from '../api/support/raw-socket.ts';
+import { readEventStream } from '../support/event-stream.ts';
+import { createApi, type Answer, type Call } from '../support/http.ts';
+import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
+import { eventTypes, operations, root, type Operation } from './support/document.ts';
+import { scripted } from './support/engines.ts';
+import { encode, requestOf, smallRequest, type Parts } from './support/requests.ts';
+
+const start = (options: TestServiceOptions = {}) => startTestService({ ...scripted, ...options });
+
+let service: TestService;
+beforeAll(async () => {
+  service = await start();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+/** Sends the small valid request, or what is made of it. */
+async function ask(
+  { url }: TestService,
+  operation: Operation,
+  { parts = {}, ...changes }: { parts?: Parts; method?: string; headers?: Call['headers'] } = {},
+): Promise<Answer> {
+  const { path, headers, ...call } = encode(operation, { ...smallRequest(operation), ...parts });
+  const method = changes.method ?? operation.method;
+  return createApi(url).send(method, path, { ...call, headers: { ...headers, ...changes.headers } });
+}
+
+const ofModel = (operation: Operation, model: string) => ({ parts: requestOf(model, operation) });
+
+/** Whether the answer comes from the engine that is asked for the work itself. */
+const hasEngine = ({ schemas }: Operation) => schemas.body !== undefined;
+
+type Way = (operation: Operation) => Promise<Answer>;
+
+/** How each status comes about. */
+const ways: Readonly<Record<number, Way>> = {
+  200: async (operation) => (operation.id === 'getSpeechClip' ? hear(service, operation) : ask(service, operation)),
+  206: (operation) => hear(service, operation, { range: 'bytes=0-1' }),
+  401: async (operation) => {
+    await using guarded = await start({ env: { API_KEYS: 'right' } });
+    return await ask(guarded, operation);
+  },
+  403: (operation) => ask(service, operation, { headers: { host: 'evil.example' } }),
+  404: (operation) => ask(service, operation),
+  405: (operation) => ask(service, operation, { method: 'PUT' }),
+  408: async (operation) => {
+    await using impatient = await start({ bodyTimeoutMs: 100 });
+    return await sendHalf(impatient, operation);
+  },
+  415: (operation) => ask(service, operation, { headers: { 'content-type': 'text/plain' } }),
+  416: (operation) => hear(service, operation, { range: 'bytes=100000-' }),
+  422: (operation) => {
+    const wrong = { body: {}, query: { model: 'x'.repeat(257) }, path: { id: 'x'.repeat(129) } };
+    const declared = Object.keys(operation.schemas).map((part) => [part, wrong[part as keyof typeof wrong]]);
+    return ask(service, operation, { parts: Object.fromEntries(declared.filter(([, value]) => value)) as Parts });
+  },
+  429: (operation) => ask(service, operation, ofModel(operation, 'provider-rate-limited')),
+  500: (operation) => {
+    if (hasEngine(operation)) return ask(service, operation, ofModel(operation, 'crash'));
+    return operation.id === 'getSpeechClip' ? hearWhatIsLost(operation) : askTheBroken(operation);
+  },
+  502: (operation) => ask(service, operation, ofModel(operation, 'provider-unreachable')),
+  503: (operation) => {
+    if (hasEngine(operation)) return ask(service, operation, ofModel(operation, 'overloaded'));
+    return operation.id === 'getSpeechClip' ? hearAtTheEnd(operation) : askAtTheEnd(operation);
+  },
+  504: (operation) => ask(service, operation, ofModel(operation, 'engine-timeout')),
+};
+
+describe.each(operations)('$id', (operation) => {
+  test.each(operation.statuses)('answers %i', async (status) => {
+    const answer = await ways[status]!(operation);
+    expect(answer.status, answer.text).toBe(status);
+  });
+
+  if (hasEngine(operation)) {
+    test.each(engineErrorCodes)('answers what an engine fails with: %s', async (code) => {
+      const { status, headers, problem } = await ask(service, operation, ofModel(operation, code));
+      expect({ status, code: problem.code }).toEqual({ status: problems[code].status, code });
+      const { retryAfter } = problems[code];
+      const seconds = code === 'provider-rate-limited' ? 7 : retryAfter;
+      expect(headers.get('retry-after')).toBe(seconds === undefined ? null : String(seconds));
+    });
+  }
+});
+
+test('every event is sent', async () => {
+  const operation = operations.find(({ id }) => id === 'streamChat')!;
+  const streams = await Promise.all(
+    ['talkative', 'late-failure'].map((model) => ask(service, operation, ofModel(operation, model))),
+  );
+  const seen = streams.flatMap(({ text }) => readEventStream(text, (what) => new Error(what)).map(({ type }) => type));
+  expect(new Set(seen)).toEqual(new Set(eventTypes));
+});
+
+// -------------------------------------------------------------------------------------------------- ways in detail
+
+async function sendHalf({ url }: TestService, operation: Operation): Promise<Answer> {
+  const { path, headers = {}, body } = encode(operation, smallRequest(operation));
+  const half = (body as Buffer).subarray(0, 10);
+  using connection = await connectRaw(url);
+  await connection.send(requestHead(operation.method, path, { ...headers, 'content-length': 1000 }));
+  await connection.send(half);
+  return await connection.answer(operation.method, path);
+}
+
+/** Lets a chat read aloud and fetches the clip. */
+async function hear(from: TestService, operation: Operation, headers: Call['headers'] = {}): Promise<Answer> {
+  return createApi(from.url).send(operation.method, await makeClip(from), { headers });
+}
+
+async function makeClip({ url }: TestService, tts_model = 'fine'): Promise<string> {
+  const body = { messages: [{ role: 'user', content: 'Read it to me.' }], model: 'talkative', tts_model };
+  const { headers, text } = await createApi(url).post(`${root}/chat`, body);
+  const [, place] = /<(.+)>; rel="enclosure"/.exec(headers.get('link') ?? '') ?? [];
+  if (place === undefined) throw new Error(`the chat has announced no clip: ${text}`);
+  return place;
+}
+
+/** Somebody has removed the file of the clip. */
+async function hearWhatIsLost(operation: Operation): Promise<Answer> {
+  await using robbed = await start();
+  const path = await makeClip(robbed);
+  for (const file of await robbed.leftovers())
+    await rm(join(robbed.dir, 'data/tmp', file), { recursive: true, force: true });
+  return await createApi(robbed.url).send(operation.method, path);
+}
+
+/** A part of a clip that is still being made when the service ends. */
+async function hearAtTheEnd(operation: Operation): Promise<Answer> {
+  await using ending = await start();
+  const path = await makeClip(ending, 'endless');
+  const begun = nextRequest(ending);
+  const answer = createApi(ending.url).send(operation.method, path, { headers: { range: 'bytes=0-1' } });
+  await begun;
+  await ending.service.stop(0);
+  return await answer;
+}
+
+async function askTheBroken(operation: Operation): Promise<Answer> {
+  await using broken = await start();
+  await writeFile(join(broken.dir, 'crash'), '');
+  return await ask(broken, operation);
+}
+
+/** An engine that cannot answer any more when the service ends. */
+async function askAtTheEnd(operation: Operation): Promise<Answer> {
+  await using ending = await start();
+  await writeFile(join(ending.dir, 'hold'), '');
+  const begun = nextRequest(ending);
+  const answer = ask(ending, operation);
+  await begun;
+  const stopped = ending.service.stop(0);
+  await new Promise((resolve) => setTimeout(resolve, 0)); // by then stop(0) has ended the requests
+  await writeFile(join(ending.dir, 'crash'), '');
+  await rm(join(ending.dir, 'hold'));
+  await stopped;
+  return await answer;
+}
+
+/** Resolves when the service has begun with its next request. */
+function nextRequest({ url }: TestService): Promise<void> {
+  const channel = 'http.server.request.start';
+  return new Promise((resolve) => {
+    const listen = (message: unknown) => {
+      if ((message as { socket: Socket }).socket.localPort !== Number(new URL(url).port)) return;
+      unsubscribe(channel, listen);
+      resolve();
+    };
+    subscribe(channel, listen);
+  });
+}

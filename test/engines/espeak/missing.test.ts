@@ -1,0 +1,84 @@
+/** espeak where something is missing or broken. */
+import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { startNode } from '../../support/processes.ts';
+import { collect, startEspeak } from './support.ts';
+
+const home = resolve(import.meta.dirname, '../../..');
+
+describe('without program and package', () => {
+  it('says how to get one, and refuses to speak', async () => {
+    const directory = await temporaryDirectory();
+    await mkdir(join(directory, 'engines'));
+    for (const part of ['contract.ts', 'lib', 'espeak']) {
+      await cp(join(home, 'engines', part), join(directory, 'engines', part), { recursive: true });
+    }
+    await writeFile(join(directory, 'package.json'), '{ "type": "module" }');
+    const { firstLine } = startNode(`
+      const { default: { create } } = await import(${JSON.stringify(join(directory, 'engines/espeak/index.ts'))});
+      const context = { env: {}, cores: 2, formats: ['mp3'], queue: () => ({ full: false }), now: Date.now };
+      const engine = await create({}, context);
+      const call = { text: 'hello', model: 'espeak', format: 'mp3' };
+      const refusal = await engine.synthesize(call, { signal: new AbortController().signal }).catch((error) => error);
+      console.log(JSON.stringify([await engine.models(), await engine.availability('espeak'), refusal.code, await engine.inspect()]));`);
+    const reason = expect.stringMatching(/apt-get install espeak-ng.*npm install/) as string;
+    expect(JSON.parse(await firstLine)).toEqual([
+      [{ id: 'espeak', name: 'eSpeak NG', local: true, voices: [] }],
+      { available: false, code: 'program-missing', reason },
+      'model-unavailable',
+      [{ what: 'espeak-ng', ok: false, detail: reason, mend: 'apt-get install espeak-ng' }],
+    ]);
+  });
+
+  it('a program that is named but not there is not replaced by another', async () => {
+    const { engine, say } = await startEspeak('package', 'program: /nowhere/espeak-ng');
+    const availability = await engine.availability('espeak');
+    expect(availability).toEqual({
+      available: false,
+      code: 'program-missing',
+      reason: 'There is no program /nowhere/espeak-ng.',
+    });
+    await expect(say({})).rejects.toMatchObject({ code: 'model-unavailable', message: availability.reason });
+  });
+});
+
+describe('a program that misbehaves', () => {
+  /** Lists one voice; `speak` is what it does with a text. */
+  async function startProgram(speak: string) {
+    const path = join(await temporaryDirectory(), 'espeak-ng');
+    const table = 'Pty Language Age/Gender VoiceName File Other\\n 5  en  --/M  English  gmw/en\\n';
+    await writeFile(path, `#!/bin/sh\nif [ "$1" = --voices ]; then printf '${table}'; exit; fi\n${speak}\n`);
+    await chmod(path, 0o755);
+    return startEspeak('package', `program: ${path}`);
+  }
+  const wav = `printf 'RIFF\\377\\377\\377\\177WAVEfmt \\020\\000\\000\\000\\001\\000\\001\\000\\042\\126\\000\\000\\104\\254\\000\\000\\002\\000\\020\\000data\\000\\000\\000\\000'`;
+
+  it.each([
+    ['fails at once', 'echo secret >&2; exit 1'],
+    ['writes no WAV', 'head -c 10000 /dev/zero'],
+    ['is killed', 'kill -9 $$'],
+    ['breaks off in the header', "printf 'RIFF'"],
+  ])('that %s is a failure before any audio', async (_what, script) => {
+    const { say } = await startProgram(script);
+    const failure = { code: 'engine-failed', message: 'The speech program failed.' };
+    await expect(say({})).rejects.toMatchObject(failure);
+    await expect(say({ format: 'wav' })).rejects.toMatchObject(failure);
+  });
+
+  it.each([
+    ['fails', 'exit 3'],
+    ['is killed', 'kill -9 $$'],
+  ])('that %s in the middle breaks the audio off', async (_what, end) => {
+    const { say } = await startProgram(`${wav}; head -c 1000000 /dev/zero; ${end}`);
+    const speech = await say({});
+    await expect(collect(speech)).rejects.toMatchObject({ code: 'engine-failed' });
+    await expect(say({ format: 'wav' })).rejects.toMatchObject({ code: 'engine-failed' });
+  });
+
+  it('that never reads its text is left behind', async () => {
+    const { say } = await startProgram(`${wav}; head -c 100000 /dev/zero`);
+    expect(await collect(say({ text: 'x'.repeat(32_000) }))).not.toHaveLength(0);
+  });
+});

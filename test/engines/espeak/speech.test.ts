@@ -1,0 +1,154 @@
+/** eSpeak speaks, with its program and with the package: heard by ffmpeg and pocketsphinx. */
+import { describe, expect, it } from 'vitest';
+import { speechFormats, type SpeechCall } from '../../../engines/contract.ts';
+import { describeWith } from '../../support/programs.ts';
+import { processes } from '../../support/proc.ts';
+import { until } from '../../support/processes.ts';
+import { collect, secondsOf, secondsOfWav, startEspeak, wordsIn, type Synthesizer } from './support.ts';
+
+const sentence = 'The quick brown fox jumps over the lazy dog near the old river bank. ';
+
+/** The longest that anything of a speech may live on when nobody wants it any more. */
+const soonMs = 250;
+
+const children = () => processes().filter(({ parent }) => parent === process.pid).length;
+
+function speaks(synthesizer: Synthesizer): void {
+  it('is heard, over HTTP, as exactly these words', async () => {
+    const { service } = await startEspeak(synthesizer);
+    const answer = await service.post('/tts', { text: 'yes no hello' });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('audio/mpeg');
+    expect(await wordsIn(new Uint8Array(await answer.arrayBuffer()))).toBe('yes no hello');
+  });
+
+  it('makes every format, each as long as the others', async () => {
+    const { say } = await startEspeak(synthesizer);
+    const expected = secondsOfWav(await collect(say({ format: 'wav' })));
+    expect(expected).toBeGreaterThan(0.5);
+    for (const format of speechFormats) {
+      const seconds = await secondsOf(await collect(say({ format })));
+      expect(Math.abs(seconds - expected), format).toBeLessThan(0.15);
+    }
+  });
+
+  it('lists its voices, and speaks with the one that is wished for', async () => {
+    const { engine, say } = await startEspeak(synthesizer);
+    const [model] = await engine.models();
+    expect(model).toMatchObject({ id: 'espeak', name: 'eSpeak NG', local: true });
+    const voices = new Map(model!.voices?.map((voice) => [voice.id, voice]));
+    expect(voices.size).toBeGreaterThan(100);
+    expect(voices.size).toBe(model!.voices?.length);
+    expect(voices.get('en')).toEqual({ id: 'en', name: 'English', language: 'en' });
+    expect(voices.get('en-us')).toEqual({ id: 'en-us', name: 'English (America)', language: 'en' });
+    expect(voices.get('de')).toEqual({ id: 'de', name: 'German', language: 'de' });
+    expect(voices.get('cmn')).toMatchObject({ language: 'zh' });
+    expect(voices.get('zh')).toMatchObject({ name: 'Chinese', language: 'zh' });
+    expect(voices.get('grc')).toMatchObject({ language: null });
+
+    const wav = (call: Partial<SpeechCall>) => collect(say({ text: 'ja', format: 'wav', ...call }));
+    const [english, german] = [await wav({ voice: 'en' }), await wav({ voice: 'de' })];
+    expect(german).not.toEqual(english);
+    expect(await wav({ language: 'de' }), 'a language chooses a voice').toEqual(german);
+    expect(await wav({}), 'English without either').toEqual(english);
+    expect(await wav({ language: 'xx' }), 'a language without a voice is only advice').toEqual(english);
+    expect(await wav({ voice: 'en', language: 'de' }), 'the voice goes first').toEqual(english);
+    await expect(say({ voice: 'nobody' })).rejects.toMatchObject({ code: 'voice-not-supported' });
+    await expect(say({ voice: '--version' })).rejects.toMatchObject({ code: 'voice-not-supported' });
+  });
+
+  it('takes every text for a text', async () => {
+    const { say } = await startEspeak(synthesizer);
+    const wav = (text: string) => collect(say({ text, format: 'wav' }));
+    const seconds = async (text: string) => secondsOfWav(await wav(text));
+    const yes = await seconds('yes');
+    expect(await seconds('<voice name="de">yes</voice>'), 'a tag is spoken').toBeGreaterThan(yes + 0.3);
+    expect(await seconds('yes <break time="60s"/>'), 'and nothing that is obeyed').toBeLessThan(60);
+    expect(await seconds('-v de yes'), 'an option is spoken').toBeGreaterThan(yes + 0.3);
+    expect(await wav('[[[[yes'), 'phonemes are letters').toEqual(await wav('[ [ [ [yes'));
+    expect(await wav('\u0001200Syes\u0000 no\ud800'), 'commands and halves are spaces').toEqual(
+      await wav(' 200Syes  no '),
+    );
+  });
+
+  it('makes a sound, if only silence, of a text without a word', async () => {
+    const { say } = await startEspeak(synthesizer);
+    for (const text of ['…', '🙂🙂', '   ', '\n\n', '\u0001', '\ud800', '[[']) {
+      expect(secondsOfWav(await collect(say({ text, format: 'wav' }))), JSON.stringify(text)).toBeGreaterThanOrEqual(
+        0.09,
+      );
+    }
+    expect(await secondsOf(await collect(say({ text: ' ' })))).toBeGreaterThanOrEqual(0.09);
+  });
+
+  it('streams: the first bytes come long before the last', async () => {
+    const { say } = await startEspeak(synthesizer);
+    await collect(say({})); // the thread of the encoder is there
+    const started = performance.now();
+    const speech = await say({ text: sentence.repeat(29) });
+    const first = performance.now() - started;
+    await collect(speech);
+    expect(first / (performance.now() - started)).toBeLessThan(0.5);
+  });
+
+  it('ends within 250 ms when its caller leaves, whenever that is', async () => {
+    const { say } = await startEspeak(synthesizer);
+    await collect(say({}));
+    const before = children();
+    for (const format of speechFormats) {
+      for (const afterMs of [0, 60, 400]) {
+        const caller = new AbortController();
+        const reason = new Error('the caller has left');
+        const outcome = say({ text: sentence.repeat(450), format }, caller.signal).then(collect);
+        const seen = outcome.catch((error: unknown) => error);
+        await new Promise((resolve) => setTimeout(resolve, afterMs));
+        const left = performance.now();
+        caller.abort(reason);
+        expect(await seen, format).toBe(reason);
+        await until('no child is left', () => children() <= before, soonMs);
+        expect(performance.now() - left).toBeLessThan(soonMs);
+      }
+    }
+  });
+
+  it('ends when nobody listens any more, and frees its place', async () => {
+    const { say } = await startEspeak(synthesizer, 'slots: 1, waiting: 0');
+    const before = children();
+    const speech = await say({ text: sentence.repeat(450) });
+    await expect(say({})).rejects.toMatchObject({ code: 'overloaded' });
+    const chunks = speech.audio[Symbol.asyncIterator]();
+    await chunks.next();
+    await chunks.return?.();
+    await until('no child is left', () => children() <= before, soonMs);
+    const unread = await say({ text: sentence.repeat(450) });
+    await unread.audio[Symbol.asyncIterator]().return?.();
+    await until('no child is left', () => children() <= before, soonMs);
+    await collect(say({}));
+    expect(await collect(say({ format: 'ogg' })), 'a place is free after a whole speech too').not.toHaveLength(0);
+  });
+}
+
+describeWith(['espeak-ng', 'ffmpeg', 'pocketsphinx_continuous'], 'espeak-ng, the program', () => speaks('program'));
+describeWith(['ffmpeg', 'pocketsphinx_continuous'], 'espeak-ng, the package', () => speaks('package'));
+
+describeWith(['espeak-ng'], 'a long text', () => {
+  it('of 32,000 characters is spoken to its end', async () => {
+    const { say } = await startEspeak();
+    const wav = await collect(say({ text: 'hello, '.repeat(4571), format: 'wav' }));
+    expect(secondsOfWav(wav)).toBeGreaterThan(4571 * 0.4);
+    expect(wav.readUInt32LE(40), 'the length in its header is true').toBe(wav.length - 44);
+  });
+});
+
+describe('a default voice', () => {
+  it('of the settings speaks when a call names none', async () => {
+    const { say } = await startEspeak('package', 'voice: de');
+    const german = await collect(say({ format: 'wav' }));
+    expect(german).toEqual(await collect(say({ voice: 'de', format: 'wav' })));
+    expect(german).not.toEqual(await collect(say({ language: 'en', format: 'wav' })));
+  });
+
+  it('that is not there stops the start', async () => {
+    await expect(startEspeak('package', 'voice: nobody')).rejects.toThrow('There is no voice "nobody"');
+  });
+});

@@ -1,0 +1,73 @@
+/** A service whose only engine is espeak, with the program or with the WASM package, and ears for what it says. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { SpeechCall, SpeechEngine, Speech } from '../../../engines/contract.ts';
+import { findProgram, requireProgram, run } from '../../support/programs.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+
+/** Which synthesizer is found: on a PATH without programs it is the package. */
+export type Synthesizer = 'program' | 'package';
+
+export interface Espeak {
+  readonly service: TestService;
+  readonly engine: SpeechEngine;
+  say(call: Partial<SpeechCall>, signal?: AbortSignal): Promise<Speech>;
+}
+
+/** It ends with the test. `options` are lines of YAML in flow form. */
+export async function startEspeak(synthesizer: Synthesizer = 'program', options = ''): Promise<Espeak> {
+  const ffmpeg = findProgram('ffmpeg');
+  const env = synthesizer === 'package' ? { PATH: '/nowhere', ...(ffmpeg && { FFMPEG: ffmpeg }) } : {};
+  const service = await startTestService({ env, config: `engines:\n  voice: { use: espeak, ${options} }\n` });
+  onTestFinished(() => service[Symbol.asyncDispose]());
+  const [model] = await service.service.registry.models('speech');
+  const engine = model!.engine;
+  const say: Espeak['say'] = (call, signal = new AbortController().signal) =>
+    engine.synthesize({ text: 'yes no hello', model: model!.engineId, format: 'mp3', ...call }, { signal });
+  return { service, engine, say };
+}
+
+export async function collect(speech: Speech | Promise<Speech>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of (await speech).audio) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** What ffmpeg decodes of it, whole and without a complaint: 16 kHz mono s16. */
+export async function decoded<T>(audio: Uint8Array, use: (path: string) => Promise<T>): Promise<T> {
+  const directory = await mkdtemp(join(tmpdir(), 'parlance-espeak-'));
+  try {
+    const [from, to] = [join(directory, 'speech'), join(directory, 'x16k.wav')];
+    await writeFile(from, audio);
+    const args = ['-nostdin', '-loglevel', 'error', '-xerror', '-i', from, '-ac', '1', '-ar', '16000', to];
+    await run(requireProgram('ffmpeg'), args);
+    return await use(to);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+export function secondsOf(audio: Uint8Array): Promise<number> {
+  return decoded(audio, async (path) => ((await readFile(path)).length - 44) / 32_000);
+}
+
+/** Of the WAV files that the service makes at eSpeak's rate. */
+export function secondsOfWav(wav: Buffer): number {
+  if (wav.toString('latin1', 0, 4) !== 'RIFF' || wav.readUInt32LE(24) !== 22_050) throw new Error('not such a WAV');
+  return (wav.length - 44) / 44_100;
+}
+
+/** What pocketsphinx hears, out of a few words. */
+export function wordsIn(audio: Uint8Array): Promise<string> {
+  return decoded(audio, async (path) => {
+    const grammar = `${path}.jsgf`;
+    await writeFile(grammar, `#JSGF V1.0;\ngrammar words;\npublic <words> = ( ${words.join(' | ')} )+ ;\n`);
+    // Without dither it takes the true silence between two words for the end.
+    const args = ['-infile', path, '-jsgf', grammar, '-dither', 'yes', '-logfn', '/dev/null'];
+    return (await run(requireProgram('pocketsphinx_continuous'), args)).trim();
+  });
+}
+
+const words = ['yes', 'no', 'hello', 'stop', 'seven', 'banana', 'open'];

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { createRedactor } from '../../../engines/lib/redact.ts';
+
+test.each([
+  ['a key of the settings', 'bad key abcdef', 'bad key [key]'],
+  ['a header of the settings', 'bad header Basic dXNlcjpw', 'bad header [key]'],
+  ['a header without its scheme', 'bad credentials "dXNlcjpw"', 'bad credentials "[key]"'],
+  ['what looks like a key', 'not sk-4711abcd', 'not [key]'],
+  ['a key whose middle is masked', 'not sk-ab12****wxyz', 'not [key]'],
+])('%s does not come through', (_what, text, expected) => {
+  expect(createRedactor(['abcdef', 'Basic dXNlcjpw'])(text)).toBe(expected);
+});
+
+test('words and short secrets stay, and a text of any length is cut', () => {
+  const redact = createRedactor(['', 'on', 'x y']);
+  expect(redact('the token was on the monitor')).toBe('the token was on the monitor');
+  expect(redact('x'.repeat(3000))).toHaveLength(2000);
+});

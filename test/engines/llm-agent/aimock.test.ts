@@ -1,0 +1,105 @@
+/** Against a provider that we did not write. */
+import { LLMock, type ErrorResponse } from '@copilotkit/aimock';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openAgent, tool, weather } from './support.ts';
+
+let mock: LLMock;
+beforeAll(async () => {
+  mock = new LLMock({ port: 0, host: '127.0.0.1' });
+  await mock.start();
+});
+afterAll(() => mock.stop());
+afterEach(() => void mock.reset());
+
+const open = (options: object = {}) =>
+  openAgent({ baseUrl: `${mock.url}/v1`, apiKey: 'mock', models: ['gpt-4o'], ...options });
+const toolCalls = [
+  { name: 'weather', arguments: '{"city":"Paris"}' },
+  { name: 'weather', arguments: '{"city":"Rome"}' },
+];
+
+describe.each(['chat', 'responses'])('with aimock, by %s', (api) => {
+  test('a chat is answered', async () => {
+    mock.onMessage(/France/, { content: 'The capital of France is Paris.' });
+    const { run } = await open({ api });
+    const events = await run();
+    const deltas = events.filter((event) => event.type === 'content-delta').map(({ delta }) => delta);
+    expect(deltas.join('')).toBe('The capital of France is Paris.');
+    expect(events.at(-1)).toMatchObject({ result: { content: deltas.join(''), finishReason: 'stop' } });
+  });
+
+  test('parallel tools are called', async () => {
+    mock.on({ userMessage: /France/, hasToolResult: false }, { toolCalls });
+    mock.on({ userMessage: /France/, hasToolResult: true }, { content: 'Sunny in both.' });
+    const { run } = await open({ api });
+    const events = await run({ tools: [weather] });
+    const finished = events.filter((event) => event.type === 'tool-finished').map(({ output }) => output);
+    expect(finished).toEqual(['Sunny in Paris.', 'Sunny in Rome.']);
+    expect(events.at(-1)).toMatchObject({ result: { content: 'Sunny in both.', finishReason: 'stop' } });
+    expect(mock.getRequests()).toHaveLength(2);
+  });
+
+  test('reasoning is told', async () => {
+    mock.onMessage(/France/, { content: 'Paris.', reasoning: 'Which country? France.' });
+    expect(await (await open({ api })).ask()).toMatchObject({ content: 'Paris.', reasoning: 'Which country? France.' });
+  });
+
+  test('usage is summed', async () => {
+    const counts =
+      api === 'chat'
+        ? { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }
+        : { input_tokens: 5, output_tokens: 2, total_tokens: 7 };
+    mock.on({ userMessage: /France/, hasToolResult: false }, { toolCalls: toolCalls.slice(1), usage: counts });
+    mock.on({ userMessage: /France/, hasToolResult: true }, { content: 'Sunny.', usage: counts });
+    const { usage } = await (await open({ api })).ask({ tools: [weather] });
+    expect(usage).toEqual({ promptTokens: 10, completionTokens: 4, totalTokens: 14, reasoningTokens: 0 });
+  });
+
+  test('a tool that fails is told to the model', async () => {
+    mock.on({ userMessage: /France/, hasToolResult: false }, { toolCalls: [{ name: 'bad', arguments: '{}' }] });
+    mock.on({ toolResultContains: 'out of order' }, { content: 'I cannot.' });
+    const bad = tool('bad', () => {
+      throw new Error('out of order');
+    });
+    expect(await (await open({ api })).ask({ tools: [bad] })).toMatchObject({ content: 'I cannot.' });
+  });
+
+  const failures: readonly { status: number; error: ErrorResponse['error']; code: string }[] = [
+    { status: 401, error: { message: 'bad key', type: 'invalid_request_error' }, code: 'provider-auth-failed' },
+    { status: 429, error: { message: 'slow down', type: 'rate_limit_error' }, code: 'provider-rate-limited' },
+    { status: 429, error: { message: 'no', type: 'insufficient_quota' }, code: 'provider-quota-exhausted' },
+    { status: 400, error: { message: 'no', code: 'context_length_exceeded' }, code: 'context-length-exceeded' },
+    { status: 500, error: { message: 'oops', type: 'server_error' }, code: 'provider-error' },
+  ];
+  test.each(failures)('$status ($error.type) is $code', async ({ status, error, code }) => {
+    mock.on({ userMessage: /France/ }, { error, status });
+    await expect((await open({ api })).ask()).rejects.toMatchObject({ code });
+  });
+
+  test('a stream that is cut off is no answer', async () => {
+    mock.on(
+      { userMessage: /France/ },
+      { content: 'The capital of France is Paris.' },
+      { truncateAfterChunks: 3, latency: 10 },
+    );
+    await expect((await open({ api })).ask()).rejects.toMatchObject({ code: 'provider-bad-response' });
+  });
+
+  test('garbage is no answer', async () => {
+    mock.on({ userMessage: /France/ }, { content: 'Paris.' }, { chaos: { malformedRate: 1 } });
+    await expect((await open({ api })).ask()).rejects.toMatchObject({ code: 'provider-bad-response' });
+  });
+});
+
+test('its models are served', async () => {
+  const { models } = await open({ models: undefined });
+  expect((await models()).length).toBeGreaterThan(0);
+});
+
+test('a limit that is reached is told', async () => {
+  mock.onMessage(/France/, { content: 'The capital', finishReason: 'length' });
+  expect(await (await open()).ask({ maxTokens: 2 })).toMatchObject({
+    content: 'The capital',
+    finishReason: 'length',
+  });
+});

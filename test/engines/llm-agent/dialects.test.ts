@@ -1,0 +1,325 @@
+/** What providers make of /chat/completions. */
+import { describe, expect, test } from 'vitest';
+import { answers } from '../../support/provider.ts';
+import { calls, chunk, says, sends, sentTo, startAgent, streams, tool, usageChunk, weather } from './support.ts';
+
+const echo = tool('echo', (args) => JSON.stringify(args));
+const call = (part: object) => chunk({ tool_calls: [part] });
+const fn = (name: string, args?: unknown) => ({ function: { name, arguments: args } });
+
+interface Variety {
+  readonly name: string;
+  readonly chunks: readonly object[];
+  readonly args: readonly object[];
+  /** Absent: those that are made for calls without. */
+  readonly ids?: readonly string[];
+}
+
+const varieties: readonly Variety[] = [
+  {
+    name: 'in pieces (OpenAI)',
+    chunks: [
+      call({ index: 0, id: 'a', type: 'function', ...fn('echo', '') }),
+      call({ index: 0, function: { arguments: '{"n":' } }),
+      call({ index: 0, function: { arguments: '1}' } }),
+      call({ index: 1, id: 'b', type: 'function', ...fn('echo', '') }),
+      call({ index: 1, function: { arguments: '{"n":2}' } }),
+    ],
+    args: [{ n: 1 }, { n: 2 }],
+    ids: ['a', 'b'],
+  },
+  {
+    name: 'in pieces that are mixed',
+    chunks: [
+      call({ index: 0, id: 'a', ...fn('echo', '{"n"') }),
+      call({ index: 1, id: 'b', ...fn('echo', '{"n"') }),
+      call({ index: 0, function: { arguments: ':1}' } }),
+      call({ index: 1, function: { arguments: ':2}' } }),
+    ],
+    args: [{ n: 1 }, { n: 2 }],
+    ids: ['a', 'b'],
+  },
+  {
+    name: 'all in one chunk',
+    chunks: [
+      chunk({
+        tool_calls: [
+          { index: 0, id: 'a', ...fn('echo', '{"n":1}') },
+          { index: 1, id: 'b', ...fn('echo', '{"n":2}') },
+        ],
+      }),
+    ],
+    args: [{ n: 1 }, { n: 2 }],
+    ids: ['a', 'b'],
+  },
+  {
+    name: 'whole, without index',
+    chunks: [call({ id: 'a', ...fn('echo', '{"n":1}') }), call({ id: 'b', ...fn('echo', '{"n":2}') })],
+    args: [{ n: 1 }, { n: 2 }],
+    ids: ['a', 'b'],
+  },
+  {
+    name: 'whole, all of them at index 0',
+    chunks: [
+      call({ index: 0, id: 'a', ...fn('echo', '{"n":1}') }),
+      call({ index: 0, id: 'b', ...fn('echo', '{"n":2}') }),
+    ],
+    args: [{ n: 1 }, { n: 2 }],
+    ids: ['a', 'b'],
+  },
+  {
+    name: 'whole, without index and id',
+    chunks: [call(fn('echo', '{"n":1}')), call(fn('echo', '{"n":2}'))],
+    args: [{ n: 1 }, { n: 2 }],
+  },
+  {
+    name: 'whole at index 0, without id',
+    chunks: [call({ index: 0, ...fn('echo', '{"n":1}') }), call({ index: 0, ...fn('echo', '{"n":2}') })],
+    args: [{ n: 1 }, { n: 2 }],
+  },
+  {
+    name: 'in pieces without index and id',
+    chunks: [call(fn('echo', '{"n"')), call({ function: { arguments: ':1}' } })],
+    args: [{ n: 1 }],
+  },
+  {
+    name: 'in pieces that repeat id and name',
+    chunks: [
+      call({ index: 0, id: 'a', ...fn('echo', '{"n"') }),
+      call({ index: 0, id: 'a', ...fn('echo', ':1}') }),
+      call({ index: 0, id: 'a', ...fn('echo', '') }),
+    ],
+    args: [{ n: 1 }],
+    ids: ['a'],
+  },
+  {
+    name: 'with one id for all',
+    chunks: [
+      call({ index: 0, id: 'a', ...fn('echo', '{"n":1}') }),
+      call({ index: 1, id: 'a', ...fn('echo', '{"n":2}') }),
+    ],
+    args: [{ n: 1 }, { n: 2 }],
+    ids: ['a', 'call00001'],
+  },
+  {
+    name: 'with an object for arguments',
+    chunks: [call({ index: 0, id: 'a', ...fn('echo', { n: 1 }) })],
+    args: [{ n: 1 }],
+    ids: ['a'],
+  },
+  { name: 'without arguments', chunks: [call({ index: 0, id: 'a', ...fn('echo') })], args: [{}], ids: ['a'] },
+  { name: 'with an empty text', chunks: [call({ index: 0, id: 'a', ...fn('echo', '') })], args: [{}], ids: ['a'] },
+];
+
+describe('tool calls', () => {
+  test.each(varieties)('come $name', async ({ chunks, args, ids }) => {
+    const { run, provider } = await startAgent([streams(...chunks, chunk({}, 'tool_calls')), says('Done.')]);
+    const events = await run({ tools: [echo] });
+    const started = events.filter((event) => event.type === 'tool-started');
+    expect(started.map((event) => event.arguments)).toEqual(args);
+    const messages = (await sentTo(provider))[1]!.messages as {
+      tool_calls: { id: string }[];
+      tool_call_id: string;
+      content: string;
+    }[];
+    const used = messages[1]!.tool_calls.map(({ id }) => id);
+    expect(used).toEqual(ids ?? args.map((_, index) => `call0000${index + 1}`));
+    expect(messages.slice(2).map(({ tool_call_id, content }) => [tool_call_id, JSON.parse(content) as object])).toEqual(
+      args.map((arg, index) => [used[index], arg]),
+    );
+  });
+
+  test('have ids of their own in every round', async () => {
+    const again = streams(call(fn('echo', '{}')), chunk({}, 'tool_calls'));
+    const { ask, provider } = await startAgent([again, again, says('Done.')]);
+    await ask({ tools: [echo] });
+    const text = JSON.stringify((await sentTo(provider))[2]);
+    expect(text).toContain('call00001');
+    expect(text).toContain('call00002');
+  });
+});
+
+describe('a stream', () => {
+  const text = 'Grüße, 世界 👋';
+  const body = Buffer.from(`data: ${JSON.stringify(chunk({ content: text }, 'stop'))}\n\ndata: [DONE]\n\n`);
+
+  test('may be cut anywhere, in the middle of a character too', async () => {
+    const { ask } = await startAgent(sends(...Array.from(body, (byte) => Buffer.from([byte]))));
+    expect((await ask()).content).toBe(text);
+  });
+
+  test.each([
+    ['CRLF', `data: ${JSON.stringify(chunk({ content: 'Hi.' }, 'stop'))}\r\n\r\ndata: [DONE]\r\n\r\n`],
+    ['a byte order mark', `\ufeffdata: ${JSON.stringify(chunk({ content: 'Hi.' }, 'stop'))}\n\n`],
+    ['comments', `: OPENROUTER PROCESSING\n\n${body.toString().replace(text, 'Hi.')}: bye\n\n`],
+    ['no blank after the colon', `data:${JSON.stringify(chunk({ content: 'Hi.' }, 'stop'))}\n\ndata:[DONE]\n\n`],
+    ['empty data', `data:\n\n${body.toString().replace(text, 'Hi.')}`],
+    [
+      'chunks without choices',
+      `data: {"choices":[],"prompt_filter_results":[]}\n\n${body.toString().replace(text, 'Hi.')}`,
+    ],
+    ['error: null in every chunk', body.toString().replace(text, 'Hi.').replace('{', '{"error":null,')],
+  ])('may have %s', async (_name, sent) => {
+    const { ask } = await startAgent(sends(sent));
+    expect((await ask()).content).toBe('Hi.');
+  });
+
+  test('is not read beyond [DONE]', async () => {
+    const { ask } = await startAgent(sends(`${body.toString()}data: {"choices":[{"delta":{"content":"more"}}]}\n\n`));
+    expect((await ask()).content).toBe(text);
+  });
+});
+
+test('content may come in parts, of thought too (Mistral)', async () => {
+  const { ask } = await startAgent(
+    streams(
+      chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }] }),
+      chunk({ content: [{ type: 'text', text: 'Hi' }] }),
+      chunk({ content: '.' }),
+      chunk({}, 'stop'),
+    ),
+  );
+  expect(await ask()).toMatchObject({ content: 'Hi.', reasoning: 'Hm.' });
+});
+
+describe('an answer in one piece', () => {
+  test('is as good as a stream', async () => {
+    const message = { role: 'assistant', content: 'Paris.', reasoning: 'Hm.' };
+    const { run } = await startAgent(
+      answers(200, { choices: [{ index: 0, message, finish_reason: 'stop' }], usage: usageChunk(4, 2).usage }),
+    );
+    expect((await run()).slice(1)).toEqual([
+      { type: 'reasoning-delta', step: 0, delta: 'Hm.' },
+      { type: 'content-delta', step: 0, delta: 'Paris.' },
+      {
+        type: 'completed',
+        result: {
+          ...{ content: 'Paris.', finishReason: 'stop', reasoning: 'Hm.' },
+          usage: { promptTokens: 4, completionTokens: 2, totalTokens: 6, reasoningTokens: 0 },
+        },
+      },
+    ]);
+  });
+
+  test('may call tools', async () => {
+    const message = {
+      content: null,
+      tool_calls: [
+        { id: 'a', ...fn('echo', '{"n":1}') },
+        { id: 'b', ...fn('echo', '{"n":2}') },
+      ],
+    };
+    const { run } = await startAgent([
+      answers(200, { choices: [{ message, finish_reason: 'tool_calls' }] }),
+      says('Done.'),
+    ]);
+    const finished = (await run({ tools: [echo] })).filter((event) => event.type === 'tool-finished');
+    expect(finished.map(({ output }) => output)).toEqual(['{"n":1}', '{"n":2}']);
+  });
+});
+
+describe('a field that the provider refuses', () => {
+  const refuses = (message: string, param: string | null = null, code: string | null = null, status = 400) =>
+    answers(status, { error: { message, type: 'invalid_request_error', param, code } });
+  const openai = refuses(
+    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    ...(['max_tokens', 'unsupported_parameter'] as const),
+  );
+
+  test('max_tokens becomes max_completion_tokens, and stays so', async () => {
+    const { ask, provider } = await startAgent([openai, says('Hi.')]);
+    expect((await ask({ maxTokens: 7 })).content).toBe('Hi.');
+    await ask({ maxTokens: 8 });
+    const limits = (await sentTo(provider)).map(({ max_tokens, max_completion_tokens }) => ({
+      max_tokens,
+      max_completion_tokens,
+    }));
+    expect(limits).toEqual([{ max_tokens: 7 }, { max_completion_tokens: 7 }, { max_completion_tokens: 8 }]);
+  });
+
+  test('max_completion_tokens becomes max_tokens (Mistral)', async () => {
+    const detail = [
+      { type: 'extra_forbidden', loc: ['body', 'max_completion_tokens'], msg: 'Extra inputs are not permitted' },
+    ];
+    const { ask, provider } = await startAgent([answers(422, { detail }), says('Hi.')], {
+      maxTokensParam: 'max_completion_tokens',
+    });
+    await ask({ maxTokens: 7 });
+    expect((await sentTo(provider)).map(({ max_tokens }) => max_tokens)).toEqual([undefined, 7]);
+  });
+
+  test('is not tried for ever', async () => {
+    const other = refuses(
+      "Unsupported parameter: 'max_completion_tokens'",
+      'max_completion_tokens',
+      'unsupported_parameter',
+    );
+    const { ask, provider } = await startAgent([openai, other]);
+    await expect(ask({ maxTokens: 7 })).rejects.toMatchObject({ code: 'provider-rejected-request' });
+    expect(provider.calls).toHaveLength(2);
+    await expect(ask({ maxTokens: 7 })).rejects.toThrow();
+    expect((await sentTo(provider))[2]).toHaveProperty('max_tokens'); // what did not work is not remembered
+  });
+
+  test('max_tokens that is too large is the caller’s', async () => {
+    const { ask, provider } = await startAgent(
+      refuses('max_tokens is too large: 9. This model supports at most 8.', 'max_tokens'),
+    );
+    await expect(ask({ maxTokens: 9 })).rejects.toMatchObject({ code: 'provider-rejected-request' });
+    expect(provider.calls).toHaveLength(1);
+  });
+
+  test('stream_options is left out from then on', async () => {
+    const { ask, provider } = await startAgent([refuses('stream_options: extra fields not permitted'), says('Hi.')]);
+    await ask();
+    await ask();
+    expect((await sentTo(provider)).map((sent) => 'stream_options' in sent)).toEqual([true, false, false]);
+  });
+
+  test('is another matter for another model', async () => {
+    const { ask, provider } = await startAgent([openai, says('Hi.')], { models: ['one', 'two'] });
+    await ask({ model: 'one', maxTokens: 7 });
+    await ask({ model: 'two', maxTokens: 7 });
+    expect((await sentTo(provider)).at(-1)).toMatchObject({ model: 'two', max_tokens: 7 });
+  });
+});
+
+describe('the settings', () => {
+  test('drop fields and add headers', async () => {
+    const { ask, provider } = await startAgent(says('Hi.'), {
+      dropParams: ['stream_options', 'temperature', 'tools'],
+      headers: { 'x-title': 'parlance' },
+      maxSteps: 1,
+    });
+    await ask({ temperature: 1, topP: 0.5, tools: [weather] });
+    expect(Object.keys((await sentTo(provider))[0]!)).toEqual(['model', 'stream', 'top_p', 'messages']);
+    expect(provider.calls[0]!.headers).toMatchObject({ 'x-title': 'parlance' });
+  });
+
+  test('may differ for a model', async () => {
+    const models = [
+      'plain',
+      { id: 'own', remoteId: 'vendor/own', name: 'My own', maxTokensParam: 'max_completion_tokens', dropParams: [] },
+    ];
+    const agent = await startAgent(says('Hi.'), { models, dropParams: ['temperature'] });
+    for (const model of ['plain', 'own']) await agent.ask({ model, temperature: 1, maxTokens: 7 });
+    const [plain, own] = await sentTo(agent.provider);
+    expect(plain).toMatchObject({ model: 'plain', max_tokens: 7 });
+    expect(plain).not.toHaveProperty('temperature');
+    expect(own).toMatchObject({ model: 'vendor/own', temperature: 1, max_completion_tokens: 7 });
+    expect((await agent.models()).map(({ id, entry }) => [id, entry.name])).toEqual([
+      ['plain', undefined],
+      ['own', 'My own'],
+    ]);
+  });
+
+  test.each([
+    [{ dropParams: ['model'] }, /dropParams/],
+    [{ maxSteps: 0 }, /maxSteps/],
+    [{ api: 'completions' }, /chat, responses|chat.*responses/],
+    [{ modells: [] }, /modelFilter|models/],
+    [{ models: ['a', 'a'] }, /unique/],
+  ])('%j stops the start', async (options, message) => {
+    await expect(startAgent(calls(), options)).rejects.toThrow(message);
+  });
+});

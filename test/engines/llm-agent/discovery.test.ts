@@ -1,0 +1,185 @@
+/** Models that the provider lists. */
+import { createServer, type AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { answers, openProvider, stalls, startProvider, type Behaviour } from '../../support/provider.ts';
+import { key, openAgent, says, secret, startAgent } from './support.ts';
+
+const lists = (...ids: string[]) => answers(200, { object: 'list', data: ids.map((id) => ({ id, object: 'model' })) });
+
+/** /models by one behaviour, chat by another. */
+const serves =
+  (models: Behaviour, chat: Behaviour = says('Hi.')): Behaviour =>
+  (call) =>
+    (call.path === '/v1/models' ? models : chat)(call);
+
+/** Without `models`. */
+async function discover(behaviour: Behaviour, options: Readonly<Record<string, unknown>> = {}, now = Date.now) {
+  const provider = await startProvider();
+  provider.behave(serves(behaviour));
+  const agent = await openAgent({ baseUrl: provider.baseUrl, ...options }, { now });
+  const ids = async () => (await agent.models()).map(({ id }) => id);
+  const listings = () => provider.calls.filter(({ path }) => path === '/v1/models').length;
+  return { ...agent, provider, ids, listings };
+}
+
+describe('without models in the settings', () => {
+  test('the provider’s are served, under the name of the instance', async () => {
+    const agent = await discover(lists('llama3.2', 'vendor/gpt'), { local: true });
+    const [first, second] = await agent.models();
+    expect([first, second]).toMatchObject([
+      { id: 'cloud/llama3.2', entry: { id: 'llama3.2', local: true, discovered: true } },
+      { id: 'cloud/vendor/gpt' },
+    ]);
+    expect(await first!.engine.availability('llama3.2')).toMatchObject({ available: true, code: 'ready' });
+    expect((await agent.ask({ model: 'cloud/vendor/gpt' })).content).toBe('Hi.');
+    expect(JSON.parse(String(await agent.provider.calls.at(-1)!.body))).toMatchObject({ model: 'vendor/gpt' });
+  });
+
+  test.each([
+    ['a bare list', '[{"id":"a"},{"id":"b"}]', ['cloud/a', 'cloud/b']],
+    ['null (Ollama without models)', '{"object":"list","data":null}', []],
+    ['nonsense between', '{"data":[{"id":"a"},{"id":7},null,{"id":""},{"id":"a"},{"id":"x\\ny"}]}', ['cloud/a']],
+  ])('%s is understood', async (_name, text, expected) => {
+    expect(await (await discover(answers(200, text))).ids()).toEqual(expected);
+  });
+
+  test('a filter takes some of them', async () => {
+    const all = lists('gpt-5', 'gpt-5-transcribe', 'whisper-1', 'o9', 'g+t');
+    const modelFilter = ['gpt-*', 'o9', 'g+*', '!*-transcribe'];
+    expect(await (await discover(all, { modelFilter })).ids()).toEqual(['cloud/gpt-5', 'cloud/o9', 'cloud/g+t']);
+    expect(await (await discover(all, { modelFilter: ['!*-*'] })).ids()).toEqual(['cloud/o9', 'cloud/g+t']);
+  });
+});
+
+describe('the list', () => {
+  test('is answered from memory, and asked for again when it is old', async () => {
+    let time = 1_000_000;
+    const { ids, listings, provider } = await discover(lists('a'), {}, () => time);
+    await ids();
+    await ids();
+    expect(listings()).toBe(1);
+    provider.behave(lists('a', 'b'));
+    time += 61_000;
+    expect(await Promise.all([ids(), ids()])).toEqual([['cloud/a'], ['cloud/a']]);
+    await expect.poll(ids).toEqual(['cloud/a', 'cloud/b']);
+    expect(listings()).toBe(2);
+  });
+
+  test('outlives a failure to renew it, of which the log tells once', async () => {
+    let time = 1_000_000;
+    const { ids, listings, log, provider } = await discover(lists('a'), { apiKey: key }, () => time);
+    await ids();
+    provider.behave(answers(500, `${secret} ${key}`));
+    for (const count of [2, 3]) {
+      time += 61_000;
+      await ids();
+      await expect.poll(listings).toBe(count);
+    }
+    await expect.poll(() => log.filter(({ level }) => level === 'warn').length).toBe(1);
+    expect(await ids()).toEqual(['cloud/a']);
+    expect(JSON.stringify(log)).not.toContain(key);
+  });
+
+  test('is waited for but a moment', async () => {
+    const { ids, provider } = await discover(stalls);
+    const started = performance.now();
+    expect(await ids()).toEqual([]);
+    expect(performance.now() - started).toBeLessThan(500); // the start has waited already
+    expect(provider.calls).toHaveLength(1);
+  });
+
+  test.each([
+    ['HTML', answers(200, '<html>')],
+    ['404', answers(404, '')],
+    ['another JSON', answers(200, { hello: 'world' })],
+  ])('is empty when it is %s', async (_name, behaviour) => {
+    const { ids, log } = await discover(behaviour);
+    expect(await ids()).toEqual([]);
+    expect(log.map(({ level, message }) => [level, message])).toEqual([
+      ['debug', 'the provider does not list its models'],
+    ]);
+  });
+
+  test('whose key is refused says so', async () => {
+    const { models } = await discover(answers(401, ''), { models: ['written'], discover: true });
+    const [model] = await models();
+    expect(await model!.engine.availability('written')).toMatchObject({ available: false, code: 'key-refused' });
+  });
+});
+
+test('a list that needs no key does not make a refused key good', async () => {
+  let time = 1_000_000;
+  const { models, ask, provider, listings } = await discover(lists('a'), { apiKey: key }, () => time);
+  const [model] = await models();
+  provider.behave(serves(lists('a'), answers(401, '')));
+  await expect(ask()).rejects.toMatchObject({ code: 'provider-auth-failed' });
+  time += 61_000;
+  await models();
+  await expect.poll(listings).toBe(2);
+  expect(await model!.engine.availability('a')).toMatchObject({ available: false, code: 'key-refused' });
+  provider.behave(serves(lists('a')));
+  await ask();
+  expect(await model!.engine.availability('a')).toMatchObject({ available: true, code: 'ready' });
+});
+
+test('a provider elsewhere that does not list its models is warned of', async () => {
+  const { models, log } = await openAgent({ baseUrl: 'http://nowhere.invalid/v1' });
+  expect(await models()).toEqual([]);
+  await expect.poll(() => log.map(({ level }) => level)).toEqual(['warn']);
+});
+
+test('a provider that is not there comes alive later', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  let time = 1_000_000;
+  const { models, log } = await openAgent({ baseUrl: `http://127.0.0.1:${port}/v1` }, { now: () => time });
+  expect(await models()).toEqual([]);
+  expect(log.filter(({ level }) => level !== 'debug')).toEqual([]); // nobody has promised that it is there
+  await using provider = await openProvider({ port });
+  provider.behave(lists('late'));
+  time += 4_000;
+  await expect.poll(async () => (await models()).map(({ id }) => id)).toEqual(['cloud/late']);
+});
+
+describe('with models in the settings', () => {
+  test('nothing is asked', async () => {
+    const { ids, listings } = await discover(lists('a'), { models: ['written'] });
+    expect(await ids()).toEqual(['written']);
+    expect(listings()).toBe(0);
+  });
+
+  test('both are served with discover, none of them twice', async () => {
+    const models = ['a', { id: 'own', remoteId: 'b' }];
+    const { ids, ask, provider } = await discover(lists('a', 'b', 'c'), { models, discover: true });
+    expect(await ids()).toEqual(['a', 'own', 'cloud/c']);
+    await ask({ model: 'own' });
+    expect(JSON.parse(String(await provider.calls.at(-1)!.body))).toMatchObject({ model: 'b' });
+  });
+
+  test('nothing is asked without the key that is needed', async () => {
+    const { ids, listings } = await discover(lists('a'), { apiKey: '' });
+    expect(await ids()).toEqual([]);
+    expect(listings()).toBe(0);
+  });
+});
+
+describe('the doctor', () => {
+  test('is told what is there', async () => {
+    const agent = await discover(lists('a', 'b'), { apiKey: key });
+    const detail = `${agent.provider.baseUrl}, with a key, serves 2 of its models`;
+    expect(await agent.inspect()).toEqual([{ what: 'provider cloud', ok: true, detail }]);
+  });
+
+  test('is told what is wrong', async () => {
+    const agent = await discover(answers(401, key), { apiKey: key });
+    expect(await agent.inspect()).toMatchObject([
+      { ok: false, detail: expect.stringContaining('refuses the key') as string },
+    ]);
+    const written = await startAgent(says('Hi.'), { apiKey: '' });
+    expect(await written.inspect()).toMatchObject([
+      { ok: false, detail: expect.stringContaining('apiKey is empty') as string },
+    ]);
+  });
+});

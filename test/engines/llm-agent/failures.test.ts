@@ -1,0 +1,345 @@
+/** Every failure of a provider, and what the caller and the log are told of it. */
+import { createServer, type AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { EngineError, type AgentEvent, type EngineErrorCode } from '../../../engines/contract.ts';
+import { problems } from '../../../src/problems.ts';
+import { answers, resets, says as saysRaw, type Behaviour } from '../../support/provider.ts';
+import {
+  chunk,
+  key,
+  openAgent,
+  says,
+  secret,
+  sends,
+  stallsAfter,
+  startAgent,
+  streams,
+  streamsOnly,
+} from './support.ts';
+
+interface Failure {
+  readonly name: string;
+  readonly says: Behaviour;
+  readonly code: EngineErrorCode;
+  readonly status: number;
+  readonly retryAfter?: number;
+  /** 1 unless it is tried again. */
+  readonly calls?: number;
+}
+
+const openai = (status: number, error: object, headers?: Readonly<Record<string, string>>) =>
+  answers(status, { error: { message: secret, type: 'x', param: null, code: null, ...error } }, headers);
+const hi = chunk({ content: 'Hi.' });
+
+/** Ends the connection in the middle of a stream. */
+const breaksAfter =
+  (...events: readonly object[]): Behaviour =>
+  async (call) => {
+    await stallsAfter(...events)(call);
+    call.socket.end();
+  };
+
+const table: readonly Failure[] = [
+  // -------------------------------------------------------------------------------------------- quota and rate
+  {
+    ...{ name: '429 insufficient_quota', code: 'provider-quota-exhausted', status: 429 },
+    says: openai(429, { message: 'You exceeded your current quota', code: 'insufficient_quota' }),
+  },
+  {
+    ...{ name: '429 insufficient_quota with Retry-After', code: 'provider-quota-exhausted', status: 429 },
+    says: openai(429, { code: 'insufficient_quota' }, { 'retry-after': '3600' }),
+    retryAfter: 3600,
+  },
+  { name: '402', says: openai(402, {}), code: 'provider-quota-exhausted', status: 429 },
+  {
+    ...{ name: '400 about billing', code: 'provider-quota-exhausted', status: 429 },
+    says: openai(400, { message: 'Billing hard limit reached' }),
+  },
+  {
+    ...{ name: '400 that repeats a request about billing', code: 'provider-rejected-request', status: 422 },
+    says: answers(400, { detail: [{ loc: ['body'], msg: 'Field required', input: { content: 'my billing quota' } }] }),
+  },
+  {
+    ...{ name: '400 that repeats an answer about billing', code: 'provider-rejected-request', status: 422 },
+    says: openai(400, { code: 'tool_use_failed', failed_generation: 'Your billing is flagged: too many tokens.' }),
+  },
+  {
+    ...{ name: '403 about quota', code: 'provider-quota-exhausted', status: 429 },
+    says: openai(403, { message: 'Quota exceeded for this org' }),
+  },
+  { name: '429', says: openai(429, { code: 'rate_limit_exceeded' }), code: 'provider-rate-limited', status: 429 },
+  {
+    ...{ name: '429 with Retry-After', code: 'provider-rate-limited', status: 429, retryAfter: 20 },
+    says: openai(429, {}, { 'retry-after': '20' }),
+  },
+  // ------------------------------------------------------------------------------------------------------- keys
+  {
+    ...{ name: '401', code: 'provider-auth-failed', status: 502 },
+    says: openai(401, { message: `Incorrect API key provided: ${key}` }),
+  },
+  { name: '403', says: openai(403, { message: `not on ${secret}` }), code: 'provider-auth-failed', status: 502 },
+  // ------------------------------------------------------------------------------------------------ the request
+  {
+    ...{ name: '400 context_length_exceeded (OpenAI)', code: 'context-length-exceeded', status: 422 },
+    says: openai(400, {
+      code: 'context_length_exceeded',
+      message: "This model's maximum context length is 8192 tokens.",
+    }),
+  },
+  {
+    ...{ name: '400 exceed_context_size_error (llama.cpp)', code: 'context-length-exceeded', status: 422 },
+    says: answers(400, {
+      error: {
+        code: 400,
+        message: 'the request exceeds the available context size',
+        type: 'exceed_context_size_error',
+      },
+    }),
+  },
+  {
+    ...{ name: '400 too long (vLLM)', code: 'context-length-exceeded', status: 422 },
+    says: answers(400, { object: 'error', message: "This model's maximum context length is 4096 tokens.", code: 400 }),
+  },
+  {
+    ...{ name: '413 reduce the length (Groq)', code: 'context-length-exceeded', status: 422 },
+    says: openai(413, { message: 'Please reduce the length of the messages or completion.' }),
+  },
+  {
+    ...{ name: '400 parameter refused', code: 'provider-rejected-request', status: 422 },
+    says: openai(400, { code: 'unsupported_value', param: 'temperature', message: `temperature ${secret}` }),
+  },
+  { name: '400 without a word', says: answers(400, ''), code: 'provider-rejected-request', status: 422 },
+  { name: '422', says: answers(422, { detail: secret }), code: 'provider-rejected-request', status: 422 },
+  {
+    ...{ name: '400 content policy', code: 'content-rejected', status: 422 },
+    says: openai(400, { code: 'content_policy_violation', message: 'violates our content policy' }),
+  },
+  {
+    ...{ name: '400 content_filter (Azure)', code: 'content-rejected', status: 422 },
+    says: openai(400, { code: 'content_filter', message: "Azure OpenAI's content management policy" }),
+  },
+  { name: '404', says: openai(404, { code: 'model_not_found' }), code: 'provider-misconfigured', status: 502 },
+  {
+    ...{ name: 'a redirect, which is not followed', code: 'provider-misconfigured', status: 502 },
+    says: answers(307, '', { location: 'http://127.0.0.1:9/v1/chat/completions' }),
+  },
+  // --------------------------------------------------------------------------------------------------- failures
+  { name: '408', says: answers(408, ''), code: 'provider-timeout', status: 504 },
+  { name: '504', says: answers(504, `<html>${secret}</html>`), code: 'provider-timeout', status: 504 },
+  { name: '503', says: answers(503, secret), code: 'provider-overloaded', status: 503, calls: 3 },
+  {
+    ...{ name: '503 with a long Retry-After', code: 'provider-overloaded', status: 503, retryAfter: 30 },
+    says: answers(503, secret, { 'retry-after': '30' }),
+  },
+  { name: '529', says: openai(529, {}), code: 'provider-overloaded', status: 503 },
+  { name: '500', says: openai(500, { message: `kaput ${key}` }), code: 'provider-error', status: 502 },
+  { name: '502', says: answers(502, `<html>${secret}</html>`), code: 'provider-error', status: 502 },
+  {
+    name: '200 with an error',
+    says: answers(200, { error: { message: secret } }),
+    code: 'provider-error',
+    status: 502,
+  },
+  {
+    ...{ name: '200 with an error that is a text', code: 'provider-error', status: 502 },
+    says: answers(200, { error: `${secret} ${key}` }),
+  },
+  // -------------------------------------------------------------------------------------------- inside a stream
+  {
+    ...{ name: 'an error as the first event', code: 'provider-error', status: 502 },
+    says: streamsOnly({ error: { message: `${secret} ${key}`, code: 500 } }),
+  },
+  {
+    ...{ name: 'an error inside the stream', code: 'provider-error', status: 502 },
+    says: streams(hi, { error: { message: secret, code: 'server_error' } }),
+  },
+  {
+    ...{ name: 'an error beside a chunk (OpenRouter)', code: 'provider-error', status: 502 },
+    says: streams(hi, chunk({ content: '' }, 'error', { error: { code: 'server_error', message: secret } })),
+  },
+  {
+    ...{ name: 'an event named error', code: 'provider-error', status: 502 },
+    says: streamsOnly(hi, `event: error\ndata: {"message":"${secret}"}\n\n`),
+  },
+  { name: 'finish_reason error', says: streams(hi, chunk({}, 'error')), code: 'provider-error', status: 502 },
+  {
+    ...{ name: 'finish_reason insufficient_system_resource', code: 'provider-overloaded', status: 503 },
+    says: streams(hi, chunk({}, 'insufficient_system_resource')),
+  },
+  { name: 'no finish_reason', says: streams(hi), code: 'provider-bad-response', status: 502 },
+  {
+    name: 'a finish_reason of its own',
+    says: streams(hi, chunk({}, 'bored')),
+    code: 'provider-bad-response',
+    status: 502,
+  },
+  {
+    name: 'one that is in every object',
+    says: streams(chunk({}, 'toString')),
+    code: 'provider-bad-response',
+    status: 502,
+  },
+  { name: 'only [DONE]', says: streams(), code: 'provider-bad-response', status: 502 },
+  {
+    ...{ name: 'calls without an end', code: 'provider-bad-response', status: 502 },
+    says: streamsOnly(chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'weather', arguments: '{}' } }] })),
+  },
+  {
+    name: 'half an event',
+    says: sends(`data: ${JSON.stringify(chunk({}, 'stop'))}`),
+    code: 'provider-bad-response',
+    status: 502,
+  },
+  {
+    name: 'bad JSON',
+    says: streams(hi, `data: {"choices":[${secret}\n\n`),
+    code: 'provider-bad-response',
+    status: 502,
+  },
+  {
+    name: 'JSON that is no object',
+    says: streams('data: [1]\n\n', chunk({}, 'stop')),
+    code: 'provider-bad-response',
+    status: 502,
+  },
+  { name: 'the end in mid-stream', says: breaksAfter(hi), code: 'provider-bad-response', status: 502 },
+  {
+    ...{ name: 'arguments without end', code: 'provider-bad-response', status: 502 },
+    says: streams(
+      ...Array.from({ length: 30 }, () =>
+        chunk({ tool_calls: [{ index: 0, function: { arguments: 'x'.repeat(50_000) } }] }),
+      ),
+    ),
+  },
+  {
+    ...{ name: 'calls without number', code: 'provider-bad-response', status: 502 },
+    says: streams(
+      chunk({ tool_calls: Array.from({ length: 200 }, (_, index) => ({ index, function: { name: 'x' } })) }),
+      chunk({}, 'stop'),
+    ),
+  },
+  // ----------------------------------------------------------------------------------------------- no stream
+  { name: '200 with HTML', says: answers(200, `<!doctype html>${secret}`), code: 'provider-bad-response', status: 502 },
+  { name: '200 with nothing', says: answers(200, ''), code: 'provider-bad-response', status: 502 },
+  { name: '204', says: saysRaw('HTTP/1.1 204 No Content\r\n\r\n'), code: 'provider-bad-response', status: 502 },
+  { name: '200 without choices', says: answers(200, { id: 'x' }), code: 'provider-bad-response', status: 502 },
+  { name: '200 with no choice', says: answers(200, { choices: [] }), code: 'provider-bad-response', status: 502 },
+  {
+    name: '200 cut in its JSON',
+    says: answers(200, `{"choices":[{"${secret}`),
+    code: 'provider-bad-response',
+    status: 502,
+  },
+  {
+    name: '200 in gzip, which was not asked for',
+    says: answers(200, '\x1f\x8b\b', { 'content-encoding': 'gzip' }),
+    code: 'provider-bad-response',
+    status: 502,
+  },
+  { name: 'no HTTP', says: saysRaw('SSH-2.0-OpenSSH_9.2\r\n'), code: 'provider-bad-response', status: 502 },
+  { name: 'a reset', says: resets, code: 'provider-unreachable', status: 502, calls: 3 },
+];
+
+describe('a failure', () => {
+  test.each(table)('$name is $code', async (row) => {
+    const { says: behaviour, code, status, retryAfter, calls = 1 } = row;
+    const { ask, provider } = await startAgent(behaviour);
+    const error: unknown = await ask().catch((thrown: unknown) => thrown);
+    if (!EngineError.is(error)) throw new Error(`no EngineError: ${inspect(error)}`);
+    expect({ code: error.code, retryAfter: error.retryAfter }).toEqual({ code, retryAfter });
+    expect(problems[code].status).toBe(status);
+    expect(provider.calls).toHaveLength(calls);
+    // Of the provider's own words nothing reaches the caller; the log has them, without the key.
+    expect(error.message).not.toMatch(/internal-host|sk-very|Incorrect|maximum|127\.0\.0\.1/);
+    expect(inspect(error, { depth: 10 })).not.toContain(key);
+    // And the engine is none the worse for it.
+    provider.behave(says('Hi.'));
+    expect((await ask()).content).toBe('Hi.');
+  });
+
+  test('names the field that is refused, and no more', async () => {
+    const refusal = (param: string) => openai(400, { code: 'unsupported_value', param, message: secret });
+    const { ask } = await startAgent([refusal('temperature'), refusal(`messages[0] ${secret}`)]);
+    const detail = 'The provider rejects the request because of its field "temperature".';
+    await expect(ask()).rejects.toMatchObject({ message: detail });
+    await expect(ask()).rejects.toMatchObject({ message: 'The provider rejects the request.' });
+  });
+
+  test('is in the log with the words of the provider', async () => {
+    const { ask } = await startAgent(answers(500, `kaput on ${secret}`));
+    await expect(ask()).rejects.toMatchObject({ cause: { message: `cloud answered 500: kaput on ${secret}` } });
+  });
+
+  test('after something was shown does not take it back', async () => {
+    const { events, provider } = await startAgent(stallsAfter(hi));
+    const seen: string[] = [];
+    const reading = async () => {
+      for await (const { type } of await events()) {
+        seen.push(type);
+        if (type === 'content-delta') provider.calls[0]!.socket.resetAndDestroy();
+      }
+    };
+    await expect(reading()).rejects.toMatchObject({ code: 'provider-bad-response' });
+    expect(seen).toEqual(['step-started', 'content-delta']);
+  });
+
+  test('of the connection after the reason of the end is none', async () => {
+    const { events, provider } = await startAgent(stallsAfter(hi, chunk({}, 'stop')));
+    let last: AgentEvent | undefined;
+    for await (const event of await events()) {
+      last = event;
+      if (event.type === 'content-delta') provider.calls[0]!.socket.resetAndDestroy();
+    }
+    expect(last).toMatchObject({ result: { content: 'Hi.', finishReason: 'stop' } });
+  });
+});
+
+describe('a provider that cannot be reached', () => {
+  test('because nothing listens there', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const { ask, models } = await openAgent({ baseUrl: `http://127.0.0.1:${port}/v1`, models: ['remote'] });
+    await expect(ask()).rejects.toMatchObject({ code: 'provider-unreachable' });
+    const [model] = await models();
+    expect(await model!.engine.availability('remote')).toMatchObject({ available: true, code: 'upstream-unreachable' });
+  });
+
+  test('because there is no such host', async () => {
+    const { ask } = await openAgent({ baseUrl: 'http://nowhere.invalid/v1', models: ['remote'] });
+    await expect(ask()).rejects.toMatchObject({ code: 'provider-unreachable' });
+  });
+
+  test('because it has no key', async () => {
+    const { ask, models, provider } = await startAgent(says('Hi.'), { apiKey: '' });
+    const [model] = await models();
+    expect(await model!.engine.availability('remote')).toMatchObject({ available: false, code: 'key-missing' });
+    await expect(ask()).rejects.toMatchObject({ code: 'model-unavailable' });
+    expect(provider.calls).toHaveLength(0);
+  });
+});
+
+test('a refused key is told by the availability, until it is taken', async () => {
+  const { ask, models, provider } = await startAgent(answers(401, ''));
+  const [model] = await models();
+  await expect(ask()).rejects.toThrow();
+  expect(await model!.engine.availability('remote')).toMatchObject({ available: false, code: 'key-refused' });
+  provider.behave(says('Hi.'));
+  await ask();
+  expect(await model!.engine.availability('remote')).toMatchObject({ available: true, code: 'ready' });
+  await expect(model!.engine.availability('nosuch')).rejects.toMatchObject({ code: 'unknown-model' });
+});
+
+describe('another attempt', () => {
+  test.each([
+    { name: 'a reset', first: resets },
+    { name: '503', first: answers(503, '') },
+  ])('follows $name before the first byte', async ({ first }) => {
+    const { ask, provider } = await startAgent([first, says('Hi.')]);
+    expect((await ask()).content).toBe('Hi.');
+    const [one, two] = await Promise.all(provider.calls.map(({ body }) => body));
+    expect(two).toEqual(one);
+  });
+});

@@ -1,0 +1,244 @@
+/** The other API: `api: responses`. */
+import { describe, expect, test } from 'vitest';
+import { answers } from '../../support/provider.ts';
+import { openAgent, secret, sentTo, startAgent, streamsOnly, tool, weather } from './support.ts';
+
+const api = { api: 'responses' };
+
+const named = (event: { type: string }) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+const streams = (...events: { type: string; [fact: string]: unknown }[]) => streamsOnly(...events.map(named));
+const text = (delta: string) => ({ type: 'response.output_text.delta', item_id: 'msg_1', delta });
+const itemDone = (item: object) => ({ type: 'response.output_item.done', output_index: 0, item });
+const message = (content: string) => ({
+  ...{ type: 'message', id: 'msg_1', status: 'completed', role: 'assistant', phase: 'final' },
+  content: [{ type: 'output_text', text: content, annotations: [] }],
+});
+const call = (name: string, args: string, id = 'call_1') => ({
+  ...{ type: 'function_call', id: `fc_${id}`, status: 'completed', call_id: id, name, arguments: args },
+});
+const ended = (response: object = {}, type = 'response.completed') => ({
+  type,
+  response: {
+    id: 'resp_1',
+    object: 'response',
+    status: 'completed',
+    error: null,
+    output: [],
+    usage: null,
+    ...response,
+  },
+});
+const usage = (input: number, output: number, reasoning = 0) => ({
+  ...{ input_tokens: input, output_tokens: output, total_tokens: input + output },
+  output_tokens_details: { reasoning_tokens: reasoning },
+});
+const fine = streams(
+  { type: 'response.created' },
+  text('Pa'),
+  text('ris.'),
+  itemDone(message('Paris.')),
+  ended({ usage: usage(9, 2) }),
+);
+
+describe('a plain answer', () => {
+  test('comes as deltas and as a result', async () => {
+    const { run, provider } = await startAgent(fine, api);
+    expect(await run({ temperature: 0, topP: 1, maxTokens: 5 })).toEqual([
+      { type: 'step-started', step: 0 },
+      { type: 'content-delta', step: 0, delta: 'Paris.' },
+      {
+        type: 'completed',
+        result: {
+          ...{ content: 'Paris.', finishReason: 'stop', reasoning: null },
+          usage: { promptTokens: 9, completionTokens: 2, totalTokens: 11, reasoningTokens: 0 },
+        },
+      },
+    ]);
+    expect(provider.calls[0]!.path).toBe('/v1/responses');
+    expect(await sentTo(provider)).toEqual([
+      {
+        ...{ model: 'remote', stream: true, store: false, include: ['reasoning.encrypted_content'] },
+        ...{ temperature: 0, top_p: 1, max_output_tokens: 5 },
+        input: [{ role: 'user', content: 'What is the capital of France?' }],
+      },
+    ]);
+  });
+
+  test('may come in one piece', async () => {
+    const { ask } = await startAgent(
+      answers(200, ended({ output: [message('Paris.')], usage: usage(9, 2) }).response),
+      api,
+    );
+    expect(await ask()).toMatchObject({ content: 'Paris.', finishReason: 'stop', usage: { totalTokens: 11 } });
+  });
+
+  test('may come in one piece with its reasoning', async () => {
+    const thoughts = { type: 'reasoning', id: 'rs_1', summary: ['Which?', 'France.'].map((part) => ({ text: part })) };
+    const { run } = await startAgent(answers(200, ended({ output: [thoughts, message('Paris.')] }).response), api);
+    expect((await run()).slice(1)).toMatchObject([
+      { type: 'reasoning-delta', delta: 'Which?\n\nFrance.' },
+      { type: 'content-delta', delta: 'Paris.' },
+      { result: { content: 'Paris.', reasoning: 'Which?\n\nFrance.' } },
+    ]);
+  });
+
+  test('may be a refusal', async () => {
+    const { ask } = await startAgent(streams({ type: 'response.refusal.delta', delta: 'No.' }, ended()), api);
+    expect((await ask()).content).toBe('No.');
+  });
+});
+
+test('tools are called, and their outputs read; reasoning goes back as it came', async () => {
+  const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' };
+  const open = { type: 'reasoning', id: 'rs_2', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] };
+  const summary = (part: number, delta: string) => ({
+    type: 'response.reasoning_summary_text.delta',
+    item_id: 'rs_1',
+    summary_index: part,
+    delta,
+  });
+  const { run, provider } = await startAgent(
+    [
+      streams(
+        summary(0, 'First'),
+        summary(0, ' this.'),
+        summary(1, 'Then that.'),
+        { type: 'response.reasoning_text.delta', item_id: 'rs_1', content_index: 0, delta: 'the same again' },
+        itemDone(reasoning),
+        itemDone(open),
+        itemDone({ type: 'reasoning', id: 'rs_3', summary: [{ type: 'summary_text', text: 'First this.' }] }),
+        itemDone(message('I look.')),
+        itemDone(call('weather', '{"city":"Paris"}')),
+        itemDone(call('weather', '{"city":', 'call_2')),
+        ended({ usage: usage(10, 5, 3) }),
+      ),
+      streams(text('Sunny.'), ended({ usage: usage(20, 7, 1) })),
+    ],
+    api,
+  );
+  const events = await run({ tools: [weather] });
+  expect(events.filter(({ type }) => type === 'reasoning-delta')).toMatchObject([
+    { delta: 'First this.\n\nThen that.' },
+  ]);
+  expect(events.filter((event) => event.type === 'tool-finished')).toMatchObject(
+    expect.arrayContaining([
+      expect.objectContaining({ call: 0, ok: true, output: 'Sunny in Paris.' }),
+      expect.objectContaining({ call: 1, ok: false }),
+    ]) as object[],
+  );
+  expect(events.at(-1)).toMatchObject({
+    result: {
+      ...{ content: 'Sunny.', finishReason: 'stop', reasoning: 'First this.\n\nThen that.' },
+      usage: { promptTokens: 30, completionTokens: 12, totalTokens: 42, reasoningTokens: 4 },
+    },
+  });
+  const [first, second] = await sentTo(provider);
+  const { name, description, parameters } = weather;
+  expect(first).toMatchObject({ tools: [{ type: 'function', name, description, parameters, strict: false }] });
+  const [, ...said] = second!.input as object[];
+  expect(said).toEqual([
+    reasoning,
+    open, // not the third one: its summary alone means nothing
+    { type: 'message', role: 'assistant', phase: 'final', content: message('I look.').content },
+    { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"city":"Paris"}' },
+    { type: 'function_call', call_id: 'call_2', name: 'weather', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'call_1', output: 'Sunny in Paris.' },
+    { type: 'function_call_output', call_id: 'call_2', output: expect.stringMatching(/^Error: .*JSON/) as string },
+  ]);
+});
+
+test('reasoning is not given back with replayReasoning: false', async () => {
+  const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' };
+  const { ask, provider } = await startAgent(
+    [streams(itemDone(reasoning), itemDone(call('weather', '{}')), ended()), fine],
+    { ...api, replayReasoning: false },
+  );
+  await ask({ tools: [weather] });
+  const [first, second] = await sentTo(provider);
+  expect(first).not.toHaveProperty('include');
+  expect(JSON.stringify(second)).not.toContain('gAAA');
+});
+
+test('the last round may call no tool', async () => {
+  const { ask, provider } = await startAgent(streams(itemDone(call('weather', '{}')), ended()), {
+    ...api,
+    maxSteps: 2,
+  });
+  expect((await ask({ tools: [weather] })).finishReason).toBe('length');
+  expect((await sentTo(provider)).map(({ tool_choice }) => tool_choice)).toEqual([undefined, 'none']);
+});
+
+test('a model without encrypted reasoning is asked without it from then on', async () => {
+  const refusal = {
+    error: { message: 'Encrypted content is not supported with this model.', param: 'include', code: null },
+  };
+  const { ask, provider } = await startAgent([answers(400, refusal), fine], api);
+  await ask();
+  await ask();
+  expect((await sentTo(provider)).map((sent) => 'include' in sent)).toEqual([true, false, false]);
+});
+
+test('both APIs may be served side by side', async () => {
+  const models = ['plain', { id: 'new', api: 'responses' }];
+  const { ask, provider } = await startAgent(fine, { models });
+  await ask({ model: 'new' });
+  await ask({ model: 'plain' }).catch(() => undefined);
+  expect(provider.calls.map(({ path }) => path)).toEqual(['/v1/responses', '/v1/chat/completions']);
+});
+
+describe('the reason of the end', () => {
+  const incomplete = (reason: string) =>
+    ended({ status: 'incomplete', incomplete_details: { reason } }, 'response.incomplete');
+
+  test.each([
+    ['max_output_tokens', 'length'],
+    ['content_filter', 'content_filter'],
+  ])('%s is %s, and runs no tool', async (reason, finishReason) => {
+    const never = tool('never', () => {
+      throw new Error('it ran');
+    });
+    const { run } = await startAgent(streams(text('Pa'), itemDone(call('never', '{"a')), incomplete(reason)), api);
+    const events = await run({ tools: [never] });
+    expect(events.map(({ type }) => type)).toEqual(['step-started', 'content-delta', 'completed']);
+    expect(events.at(-1)).toMatchObject({ result: { content: 'Pa', finishReason } });
+  });
+
+  test.each([
+    ['of its own', streams(text('Pa'), incomplete('bored')), 'provider-bad-response'],
+    ['that does not come', streams(text('Pa'), itemDone(message('Pa'))), 'provider-bad-response'],
+    ['that is no status', streams(ended({ status: 'queued' })), 'provider-bad-response'],
+    [
+      'failed',
+      streams(text('Pa'), ended({ status: 'failed', error: { message: secret } }, 'response.failed')),
+      'provider-error',
+    ],
+    ['an error', streams(text('Pa'), { type: 'error', code: 'x', message: secret, param: null }), 'provider-error'],
+    [
+      'an error in one piece',
+      answers(200, ended({ status: 'failed', error: { message: secret } }).response),
+      'provider-error',
+    ],
+    ['nothing', answers(200, ''), 'provider-bad-response'],
+  ])('%s is a failure', async (_name, behaviour, code) => {
+    const { ask } = await startAgent(behaviour, api);
+    const error: unknown = await ask().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code });
+    expect((error as Error).message).not.toContain(secret);
+  });
+
+  test.each([
+    [429, { code: 'insufficient_quota' }, 'provider-quota-exhausted'],
+    [400, { code: 'context_length_exceeded' }, 'context-length-exceeded'],
+    [401, {}, 'provider-auth-failed'],
+  ])('%d %j is in the same table', async (status, error, code) => {
+    const { ask } = await startAgent(answers(status, { error: { message: secret, ...error } }), api);
+    await expect(ask()).rejects.toMatchObject({ code });
+  });
+});
+
+test('the path is below the base URL as it is written', async () => {
+  const { provider } = await startAgent(fine, api);
+  const { ask } = await openAgent({ baseUrl: `${provider.baseUrl}/deep/`, models: ['m'], ...api });
+  await ask();
+  expect(provider.calls[0]!.path).toBe('/v1/deep/responses');
+});

@@ -1,0 +1,126 @@
+/** The engine within a whole service: what of it a caller sees over HTTP. */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openStream, readStream } from '../../chat/support/stream.ts';
+import { createApi } from '../../support/http.ts';
+import { answers, startProvider, type Behaviour } from '../../support/provider.ts';
+import { startTestService } from '../../support/service.ts';
+import { chunk, key, secret, stallsAfter, streams, usageChunk } from './support.ts';
+
+const limitMs = 250;
+const question = { messages: [{ role: 'user', content: 'What is the capital of France?' }] };
+const paris = streams(
+  chunk({ reasoning: 'Hm.' }),
+  chunk({ content: 'Pa' }),
+  chunk({ content: 'ris.' }),
+  chunk({}, 'stop'),
+  usageChunk(14, 3),
+);
+
+async function start(behaviour: Behaviour, models = 'models: [remote]') {
+  const provider = await startProvider();
+  provider.behave(behaviour);
+  const config = `engines: { cloud: { use: llm-agent, baseUrl: "${provider.baseUrl}", apiKey: "${key}", ${models} } }`;
+  const service = await startTestService({ config });
+  onTestFinished(() => service[Symbol.asyncDispose]());
+  return { provider, service, api: createApi(service.url) };
+}
+
+describe('over HTTP', () => {
+  test('the plain answer is the last event of the stream', async () => {
+    const { api, service } = await start(paris);
+    const { body } = await api.post('/api/v1/chat', question);
+    expect(body).toEqual({
+      ...{ content: 'Paris.', model: 'remote', finish_reason: 'stop', reasoning: 'Hm.' },
+      usage: { prompt_tokens: 14, completion_tokens: 3, total_tokens: 17, reasoning_tokens: 0 },
+    });
+    const { events } = await readStream(service.url, question);
+    expect(events.map(({ type }) => type)).toEqual([
+      ...['chat.started', 'step.started', 'reasoning.delta', 'content.delta', 'chat.completed'],
+    ]);
+    expect(events.at(-1)).toMatchObject({ result: body });
+  });
+
+  test('null means the default, for every optional field', async () => {
+    const { api, provider } = await start(paris);
+    await api.post('/api/v1/chat', { ...question, model: null, temperature: null, max_tokens: null, top_p: null });
+    await api.post('/api/v1/chat', { ...question, temperature: 0, max_tokens: 1, top_p: 1 });
+    const [without, with0] = (await Promise.all(provider.calls.map(({ body }) => body))).map(
+      (body) => JSON.parse(String(body)) as object,
+    );
+    expect(Object.keys(without!)).not.toEqual(expect.arrayContaining(['temperature']));
+    expect(with0).toMatchObject({ temperature: 0, max_tokens: 1, top_p: 1 });
+  });
+
+  test('an unknown model is refused with the names of those that are known, before any call', async () => {
+    const { api, provider } = await start(paris);
+    const { status, problem } = await api.post('/api/v1/chat', { ...question, model: 'nosuch' });
+    expect({ status, code: problem.code }).toEqual({ status: 422, code: 'unknown-model' });
+    expect(problem.detail).toContain('remote');
+    expect(provider.calls).toHaveLength(0);
+  });
+
+  test('discovered models are listed under the name of the instance', async () => {
+    const models = answers(200, { data: [{ id: 'llama3.2' }] });
+    const { api } = await start((call) => (call.path.endsWith('/models') ? models : paris)(call), 'local: true');
+    expect((await api.get('/api/v1/models')).body).toMatchObject({
+      data: [{ id: 'cloud/llama3.2', name: 'cloud/llama3.2', engine: 'cloud', local: true, available: true }],
+      default: 'cloud/llama3.2',
+    });
+    expect((await api.post('/api/v1/chat', question)).body).toMatchObject({ model: 'cloud/llama3.2' });
+  });
+
+  test.each([
+    [429, '20', answers(429, { error: { message: secret } }, { 'retry-after': '20' }), 'provider-rate-limited'],
+    [429, '1', answers(429, { error: { message: secret } }), 'provider-rate-limited'],
+    [502, null, answers(401, { error: { message: `${secret} ${key}` } }), 'provider-auth-failed'],
+    [422, null, answers(400, { error: { code: 'context_length_exceeded' } }), 'context-length-exceeded'],
+    [502, null, streams({ error: { message: `${secret} ${key}` } }), 'provider-error'],
+  ])(
+    'a failure is a %i (Retry-After: %s) in both variants, and in the log without the key',
+    async (status, retryAfter, behaviour, code) => {
+      const { api, service } = await start(behaviour);
+      for (const path of ['/api/v1/chat', '/api/v1/chat/stream']) {
+        const answer = await api.post(path, question);
+        expect({ status: answer.status, code: answer.problem.code }).toEqual({ status, code });
+        expect(answer.headers.get('retry-after')).toBe(retryAfter);
+        expect(answer.text).not.toContain(secret);
+      }
+      const log = JSON.stringify(service.log);
+      expect(log).toContain(code);
+      expect(log).not.toContain(key);
+    },
+  );
+
+  test('a failure after the first event is chat.failed', async () => {
+    const { service } = await start(streams(chunk({ content: 'Pa' })));
+    const { events } = await readStream(service.url, question);
+    expect(events.at(-1)).toMatchObject({
+      type: 'chat.failed',
+      problem: { status: 502, code: 'provider-bad-response' },
+    });
+  });
+});
+
+describe('a caller that leaves ends the provider’s call', () => {
+  test('of a plain answer', async () => {
+    const caller = new AbortController();
+    let left = Infinity;
+    const { service, provider } = await start(async (call) => {
+      await stallsAfter(chunk({ content: 'Pa' }))(call);
+      left = performance.now();
+      caller.abort();
+    });
+    await expect(service.post('/chat', question, { signal: caller.signal })).rejects.toThrow();
+    expect((await provider.calls[0]!.gone) - left).toBeLessThan(limitMs);
+    await expect.poll(() => service.log.find(({ msg }) => msg === 'request')).toMatchObject({ status: 499 });
+  });
+
+  test('of a stream', async () => {
+    const { service, provider } = await start(stallsAfter(chunk({ content: 'Pa' })));
+    using stream = await openStream(service.url, question);
+    await expect.poll(() => stream.events.length).toBe(3);
+    const left = performance.now();
+    stream.close();
+    expect((await provider.calls[0]!.gone) - left).toBeLessThan(limitMs);
+  });
+});

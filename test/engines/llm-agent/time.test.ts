@@ -1,0 +1,214 @@
+/** Deadlines and silence; leaving. When nobody waits any more, nothing is left at the provider or in a tool. */
+import { describe, expect, test } from 'vitest';
+import type { AgentEvent } from '../../../engines/contract.ts';
+import { stalls, type Behaviour } from '../../support/provider.ts';
+import { calls, chunk, framed, says, stallsAfter, startAgent, streamHead, tool } from './support.ts';
+
+const limitMs = 250;
+const hi = chunk({ content: 'Hi' });
+
+describe('time', () => {
+  test('is limited when nothing comes', async () => {
+    const { ask, provider } = await startAgent(stalls, { timeout: 1.5 });
+    await expect(ask()).rejects.toMatchObject({
+      code: 'provider-timeout',
+      message: expect.stringContaining('1.5 s') as string,
+    });
+    await expect.poll(() => provider.open.size).toBe(0);
+    expect(provider.calls).toHaveLength(1);
+  });
+
+  test('is limited when the answer never ends', async () => {
+    const { ask, provider } = await startAgent(dripping(10), { timeout: 0.4, idleTimeout: 0.3 });
+    await expect(ask()).rejects.toMatchObject({
+      code: 'provider-timeout',
+      message: expect.stringContaining('0.4 s') as string,
+    });
+    await expect.poll(() => provider.open.size).toBe(0);
+  });
+
+  test('is limited when the answer falls silent', async () => {
+    const { ask, provider } = await startAgent(stallsAfter(hi), { idleTimeout: 0.2 });
+    await expect(ask()).rejects.toMatchObject({
+      code: 'provider-timeout',
+      message: expect.stringContaining('silent') as string,
+    });
+    await expect.poll(() => provider.open.size).toBe(0);
+  });
+
+  test('is limited when it is silent from its head on', async () => {
+    const { ask } = await startAgent(stallsAfter(), { idleTimeout: 0.2 });
+    await expect(ask()).rejects.toMatchObject({ code: 'provider-timeout' });
+  });
+
+  test('that our own reader takes does not count as silence', async () => {
+    const { events } = await startAgent(says('Hi'), { idleTimeout: 0.1 });
+    const seen: string[] = [];
+    for await (const { type } of await events()) {
+      seen.push(type);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    expect(seen).toEqual(['step-started', 'content-delta', 'completed']);
+  });
+
+  test('is not spent on comments behind an answer that has said why it stopped', async () => {
+    const chatty: Behaviour = async ({ body, socket }) => {
+      await body;
+      const text = `data: ${JSON.stringify(chunk({ content: 'Hi' }, 'stop'))}\n\n`;
+      socket.write(Buffer.concat([Buffer.from(streamHead), framed(text)]));
+      const chatting = setInterval(() => socket.write(framed(': still here\n\n')), 50);
+      socket.once('close', () => clearInterval(chatting));
+    };
+    const { ask, provider } = await startAgent(chatty, { idleTimeout: 0.3 });
+    expect(await ask()).toMatchObject({ content: 'Hi', finishReason: 'stop' });
+    await expect.poll(() => provider.open.size).toBe(0);
+  });
+
+  test('is not spent on a connection that stays open behind a complete answer', async () => {
+    const open: Behaviour = async ({ body, socket }) => {
+      await body;
+      const text = `data: ${JSON.stringify(chunk({ content: 'Hi' }, 'stop'))}\n\ndata: [DONE]\n\n`;
+      socket.write(Buffer.concat([Buffer.from(streamHead), framed(text)]));
+    };
+    const { ask, provider } = await startAgent(open);
+    expect((await ask()).content).toBe('Hi');
+    await expect.poll(() => provider.open.size).toBe(0);
+  });
+});
+
+test('an answer whose end is told but does not come is not waited for', async () => {
+  const { ask, provider } = await startAgent(stallsAfter(hi, chunk({}, 'stop')));
+  expect(await ask()).toMatchObject({ content: 'Hi', finishReason: 'stop' });
+  await expect.poll(() => provider.open.size).toBe(0);
+});
+
+/** An answer without end, every so many milliseconds a piece. */
+function dripping(ms: number): Behaviour {
+  return async ({ body, socket }) => {
+    await body;
+    socket.write(streamHead);
+    const timer = setInterval(() => socket.write(framed(`data: ${JSON.stringify(hi)}\n\n`)), ms);
+    socket.once('close', () => clearInterval(timer));
+  };
+}
+
+/** When the caller leaves, by what the provider has seen. */
+const stages: readonly { readonly name: string; readonly behaviour: Behaviour }[] = [
+  { name: 'the provider thinks', behaviour: ({ body }) => body },
+  { name: 'the answer has begun', behaviour: stallsAfter() },
+  { name: 'the answer streams', behaviour: stallsAfter(hi) },
+];
+
+describe.each(stages)('while $name', ({ behaviour }) => {
+  test('a signal ends the call', async () => {
+    const caller = new AbortController();
+    const gone = new Error('gone');
+    let left = Infinity;
+    const { ask, provider } = await startAgent(async (call) => {
+      await behaviour(call);
+      left = performance.now();
+      caller.abort(gone);
+    });
+    await expect(ask({ signal: caller.signal })).rejects.toBe(gone);
+    expect((await provider.calls[0]!.gone) - left).toBeLessThan(limitMs);
+    expect(provider.calls).toHaveLength(1);
+  });
+
+  test('a reader that leaves ends the call', async () => {
+    const { promise: reached, resolve } = Promise.withResolvers<unknown>();
+    const { events, provider } = await startAgent(async (call) => {
+      await behaviour(call);
+      resolve(undefined);
+    });
+    const iterator = (await events())[Symbol.asyncIterator]();
+    await iterator.next();
+    const waiting = readOn(iterator);
+    await reached;
+    const left = performance.now();
+    await iterator.return?.();
+    expect(await waiting).toBe('done');
+    expect((await provider.calls[0]!.gone) - left).toBeLessThan(limitMs);
+  });
+});
+
+/** Until there is no more. */
+async function readOn(iterator: AsyncIterator<AgentEvent>): Promise<'done'> {
+  while (!(await iterator.next()).done);
+  return 'done';
+}
+
+describe('while tools run', () => {
+  test('a signal ends them, those too that do not heed it', async () => {
+    const caller = new AbortController();
+    const gone = new Error('gone');
+    const heeded = Promise.withResolvers<number>();
+    const deaf = Promise.withResolvers<string>();
+    const tools = [
+      tool('heedful', (_args, { signal }) => {
+        signal.addEventListener('abort', () => heeded.resolve(performance.now()));
+        return new Promise(() => {});
+      }),
+      tool('deaf', () => deaf.promise),
+    ];
+    const { events, provider } = await startAgent(
+      calls({ id: 'a', name: 'heedful', args: '{}' }, { id: 'b', name: 'deaf', args: '{}' }),
+    );
+    let left = Infinity;
+    const reading = async () => {
+      for await (const event of await events({ tools, signal: caller.signal })) {
+        if (event.type !== 'tool-started' || event.call !== 1) continue;
+        setImmediate(() => {
+          left = performance.now(); // and the next event is waited for
+          caller.abort(gone);
+        });
+      }
+    };
+    await expect(reading()).rejects.toBe(gone);
+    expect(performance.now() - left).toBeLessThan(limitMs);
+    expect((await heeded.promise) - left).toBeLessThan(limitMs);
+    deaf.reject(new Error('too late')); // nobody listens, and that is no crash
+    expect(provider.calls).toHaveLength(1);
+  });
+
+  test('a reader that leaves ends them', async () => {
+    const heeded = Promise.withResolvers<unknown>();
+    const slow = tool('slow', (_args, { signal }) => {
+      signal.addEventListener('abort', () => heeded.resolve(signal.reason));
+      return new Promise(() => {});
+    });
+    const { events } = await startAgent(calls({ name: 'slow', args: '{}' }));
+    for await (const { type } of await events({ tools: [slow] })) if (type === 'tool-started') break;
+    expect(await heeded.promise).toMatchObject({ message: 'the reader of the events has left' });
+  });
+});
+
+test('what a tool has begun may go on when the run has completed', async () => {
+  let signal: AbortSignal | undefined;
+  const starts = tool('starts', (_args, call) => {
+    ({ signal } = call);
+    return 'begun';
+  });
+  const { events } = await startAgent([calls({ name: 'starts', args: '{}' }), says('Done.')]);
+  for await (const { type } of await events({ tools: [starts] })) if (type === 'completed') break;
+  expect(signal?.aborted).toBe(false);
+});
+
+test('a signal that has aborted before prevents the call', async () => {
+  const { ask, provider } = await startAgent(says('Hi.'));
+  const gone = new Error('gone');
+  await expect(ask({ signal: AbortSignal.abort(gone) })).rejects.toBe(gone);
+  expect(provider.calls).toHaveLength(0);
+});
+
+test('a run leaves no listener on the signal of its caller', async () => {
+  const { ask, provider } = await startAgent([calls({ name: 'weather', args: '{}' }), says('Hi.')]);
+  const caller = new AbortController();
+  const listening = new Set<unknown>();
+  const { signal } = caller;
+  const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
+  signal.addEventListener = (...args: Parameters<typeof add>) => (listening.add(args[1]), add(...args));
+  signal.removeEventListener = (...args: Parameters<typeof remove>) => (listening.delete(args[1]), remove(...args));
+  await ask({ signal });
+  expect(provider.calls).toHaveLength(2);
+  expect(listening.size).toBe(0);
+});

@@ -1,0 +1,273 @@
+/** Every failure of a provider, and what the caller and the log are told of it. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { problems } from '../../../src/problems.ts';
+import { answers, resets, says, type Behaviour } from '../../support/provider.ts';
+import { begins, chunk, key, mp3, openTts, pcm, readerOf, speaks, startTts, wav, type Tts } from './support.ts';
+
+interface Failure {
+  readonly name: string;
+  readonly says: Behaviour;
+  readonly code: keyof typeof problems;
+  readonly retryAfter?: string;
+  /** 1 unless it is tried again. */
+  readonly calls?: number;
+  /** Beside the text and the voice. */
+  readonly asked?: Readonly<Record<string, unknown>>;
+}
+
+const secret = 'internal-host-17.example';
+const openai = (status: number, error: object, headers?: Readonly<Record<string, string>>) =>
+  answers(status, { error: { message: secret, type: 'x', param: null, code: null, ...error } }, headers);
+const audio = (text: string) => speaks(Buffer.from(text));
+const head = 'HTTP/1.1 200 OK\r\nContent-Type: audio/mpeg\r\n';
+const toWav = { format: 'wav' };
+
+const table: readonly Failure[] = [
+  // -------------------------------------------------------------------------------------------- quota, rate, keys
+  { name: '402', says: openai(402, {}), code: 'provider-quota-exhausted' },
+  {
+    name: '429 insufficient_quota',
+    says: openai(429, { code: 'insufficient_quota' }),
+    code: 'provider-quota-exhausted',
+  },
+  { name: '429', says: openai(429, {}, { 'retry-after': '20' }), code: 'provider-rate-limited', retryAfter: '20' },
+  { name: '401', says: openai(401, { message: `Incorrect API key provided: ${key}` }), code: 'provider-auth-failed' },
+  { name: '403', says: openai(403, {}), code: 'provider-auth-failed' },
+  // ---------------------------------------------------------------------------------------------- voice and format
+  {
+    name: '400 about the voice (OpenAI)',
+    says: openai(400, { message: "Input should be 'nova', 'shimmer', 'echo'", param: 'voice' }),
+    code: 'voice-not-supported',
+  },
+  {
+    name: '400 about the voice (Kokoro)',
+    says: answers(400, { detail: { error: 'validation_error', message: "Voice 'x' not found. Available voices: af" } }),
+    code: 'voice-not-supported',
+  },
+  {
+    name: '422 about the voice (pydantic)',
+    says: answers(422, { detail: [{ loc: ['body', 'voice'], msg: "Input should be 'af'" }] }),
+    code: 'voice-not-supported',
+  },
+  {
+    name: '422 about a text that speaks of a voice (pydantic)',
+    says: answers(422, { detail: [{ loc: ['body', 'input'], msg: 'Too long', input: 'A voice.' }] }),
+    code: 'provider-rejected-request',
+  },
+  {
+    name: '400 about the format that was asked for',
+    says: openai(400, { param: 'response_format' }),
+    code: 'format-not-supported',
+  },
+  {
+    name: '400 about the format of the settings',
+    says: openai(400, { message: '`response_format` must be mp3' }),
+    asked: toWav,
+    code: 'provider-misconfigured',
+  },
+  { name: '400 about something else', says: openai(400, { param: 'speed' }), code: 'provider-rejected-request' },
+  {
+    name: '400 that is too long',
+    says: openai(400, { code: 'string_above_max_length', param: 'input' }),
+    code: 'context-length-exceeded',
+  },
+  { name: '400 content policy', says: openai(400, { message: 'our content policy' }), code: 'content-rejected' },
+  {
+    name: '404 of a model that is called voice',
+    says: openai(404, { message: "The model 'grok-voice' does not exist" }),
+    code: 'provider-misconfigured',
+  },
+  { name: '307', says: answers(307, '', { location: 'http://127.0.0.1:9/' }), code: 'provider-misconfigured' },
+  // ----------------------------------------------------------------------------------------------------- failures
+  { name: '408', says: answers(408, ''), code: 'provider-timeout' },
+  { name: '503', says: answers(503, secret), code: 'provider-overloaded', retryAfter: '1', calls: 3 },
+  { name: '529', says: openai(529, {}), code: 'provider-overloaded', retryAfter: '1' },
+  { name: '500', says: openai(500, {}), code: 'provider-error' },
+  { name: 'a reset before the answer', says: resets, code: 'provider-unreachable', calls: 3 },
+  // -------------------------------------------------------------------------------------------- what is no speech
+  { name: '200 with nothing', says: audio(''), code: 'provider-bad-response' },
+  { name: '204', says: says('HTTP/1.1 204 No Content\r\n\r\n'), code: 'provider-bad-response' },
+  {
+    name: '200 with an error in JSON',
+    says: answers(200, { error: { message: secret } }),
+    code: 'provider-bad-response',
+  },
+  { name: '200 with JSON without audio', says: answers(200, { audio_data: null }), code: 'provider-bad-response' },
+  {
+    name: '200 with JSON that is cut',
+    says: says('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"audio_data":"aa'),
+    code: 'provider-bad-response',
+  },
+  { name: '200 with base64 that is none', says: answers(200, { audio_data: '<html>' }), code: 'provider-bad-response' },
+  {
+    name: '200 with base64 that is no mp3',
+    says: answers(200, { audio_data: 'aGVsbG8=' }),
+    code: 'provider-bad-response',
+  },
+  { name: '200 with HTML', says: answers(200, `<!doctype html>${secret}`), code: 'provider-bad-response' },
+  { name: 'HTML as audio', says: audio(`<!doctype html>${secret}`), code: 'provider-bad-response' },
+  {
+    name: 'HTML as audio, where sound is wanted',
+    says: audio(`\n<!doctype html>${secret}`),
+    asked: toWav,
+    code: 'provider-bad-response',
+  },
+  {
+    name: 'JSON as audio, where sound is wanted',
+    says: audio(`{ "error": "${secret}" }`),
+    asked: toWav,
+    code: 'provider-bad-response',
+  },
+  { name: 'mp3 as opus', says: speaks(mp3), asked: { format: 'opus' }, code: 'provider-bad-response' },
+  { name: 'nothing, where sound is wanted', says: audio(''), asked: toWav, code: 'provider-bad-response' },
+  { name: 'a WAV without samples', says: speaks(wav(Buffer.alloc(0))), asked: toWav, code: 'provider-bad-response' },
+  {
+    name: 'a WAV that is cut in its head',
+    says: speaks(wav(pcm(0.1)).subarray(0, 30)),
+    asked: toWav,
+    code: 'provider-bad-response',
+  },
+  {
+    name: 'a WAV with less than it says',
+    says: speaks(wav(pcm(0.1), { says: 9600 })),
+    asked: toWav,
+    code: 'provider-bad-response',
+  },
+  {
+    name: 'a WAV at 96 kHz',
+    says: speaks(wav(pcm(0.1), { rate: 96_000 })),
+    asked: toWav,
+    code: 'provider-bad-response',
+  },
+  {
+    name: 'audio that is cut before its first bytes',
+    says: says(`${head}Content-Length: 50\r\n\r\n`),
+    code: 'provider-bad-response',
+  },
+  {
+    name: 'sound that breaks off',
+    says: says(`${head}Content-Length: 50\r\n\r\n\0\0\0\0`),
+    asked: toWav,
+    code: 'provider-bad-response',
+  },
+  {
+    name: 'more sound than any voice makes of it',
+    says: speaks(Buffer.alloc(20_000_000)),
+    asked: toWav,
+    code: 'provider-bad-response',
+  },
+];
+
+describe('a failure', () => {
+  let tts: Tts & AsyncDisposable;
+  beforeAll(async () => {
+    tts = await openTts();
+  });
+  afterAll(() => tts[Symbol.asyncDispose]());
+
+  test.each(table)('$name is $code', async ({ says: behaviour, code, retryAfter, calls = 1, asked = {} }) => {
+    const before = { calls: tts.provider.calls.length, log: tts.service.log.length };
+    tts.provider.behave(behaviour);
+    const { status, problem, headers, text } = await tts.speak({ voice_id: 'x', ...asked });
+    expect({ status, code: problem.code }).toEqual({ status: problems[code].status, code });
+    expect(headers.get('retry-after')).toBe(retryAfter ?? null);
+    expect(tts.provider.calls.length - before.calls).toBe(calls);
+    // Of the provider's own words nothing reaches the caller; the log has them, without the key.
+    expect(text).not.toMatch(/internal-host|sk-very|Incorrect|shimmer|127\.0\.0\.1/);
+    const log = JSON.stringify(tts.service.log.slice(before.log));
+    expect(log).toContain(`"code":"${code}"`);
+    expect(log).not.toContain(key);
+    // And the engine is none the worse for it.
+    tts.provider.behave(speaks(mp3));
+    expect((await tts.speak()).status).toBe(200);
+    await expect.poll(() => tts.service.leftovers(), { interval: 5 }).toEqual([]);
+  });
+});
+
+describe('a voice that the provider refuses', () => {
+  const refuses = openai(400, { param: 'voice' });
+
+  test('is a mistake of the settings when they chose it', async () => {
+    const { speak } = await startTts(refuses, { models: '[{ id: remote, defaultVoice: x }]' });
+    expect((await speak()).problem.code).toBe('provider-misconfigured');
+  });
+
+  test('is asked of the caller when nobody chose one', async () => {
+    const { speak } = await startTts(refuses);
+    const { problem } = await speak();
+    expect(problem).toMatchObject({ status: 422, code: 'voice-not-supported' });
+    expect(problem.detail).toContain('name a voice');
+  });
+});
+
+describe('speech that has begun', () => {
+  /** What the caller sees, once it has the first bytes. */
+  async function listen(tts: Tts, then: () => unknown) {
+    const response = await tts.service.post('/tts', { text: 'Good morning.' });
+    expect(response.status).toBe(200);
+    const reader = readerOf(response);
+    expect((await reader.read()).value?.length).toBe(mp3.length);
+    then();
+    await expect(reader.read()).rejects.toThrow();
+  }
+
+  test('and breaks off is no whole answer', async () => {
+    const tts = await startTts(begins(mp3));
+    await listen(tts, () => tts.provider.calls[0]!.socket.end());
+    await expect.poll(() => JSON.stringify(tts.service.log)).toContain('provider-bad-response');
+  });
+
+  test('and is reset is no whole answer', async () => {
+    const tts = await startTts(begins(mp3));
+    await listen(tts, () => tts.provider.calls[0]!.socket.resetAndDestroy());
+    await expect.poll(() => JSON.stringify(tts.service.log)).toContain('provider-bad-response');
+  });
+
+  test('and pauses too long ends, with its call', async () => {
+    const tts = await startTts(begins(mp3), { engine: 'idleTimeout: 0.3' });
+    await listen(tts, () => undefined);
+    await tts.provider.calls[0]!.gone;
+    await expect.poll(() => JSON.stringify(tts.service.log)).toContain('provider-timeout');
+  });
+
+  test('and pauses a little goes on', async () => {
+    const tts = await startTts(begins(mp3), { engine: 'timeout: 0.5, idleTimeout: 5' });
+    const reader = readerOf(await tts.service.post('/tts', { text: 'Good morning.' }));
+    await reader.read();
+    await new Promise((resolve) => setTimeout(resolve, 700)); // longer than the first bytes may take
+    tts.provider.calls[0]!.socket.write(Buffer.concat([chunk(mp3), chunk(Buffer.alloc(0))]));
+    expect((await reader.read()).value?.length).toBe(mp3.length);
+    expect((await reader.read()).done).toBe(true);
+  });
+});
+
+describe('time', () => {
+  test.each<[string, Behaviour]>([
+    ['nothing comes', () => undefined],
+    ['only the head comes', ({ socket }) => socket.write(`${head}Content-Length: 50\r\n\r\n`)],
+    [
+      'JSON stops half way',
+      ({ socket }) => socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 50\r\n\r\n{'),
+    ],
+  ])('is limited by the settings, when %s', async (_, behaviour) => {
+    const { speak, provider } = await startTts(behaviour, { engine: 'timeout: 0.5' });
+    const { status, problem } = await speak();
+    expect({ status, code: problem.code }).toEqual({ status: 504, code: 'provider-timeout' });
+    expect(problem.detail).toContain('0.5 s');
+    await expect.poll(() => provider.open.size).toBe(0);
+    expect(provider.calls).toHaveLength(1);
+  });
+});
+
+describe('another attempt', () => {
+  test.each([
+    { name: 'a reset', first: resets },
+    { name: '503', first: answers(503, '') },
+  ])('follows $name, with the whole text again', async ({ first }) => {
+    const { speak, provider } = await startTts();
+    provider.behave(first, speaks(mp3));
+    expect((await speak()).bytes.equals(mp3)).toBe(true);
+    expect(provider.calls).toHaveLength(2);
+    expect(String(await provider.calls[1]!.body)).toContain('Good morning.');
+  });
+});

@@ -1,0 +1,130 @@
+/** What a provider is asked, and how its answer comes to the caller. */
+import { describe, expect, test } from 'vitest';
+import { answers } from '../../support/provider.ts';
+import { describeWith } from '../../support/programs.ts';
+import { begins, bodyOf, chunk, decode, key, mp3, pcm, readerOf, speaks, startTts, wav } from './support.ts';
+
+const ogg = (codec: string) =>
+  Buffer.concat([Buffer.from('OggS'), Buffer.alloc(24), Buffer.from(codec), Buffer.alloc(99)]);
+
+describe('a request', () => {
+  test('is what OpenAI documents, with the key', async () => {
+    const { speak, provider } = await startTts();
+    expect((await speak({ text: ' Good morning.\n' })).status).toBe(200);
+    const [call] = provider.calls;
+    expect(call).toMatchObject({ method: 'POST', path: '/v1/audio/speech' });
+    expect(call?.headers).toMatchObject({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
+    expect(await bodyOf(call)).toEqual({ model: 'remote', input: 'Good morning.', response_format: 'mp3' });
+  });
+
+  test('names the model as the provider does, and how to speak', async () => {
+    const models = '[{ id: ours, remoteId: theirs, instructions: Whisper. }]';
+    const { speak, provider } = await startTts(speaks(mp3), { models, engine: 'path: /speak' });
+    expect((await speak({ model: 'ours' })).status).toBe(200);
+    expect(provider.calls[0]?.path).toBe('/v1/speak');
+    expect(await bodyOf(provider.calls[0])).toMatchObject({ model: 'theirs', instructions: 'Whisper.' });
+  });
+
+  test('names the voice as Mistral wants it', async () => {
+    const { speak, provider } = await startTts(answers(200, { audio_data: mp3.toString('base64') }), {
+      engine: 'api: mistral',
+    });
+    const { bytes, headers } = await speak({ voice_id: 'gb_jane_neutral' });
+    expect(bytes.equals(mp3)).toBe(true);
+    expect(headers.get('content-type')).toBe('audio/mpeg');
+    const asked = { model: 'remote', input: 'Good morning.', response_format: 'mp3', voice_id: 'gb_jane_neutral' };
+    expect(await bodyOf(provider.calls[0])).toEqual(asked);
+  });
+});
+
+describe('the voice is', () => {
+  const models = '[{ id: remote, voices: [alloy, { id: jonas, name: Jonas, language: de }], defaultVoice: jonas }]';
+
+  test.each([
+    { name: 'that of the request', models, asked: { voice_id: 'alloy' }, voice: 'alloy' },
+    { name: 'else the default', models, asked: {}, voice: 'jonas' },
+    {
+      name: 'else the first that is listed',
+      models: '[{ id: remote, voices: [alloy, echo] }]',
+      asked: {},
+      voice: 'alloy',
+    },
+    { name: 'else none', models: '[remote]', asked: {}, voice: undefined },
+    { name: 'any, when none is listed', models: '[remote]', asked: { voice_id: 'x' }, voice: 'x' },
+    { name: 'the default, when none is listed', models: '[{ id: remote, defaultVoice: y }]', asked: {}, voice: 'y' },
+  ])('$name', async ({ models, asked, voice }) => {
+    const { speak, provider } = await startTts(speaks(mp3), { models });
+    expect((await speak(asked)).status).toBe(200);
+    expect((await bodyOf(provider.calls[0])).voice).toBe(voice);
+  });
+
+  test('refused unsent, when others are listed', async () => {
+    const { speak, provider } = await startTts(speaks(mp3), { models });
+    const { problem } = await speak({ voice_id: 'nova' });
+    expect(problem).toMatchObject({ status: 422, code: 'voice-not-supported' });
+    expect(problem.detail).toContain('nova');
+    expect(provider.connections).toBe(0);
+  });
+});
+
+describe('an answer', () => {
+  test.each([
+    { format: 'mp3', audio: mp3, type: 'audio/mpeg' },
+    { format: 'mp3', audio: Buffer.concat([Buffer.from('ID3\x04\0\0\0\0\0\x05hello'), mp3]), type: 'audio/mpeg' },
+    { format: 'opus', audio: ogg('OpusHead'), type: 'audio/ogg' },
+  ])('in $format comes through as it is', async ({ format, audio, type }) => {
+    const { speak, provider } = await startTts(speaks(audio, 'application/octet-stream'));
+    const { bytes, headers } = await speak({ format });
+    expect(bytes.equals(audio)).toBe(true);
+    expect(headers.get('content-type')).toBe(type);
+    expect(await bodyOf(provider.calls[0])).toMatchObject({ response_format: format });
+  });
+
+  test('comes through while it is being made', async () => {
+    const { service, provider } = await startTts(begins(mp3));
+    const reader = readerOf(await service.post('/tts', { text: 'Good morning.' }));
+    expect((await reader.read()).value).toEqual(new Uint8Array(mp3));
+    provider.calls[0]!.socket.write(Buffer.concat([chunk(mp3), chunk(Buffer.alloc(0))]));
+    expect((await reader.read()).value?.length).toBe(mp3.length);
+    expect((await reader.read()).done).toBe(true);
+  });
+
+  test.each(['wav', 'ogg'])('in %s is made of pcm', async (format) => {
+    const { speak, provider } = await startTts(speaks(pcm(0.5), 'audio/pcm'));
+    const { bytes, headers } = await speak({ format });
+    expect(headers.get('content-type')).toBe(`audio/${format}`);
+    expect(await bodyOf(provider.calls[0])).toMatchObject({ response_format: 'pcm' });
+    expect(bytes.toString('latin1', 0, 4)).toBe(format === 'wav' ? 'RIFF' : 'OggS');
+    if (format === 'wav') expect(bytes.subarray(44).equals(pcm(0.5))).toBe(true);
+  });
+
+  test('in wav has its own sample rate and says how long it really is', async () => {
+    const { speak } = await startTts(speaks(wav(pcm(0.5, { rate: 16_000 }), { rate: 16_000, says: 0xffff_ffff })), {
+      models: '[{ id: remote, formats: [wav] }]',
+    });
+    const { bytes } = await speak({ format: 'wav' });
+    expect(bytes.readUInt32LE(24)).toBe(16_000);
+    expect(bytes.readUInt32LE(40)).toBe(16_000);
+    expect(bytes.length).toBe(44 + 16_000);
+  });
+
+  test('in a format that neither the provider has nor we can make is refused unsent', async () => {
+    const { speak, provider } = await startTts(speaks(mp3), { models: '[{ id: remote, formats: [mp3] }]' });
+    expect((await speak({ format: 'ogg' })).problem).toMatchObject({ status: 422, code: 'format-not-supported' });
+    expect(provider.connections).toBe(0);
+  });
+
+  test.each(['audio_data', 'audio', 'data'])('may be JSON with base64 in %s', async (field) => {
+    const { speak } = await startTts(answers(200, { [field]: pcm(0.5).toString('base64') }));
+    const { bytes } = await speak({ format: 'wav' });
+    expect(bytes.subarray(44).equals(pcm(0.5))).toBe(true);
+  });
+});
+
+describeWith(['ffmpeg'], 'speech in', ({ ffmpeg }) => {
+  test.each(['mp3', 'wav', 'ogg', 'opus'])('%s is as long as the pcm it was made of', async (format) => {
+    const { speak } = await startTts(speaks(pcm(2), 'audio/pcm'), { models: '[{ id: remote, formats: [pcm] }]' });
+    const { bytes } = await speak({ format });
+    expect(Math.abs((await decode(ffmpeg, bytes)).seconds - 2)).toBeLessThan(0.15);
+  });
+});

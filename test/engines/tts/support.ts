@@ -1,0 +1,134 @@
+/** A service whose only engine is tts, and a provider of our own behind it. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { heldToContract, type Answer } from '../../support/http.ts';
+import { openProvider, type Behaviour, type ProviderCall, type RawProvider } from '../../support/provider.ts';
+import { run } from '../../support/programs.ts';
+import { startTestService, type TestService, type TestServiceOptions } from '../../support/service.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+export const key = 'sk-very-secret-4711';
+
+/** An MPEG 1 layer III frame of silence: 128 kbit/s, 44.1 kHz, 1152 samples. */
+export const mp3Frame = Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0xc0]), Buffer.alloc(413)]);
+export const mp3 = Buffer.concat(Array.from({ length: 20 }, () => mp3Frame));
+
+/** 24 kHz mono, 16 bits: a square wave, which survives a codec. */
+export function pcm(seconds: number, { amplitude = 8000, rate = 24_000 } = {}): Buffer {
+  const samples = Int16Array.from({ length: seconds * rate }, (_, i) => (i % 100 < 50 ? amplitude : -amplitude));
+  return Buffer.from(samples.buffer);
+}
+
+/** 16 bits mono, with the length in its header that the provider claims; absent: the true one. */
+export function wav(
+  samples: Buffer,
+  { rate = 24_000, says = samples.length }: { readonly rate?: number; readonly says?: number } = {},
+): Buffer {
+  const head = Buffer.alloc(44);
+  head.write('RIFF\xff\xff\xff\xffWAVEfmt ', 'latin1');
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(rate, 24);
+  head.writeUInt32LE(rate * 2, 28);
+  head.writeUInt16LE(2, 32);
+  head.writeUInt16LE(16, 34);
+  head.write('data', 36, 'latin1');
+  head.writeUInt32LE(says, 40);
+  return Buffer.concat([head, samples]);
+}
+
+/** What ffmpeg hears: mono, 8 kHz. */
+export async function decode(ffmpeg: string, audio: Uint8Array): Promise<{ seconds: number; samples: Int16Array }> {
+  const directory = await temporaryDirectory();
+  const files = { in: join(directory, 'in'), out: join(directory, 'out') };
+  await writeFile(files.in, audio);
+  await run(ffmpeg, ['-v', 'error', '-i', files.in, '-f', 's16le', '-ac', '1', '-ar', '8000', files.out]);
+  const samples = new Int16Array(new Uint8Array(await readFile(files.out)).buffer);
+  return { seconds: samples.length / 8000, samples };
+}
+
+/** The whole request first, then this audio. */
+export function speaks(audio: Uint8Array, mediaType = 'audio/mpeg'): Behaviour {
+  return async ({ body, socket }) => {
+    await body;
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Type: ${mediaType}\r\nContent-Length: ${audio.length}\r\n\r\n`);
+    socket.write(audio);
+  };
+}
+
+/** The whole request first, then the head of an answer without a length and these bytes, and no end. */
+export function begins(audio: Uint8Array, mediaType = 'audio/mpeg'): Behaviour {
+  return async ({ body, socket }) => {
+    await body;
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Type: ${mediaType}\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    socket.write(chunk(audio));
+  };
+}
+
+export function chunk(bytes: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
+}
+
+export async function bodyOf(call: ProviderCall | undefined): Promise<Record<string, unknown>> {
+  if (!call) throw new Error('the provider was not asked');
+  return JSON.parse(String(await call.body)) as Record<string, unknown>;
+}
+
+export function readerOf({ body }: Response): ReadableStreamDefaultReader<Uint8Array> {
+  if (!body) throw new Error('an answer without a body');
+  return body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+}
+
+export interface Spoken extends Answer {
+  readonly bytes: Buffer;
+}
+
+export interface Tts {
+  readonly service: TestService;
+  readonly provider: RawProvider;
+  /** POSTs to /tts; every answer is held against the contract. */
+  speak(fields?: Readonly<Record<string, unknown>>): Promise<Spoken>;
+}
+
+export interface TtsOptions extends TestServiceOptions {
+  /** Of the instance, beside `use`, `baseUrl` and `apiKey`: lines of YAML in flow form. */
+  readonly engine?: string;
+  readonly models?: string;
+  readonly apiKey?: string;
+}
+
+/** It ends with the test. */
+export async function startTts(behaviour: Behaviour = speaks(mp3), options?: TtsOptions): Promise<Tts> {
+  const tts = await openTts(options);
+  onTestFinished(() => tts[Symbol.asyncDispose]());
+  tts.provider.behave(behaviour);
+  return tts;
+}
+
+/** Whoever calls this disposes of it. */
+export async function openTts(options: TtsOptions = {}): Promise<Tts & AsyncDisposable> {
+  const { engine = '', models = '[remote]', apiKey = key, ...rest } = options;
+  const provider = await openProvider();
+  const instance = `{ use: tts, baseUrl: "${provider.baseUrl}", apiKey: "${apiKey}", models: ${models}, ${engine} }`;
+  const service = await startTestService({ config: `engines:\n  voice: ${instance}\n`, ...rest });
+  return {
+    ...{ service, provider, speak: (fields) => speak(service, fields) },
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await provider[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export async function speak(
+  { post }: Pick<TestService, 'post'>,
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<Spoken> {
+  const response = await post('/tts', { text: 'Good morning.', ...fields });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const { status, headers } = response;
+  const answer = heldToContract({ method: 'POST', path: '/api/v1/tts' }, { status, headers, text: String(bytes) });
+  return Object.defineProperty(answer as Spoken, 'bytes', { value: bytes });
+}

@@ -1,0 +1,68 @@
+/** The service inside of another program: `createApp`. */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createClient, type Client } from '../../src/client/index.ts';
+import { createApp, loadSettings, RegistryError, SettingsError, type App } from '../../src/index.ts';
+import { scripted } from '../client/support/scripted.ts';
+import { eventually } from '../api/support/eventually.ts';
+import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+
+interface Embedded {
+  readonly app: App;
+  readonly server: Server;
+  readonly client: Client;
+  readonly log: string[];
+}
+
+async function embed(config: string = scripted.config): Promise<Embedded> {
+  const directory = await temporaryDirectory();
+  await writeFiles(directory, { ...scripted.files, 'parlance.config.yaml': config });
+  const env = { PATH: process.env.PATH, DATA_DIR: directory };
+  const log: string[] = [];
+  const note = (_facts: object, message: string) => void log.push(message);
+  const logger = { debug: note, info: note, warn: note, error: note };
+  const app = await createApp({
+    settings: loadSettings(env, directory),
+    env,
+    log: { ...logger, child: () => logger },
+  });
+  onTestFinished(() => app[Symbol.asyncDispose]());
+  const server = createServer((req, res) => {
+    if (req.url === '/mine') res.end('mine');
+    else app.listener(req, res);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { app, server, log, client: createClient({ baseUrl: originOf(server) }) };
+}
+
+const originOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const say = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
+
+describe('an embedded service', () => {
+  it('answers beside what its host answers', async () => {
+    const { client, server } = await embed();
+    expect(await (await fetch(`${originOf(server)}/mine`)).text()).toBe('mine');
+    expect(await client.chat(say('hello'))).toMatchObject({ content: 'Grüß dich, 東京.' });
+    expect(await client.transcribe(Buffer.from('RIFF\0\0\0\0WAVE'))).toMatchObject({ text: '12 bytes of wav' });
+  });
+
+  it('ends what is at work when it is disposed of, and answers so', async () => {
+    const { app, client, log } = await embed();
+    const waiting = expect(client.chat(say('wait'))).rejects.toMatchObject({ status: 503, code: 'shutting-down' });
+    await eventually(() => log.includes('at work')).toBe(true);
+    await app[Symbol.asyncDispose]();
+    await waiting;
+    await eventually(() => log.includes('ended')).toBe(true);
+  });
+
+  it('refuses wrong settings with errors that can be told apart', async () => {
+    expect(() => loadSettings({ PORT: 'eighty' })).toThrow(SettingsError);
+    await expect(embed('engines: { mine: { use: nothing } }')).rejects.toThrow(RegistryError);
+  });
+});

@@ -1,0 +1,91 @@
+/** It speaks in beeps, in every format. */
+import { describe, expect, it } from 'vitest';
+import type { Schemas } from '../../src/operations.ts';
+import { describeWith } from '../support/programs.ts';
+import { serveSandbox } from './support.ts';
+
+const sandbox = serveSandbox();
+
+async function speak(request: object): Promise<{ type: string | null; sound: Buffer }> {
+  const response = await sandbox.service.post('/tts', request);
+  if (response.status !== 200) throw new Error(await response.text());
+  return { type: response.headers.get('content-type'), sound: Buffer.from(await response.arrayBuffer()) };
+}
+
+const samplesOf = (wav: Buffer) => new Int16Array(Uint8Array.from(wav.subarray(44)).buffer);
+
+/** How often the sound crosses zero, upwards. */
+function cycles(samples: Int16Array): number {
+  return samples.filter((sample, i) => sample > 0 && (samples[i - 1] ?? 0) <= 0).length;
+}
+
+describe('the sandbox', () => {
+  it('lists its voices', async () => {
+    const { body } = await sandbox.api.get('/api/v1/tts/models');
+    const { data, default: standard } = body as Schemas['SpeechModelList'];
+    expect(standard).toBe('sandbox-speech');
+    expect(data.map(({ id }) => id)).toEqual(['sandbox-speech', 'sandbox-speech-slow']);
+    expect(data[0]?.voices.map(({ id, language }) => [id, language])).toEqual([
+      ['en', 'en'],
+      ['de', 'de'],
+      ['es', 'es'],
+      ['fr', 'fr'],
+    ]);
+  });
+
+  it('beeps for each word, as long as the word, the same every time', async () => {
+    const { sound } = await speak({ text: 'ab, cdef!', format: 'wav' });
+    const ms = samplesOf(sound).length / 16;
+    expect(ms).toBe(100 + (2 * 50 + 100) + (4 * 50 + 100));
+    expect((await speak({ text: 'ab, cdef!', format: 'wav' })).sound.equals(sound)).toBe(true);
+  });
+
+  it('has a pitch for each voice', async () => {
+    const pitches = await Promise.all(
+      ['en', 'de', 'es', 'fr'].map(async (voice_id) => {
+        const { sound } = await speak({ text: 'x'.repeat(20), voice_id, format: 'wav' });
+        return cycles(samplesOf(sound)); // in a second
+      }),
+    );
+    expect(pitches).toEqual([440, 330, 550, 660]);
+  });
+
+  it('makes a sound of what has no word', async () => {
+    const { sound } = await speak({ text: '… 🙂', format: 'wav' });
+    expect(samplesOf(sound).length).toBeGreaterThan(0);
+    expect(cycles(samplesOf(sound))).toBe(0);
+  });
+
+  it.each([
+    ['mp3', 'audio/mpeg', /^(ID3|\xff[\xe0-\xff])/],
+    ['wav', 'audio/wav', /^RIFF....WAVE/s],
+    ['ogg', 'audio/ogg', /^OggS/],
+  ])('speaks %s', async (format, type, begins) => {
+    const { sound, ...answer } = await speak({ text: 'Good morning.', format });
+    expect(answer.type).toBe(type);
+    expect(sound.toString('latin1', 0, 12)).toMatch(begins);
+  });
+
+  it('refuses voices and models that it does not have', async () => {
+    const ask = async (request: object) => (await sandbox.api.post('/api/v1/tts', { text: 'x', ...request })).problem;
+    expect((await ask({ voice_id: 'it' })).code).toBe('voice-not-supported');
+    expect((await ask({ model: 'espeak' })).code).toBe('unknown-model');
+  });
+
+  it('makes the sound while it is read: the slow model thinks about each word', async () => {
+    const response = await sandbox.service.post('/tts', { text: 'a '.repeat(1000), model: 'sandbox-speech-slow' });
+    const reader = response.body!.getReader();
+    const { value } = (await reader.read()) as { value?: Uint8Array };
+    expect(value?.length).toBeGreaterThan(0);
+    await reader.cancel();
+    await expect.poll(() => sandbox.service.log.some(({ status }) => status === 499)).toBe(true);
+  });
+});
+
+describeWith(['ffmpeg'], 'with ffmpeg', () => {
+  it('speaks opus', async () => {
+    const { type, sound } = await speak({ text: 'Good morning.', format: 'opus' });
+    expect(type).toBe('audio/ogg');
+    expect(sound.includes('OpusHead')).toBe(true);
+  });
+});

@@ -1,0 +1,100 @@
+/** It really decodes the recording, and hears one sentence in it. */
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import type { Schemas } from '../../src/operations.ts';
+import { spokenWords } from '../../src/conformance/recordings.ts';
+import { wavHeader } from '../../src/audio/wav.ts';
+import type { Answer } from '../support/http.ts';
+import { serveSandbox } from './support.ts';
+
+const sandbox = serveSandbox();
+
+const words = () => readFile(spokenWords);
+
+/** A second of mono s16 at 16 kHz, all of it this one sample or its opposite in turn. */
+function second(sample: number): Buffer {
+  const samples = Int16Array.from({ length: 16_000 }, (_, i) => (i % 2 === 0 ? sample : -sample));
+  return Buffer.concat([wavHeader(samples.byteLength), new Uint8Array(samples.buffer)]);
+}
+
+async function transcribe(recording: Uint8Array, fields: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  const body = new FormData();
+  body.set('file', new File([Buffer.from(recording)], 'memo.webm'));
+  for (const [name, value] of Object.entries(fields)) body.set(name, value);
+  return sandbox.api.send('POST', '/api/v1/transcribe', { body });
+}
+
+describe('the sandbox', () => {
+  it('is available, and says what it is', async () => {
+    const { body } = await sandbox.api.get('/api/v1/transcribe');
+    expect(body).toEqual({
+      available: true,
+      code: 'ready',
+      reason: 'Sandbox: answers are made up.',
+      model: 'sandbox-transcribe',
+    });
+    const { data } = (await sandbox.api.get('/api/v1/transcribe/models')).body as Schemas['ModelList'];
+    expect(data.map(({ id }) => id)).toEqual(['sandbox-transcribe', 'sandbox-transcribe-slow']);
+  });
+
+  it('hears its sentence in every recording, and its true length', async () => {
+    const heard = {
+      text: 'The sandbox has heard a recording.',
+      language: 'en',
+      duration_ms: 2099,
+      model: 'sandbox-transcribe',
+    };
+    expect((await transcribe(await words())).body).toEqual(heard);
+    expect((await transcribe(await words())).body).toEqual(heard);
+    expect((await transcribe(second(3000))).body).toEqual({ ...heard, duration_ms: 1000 });
+  });
+
+  it.each([
+    ['en', 'The sandbox has heard a recording.'],
+    ['de', 'Die Sandbox hat eine Aufnahme gehört.'],
+    ['es', 'El sandbox ha oído una grabación.'],
+    ['fr', 'Le bac à sable a entendu un enregistrement.'],
+  ])('hears it in the language of the hint (%s)', async (language, text) => {
+    expect((await transcribe(await words(), { language })).body).toMatchObject({ language, text });
+  });
+
+  it('does not know other languages', async () => {
+    const { status, problem } = await transcribe(await words(), { language: 'it' });
+    expect({ status, code: problem.code }).toEqual({ status: 422, code: 'language-not-supported' });
+    expect(problem.detail).toContain('en, de, es, fr');
+  });
+
+  it.each([0, 100])('hears nothing in silence (samples of %d)', async (sample) => {
+    const { body } = await transcribe(second(sample), { language: 'de' });
+    expect(body).toEqual({ text: '', language: null, duration_ms: 1000, model: 'sandbox-transcribe' });
+  });
+
+  it('refuses what is no recording, and what cannot be decoded', async () => {
+    expect((await transcribe(Buffer.from('%PDF-1.7 not a recording'))).problem.code).toBe('recording-not-accepted');
+    const broken = Buffer.concat([Buffer.from('1a45dfa3', 'hex'), Buffer.alloc(5000, 7)]);
+    expect((await transcribe(broken)).problem.code).toMatch(/^recording-(not-accepted|undecodable)$/);
+    expect((await transcribe(second(9), { model: 'other' })).problem.code).toBe('unknown-model');
+  });
+
+  it('takes three seconds with the slow model', async () => {
+    const started = performance.now();
+    const slow = { model: 'sandbox-transcribe-slow' };
+    expect((await transcribe(await words(), slow)).body).toMatchObject({ model: slow.model, duration_ms: 2099 });
+    expect(performance.now() - started).toBeGreaterThan(2_900);
+  });
+
+  it('lets a caller go who does not wait for that, and keeps nothing', async () => {
+    const caller = new AbortController();
+    const body = new FormData();
+    body.set('model', 'sandbox-transcribe-slow');
+    body.set('file', new File([await words()], 'memo.wav'));
+    const asked = sandbox.service.api('/transcribe', { method: 'POST', body, signal: caller.signal });
+    await expect
+      .poll(async () => (await sandbox.service.leftovers()).some((path) => path.endsWith('/upload')))
+      .toBe(true);
+    caller.abort();
+    await expect(asked).rejects.toThrow();
+    await expect.poll(() => sandbox.service.log.some(({ status }) => status === 499)).toBe(true);
+    await expect.poll(() => sandbox.service.leftovers()).toEqual([]);
+  });
+});

@@ -1,0 +1,50 @@
+/** What a person hears first: the service as it starts without any settings, asked by curl. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { wordsIn } from '../engines/espeak/support.ts';
+import { startChildService } from '../support/child-service.ts';
+import { describeWith, requireProgram, run } from '../support/programs.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+/** A service without settings, on a machine without programs but for this one; not even ffmpeg is there. */
+async function start(program?: string) {
+  const path = await temporaryDirectory();
+  const calls = join(path, 'calls');
+  await writeFile(calls, '');
+  if (program !== undefined) {
+    const script = `#!/bin/sh\necho "$*" >> ${calls}\nexec ${requireProgram(program)} "$@"\n`;
+    await writeFile(join(path, program), script, { mode: 0o755 });
+  }
+  const service = await startChildService({ env: { PATH: path } });
+  return { ...service, calls: () => readFile(calls, 'utf8') };
+}
+
+async function speak({ url, dir }: { readonly url: string; readonly dir: string }): Promise<Buffer> {
+  const file = join(dir, 'hello.mp3');
+  const json = ['-H', 'content-type: application/json', '-d', '{"text":"yes no hello"}'];
+  await run(requireProgram('curl'), ['-sS', '--fail', ...json, `${url}/api/v1/tts`, '-o', file]);
+  return readFile(file);
+}
+
+const ears = ['curl', 'ffmpeg', 'pocketsphinx_continuous'] as const;
+
+describe('a fresh machine says exactly these words, in mp3', () => {
+  async function hear(program?: string): Promise<string> {
+    const service = await start(program);
+    const listing: unknown = await (await fetch(`${service.url}/api/v1/tts/models`)).json();
+    expect(listing).toMatchObject({ data: [{ id: 'espeak', local: true, code: 'ready' }], default: 'espeak' });
+    const speech = await speak(service);
+    expect(speech.readUInt16BE(0) & 0xffe0, 'a frame of mp3').toBe(0xffe0);
+    expect(await wordsIn(speech)).toBe('yes no hello');
+    return service.calls();
+  }
+
+  describeWith([...ears, 'espeak-ng'], 'with the program', () => {
+    test('espeak-ng', async () => expect(await hear('espeak-ng')).toContain('--stdin --stdout'));
+  });
+
+  describeWith(ears, 'with only npm', () => {
+    test('the WASM package', async () => expect(await hear()).toBe(''));
+  });
+});

@@ -1,0 +1,210 @@
+/** The tool read_aloud: what the model is offered, who speaks, and to whom the clip belongs. */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createApi } from '../support/http.ts';
+import type { TestService } from '../support/service.ts';
+import {
+  addressOf,
+  chat,
+  chatBody,
+  open,
+  sound,
+  startReading,
+  startSpeechService,
+  synthesized,
+  type ChatScript,
+} from './support.ts';
+
+const patience = { timeout: 10_000, interval: 5 };
+const limitMs = 250;
+const spoken = 'The text is being read aloud to the user now.';
+
+const once = (args: object): ChatScript => ({ calls: [[args]] });
+
+describe('the tool', () => {
+  test('is offered where the default model can speak', async () => {
+    expect((await chat(await startSpeechService(), {})).tools).toEqual(['read_aloud']);
+  });
+
+  test.each([
+    ['there is no engine', { speech: null }],
+    ['the engine cannot speak now', { speech: 'down: true' }],
+    ['the default model cannot speak now', { env: { TTS_MODEL: 'mute' } }],
+  ])('is not offered where %s, and the chat goes on without it', async (_what, options) => {
+    const service = await startSpeechService(options);
+    expect((await chat(service, {}, { voice_id: 'anna' })).tools).toEqual([]);
+  });
+
+  test('makes a clip in mp3, and tells the model that it is heard, not where', async () => {
+    const service = await startSpeechService();
+    const { said, clips } = await chat(service, once({ text: '150' }));
+    expect({ said, clips }).toEqual({ said: [spoken], clips: [expect.stringMatching(/^\/tts\/clips\/[\w-]{22}$/)] });
+    expect(synthesized(service)).toEqual([{ model: 'choir', format: 'mp3' }]);
+    const { status, text } = await createApi(service.url).get(`/api/v1${clips[0]!}`);
+    expect({ status, text }).toEqual({ status: 200, text: sound(0, 150) });
+  });
+
+  test('makes a clip for each call, linked in the order of the calls, also of parallel ones', async () => {
+    const service = await startSpeechService();
+    const answer = chat(service, { calls: [[{ text: 'gate:go 10' }, { text: '20' }], [{ text: '30' }]] });
+    await expect.poll(() => synthesized(service), patience).toHaveLength(2);
+    await open(service, 'go');
+    const { clips } = await answer;
+    const api = createApi(service.url);
+    const lengths = clips.map(async (path) => (await api.get(`/api/v1${path}`)).text.length);
+    expect(await Promise.all(lengths)).toEqual([10, 20, 30]);
+  });
+
+  test('is announced in the stream under PUBLIC_URL as soon as it can be heard', async () => {
+    const service = await startSpeechService({ env: { PUBLIC_URL: 'https://voice.example.com/' } });
+    const body = JSON.stringify(chatBody({ ...once({ text: '100 gate:go 50' }), then: 'hang' }));
+    const headers = { 'content-type': 'application/json' };
+    const stream = await startReading(addressOf(service, '/chat/stream'), { method: 'POST', headers, body });
+    const announced = () =>
+      /"url":"https:\/\/voice\.example\.com(\/[^"]*)","content_type":"audio\/mpeg"/.exec(stream.received);
+    await expect.poll(announced, patience).not.toBeNull();
+    const reading = await startReading(`${service.url}${announced()![1]!}`);
+    await expect.poll(() => reading.received, patience).toBe(sound(0, 100));
+    stream.leave();
+    expect(await reading.ended).toBe('broken');
+  });
+});
+
+describe('who speaks', () => {
+  test.each([
+    ['the default in its own voice, in the language of the text', {}, {}, { language: 'de' }, { language: 'de' }],
+    [
+      'the voice of the caller, whatever the model wants',
+      {},
+      { voice_id: 'bob' },
+      { voice: 'anna', model: 'duo' },
+      { voice: 'bob' },
+    ],
+    [
+      'nobody else, when the caller wants nobody',
+      {},
+      {},
+      { voice: 'anna', model: 'duo', voice_id: 'anna', tts_model: 'duo' },
+      {},
+    ],
+    ['the model of the caller', {}, { tts_model: 'duo' }, {}, { model: 'duo' }],
+    ['TTS_MODEL and TTS_VOICE', { TTS_MODEL: 'duo', TTS_VOICE: 'carl' }, {}, {}, { model: 'duo', voice: 'carl' }],
+    ['the voice of the caller before TTS_VOICE', { TTS_VOICE: 'anna' }, { voice_id: 'bob' }, {}, { voice: 'bob' }],
+    [
+      'a voice that the caller chose, without the language',
+      {},
+      { voice_id: 'bob' },
+      { language: 'de' },
+      { voice: 'bob' },
+    ],
+    ['TTS_VOICE, without the language', { TTS_VOICE: 'anna' }, {}, { language: 'en' }, { voice: 'anna' }],
+    [
+      'the language where TTS_VOICE belongs to another model',
+      { TTS_VOICE: 'bob' },
+      { tts_model: 'duo' },
+      { language: 'en' },
+      { model: 'duo', language: 'en' },
+    ],
+    ['a language that is null or empty is none', {}, {}, { language: '' }, {}],
+  ])('%s', async (_what, env, wishes, args, call) => {
+    const service = await startSpeechService({ env });
+    const { said } = await chat(service, once({ text: '10', ...args }), wishes);
+    expect(said).toEqual([spoken]);
+    expect(synthesized(service)).toEqual([{ model: 'choir', format: 'mp3', ...call }]);
+  });
+
+  test.each([
+    ['a model that does not exist', { tts_model: 'solo' }, 422, 'unknown-model', '/tts_model'],
+    ['a voice that the default does not list', { voice_id: 'carl' }, 422, 'voice-not-supported', '/voice_id'],
+    ['a voice of another model', { tts_model: 'duo', voice_id: 'bob' }, 422, 'voice-not-supported', '/voice_id'],
+    ['a model that cannot speak now', { tts_model: 'mute' }, 503, 'model-unavailable', undefined],
+  ])('a wish for %s is refused before the run, in both variants', async (_what, wishes, status, code, pointer) => {
+    const service = await startSpeechService();
+    const api = createApi(service.url);
+    for (const path of ['/api/v1/chat', '/api/v1/chat/stream']) {
+      const { problem } = await api.post(path, chatBody({}, wishes));
+      expect(problem).toMatchObject({ status, code });
+      expect(problem.errors?.[0]?.pointer).toBe(pointer);
+    }
+  });
+});
+
+describe('what the model is told when it cannot be', () => {
+  test.each([
+    ['no text', {}, /^`text` must be/],
+    ['a text that is none', { text: 7 }, /^`text` must be/],
+    ['an empty text', { text: ' \n' }, /^`text` must be/],
+    ['32,001 characters', { text: 'ü', times: 32_001 }, /^`text` must have at most 32000 characters/],
+    ['a language by its name', { text: '10', language: 'German' }, /^`language` must be a two-letter code/],
+  ])('%s', async (_what, args, message) => {
+    const service = await startSpeechService();
+    const { said, clips } = await chat(service, once(args));
+    expect({ said, clips }).toEqual({ said: [expect.stringMatching(message)], clips: [] });
+    expect(synthesized(service)).toEqual([]);
+  });
+
+  test('a failure before the first byte, with the cause in the log', async () => {
+    const service = await startSpeechService();
+    const { said, clips } = await chat(service, once({ text: 'fail' }));
+    expect({ said, clips }).toEqual({ said: ['The voice broke.'], clips: [] });
+    const id = service.log.find(({ operation }) => operation === 'createChat')?.id;
+    expect(id).toBeDefined();
+    expect(service.log.find(({ msg }) => msg === 'read_aloud failed')).toMatchObject({ level: 40, id });
+    expect(await service.leftovers()).toEqual([]);
+  });
+
+  test('a seventeenth clip', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => void warnings.push(warning);
+    process.on('warning', note);
+    onTestFinished(() => void process.off('warning', note));
+    const service = await startSpeechService();
+    const { said, clips } = await chat(service, { calls: [Array.from({ length: 17 }, () => ({ text: '10 hang' }))] });
+    expect(clips).toHaveLength(16);
+    expect(said.filter((answer) => answer !== spoken)).toEqual([expect.stringMatching(/at most 16 times/)]);
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe('a clip belongs', () => {
+  const ended = ({ log }: TestService) => log.filter(({ msg }) => msg === 'ended');
+
+  test('to the store once the chat has completed: it is made to its end', async () => {
+    const service = await startSpeechService();
+    const { clips } = await chat(service, once({ text: '100 gate:go 50' }));
+    expect(ended(service)).toEqual([]);
+    await open(service, 'go');
+    const reading = await startReading(addressOf(service, clips[0]!));
+    expect(await reading.ended).toBe('whole');
+    expect(reading.received).toBe(sound(0, 150));
+  });
+
+  test.each(['100 hang', '100 deaf', 'hang', 'deaf'])(
+    'to the run until then: a caller that leaves ends it (%s)',
+    async (text) => {
+      const service = await startSpeechService();
+      const caller = new AbortController();
+      const body = chatBody({ ...once({ text }), then: 'hang' });
+      const left = expect(service.post('/chat', body, { signal: caller.signal })).rejects.toThrow();
+      await expect.poll(() => synthesized(service), patience).toHaveLength(1);
+      const hasBegun = text.startsWith('100');
+      await expect.poll(async () => (await service.leftovers()).length > 0, patience).toBe(hasBegun);
+      const at = Date.now();
+      caller.abort();
+      await left;
+      await expect.poll(() => Number(ended(service)[0]?.at) - at, patience).toBeLessThan(limitMs);
+      await expect.poll(() => service.leftovers(), { timeout: limitMs, interval: 5 }).toEqual([]);
+      expect(service.log.filter(({ level }) => level >= 40)).toEqual([]);
+    },
+  );
+
+  test.each(['100 hang', '100'])('to the run until then: one that fails takes it along (%s)', async (text) => {
+    const service = await startSpeechService();
+    const { problem } = await createApi(service.url).post(
+      '/api/v1/chat',
+      chatBody({ ...once({ text }), then: 'fail' }),
+    );
+    expect(problem.status).toBe(500);
+    await expect.poll(() => ended(service), patience).toHaveLength(text === '100' ? 0 : 1);
+    await expect.poll(() => service.leftovers(), patience).toEqual([]);
+  });
+});

@@ -1,0 +1,31 @@
+/** A whole event stream as the tests read it: taken apart by the book, held against the contract's rules of order. */
+
+export interface StreamedEvent {
+  readonly type: string;
+  readonly seq: number;
+  readonly [field: string]: unknown;
+}
+
+const terminal = ['chat.completed', 'chat.failed'];
+
+/** The events; throws at the first that breaks what the contract says of a whole stream. */
+export function readEventStream(text: string, complain: (what: string) => Error): StreamedEvent[] {
+  if (!text.endsWith('\n\n')) throw complain('its last event is cut off');
+  const events = text
+    .split('\n\n')
+    .filter((block) => block !== '' && !block.startsWith(':'))
+    .map((block) => readEvent(block, complain));
+  const ends = events.filter(({ type }) => terminal.includes(type));
+  if (ends.length !== 1 || ends[0] !== events.at(-1)) throw complain('it does not end with its one terminal event');
+  const gap = events.findIndex(({ seq }, index) => seq !== index);
+  if (gap >= 0) throw complain(`event ${gap} has another number`);
+  return events;
+}
+
+function readEvent(block: string, complain: (what: string) => Error): StreamedEvent {
+  const [, type, id, data] = /^event: (\S+)\nid: (\d+)\ndata: (.+)$/.exec(block) ?? [];
+  if (data === undefined) throw complain(`this is no event of ours: ${block}`);
+  const event = JSON.parse(data) as StreamedEvent;
+  if (event.type !== type || String(event.seq) !== id) throw complain(`head and data differ: ${block}`);
+  return event;
+}

@@ -1,0 +1,261 @@
+/** MCP servers behind an address: the SDK's own server, and raw ones for what it would not do. */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import type { ToolEvent } from '../../engines/contract.ts';
+import { until } from '../support/processes.ts';
+import { back, down, openConnected, openTools, run } from './mcp-support.ts';
+
+interface HttpServer {
+  readonly url: string;
+  readonly requests: readonly IncomingMessage[];
+  readonly sockets: ReadonlySet<Socket>;
+  /** Ends it with all its connections. */
+  stop(): Promise<void>;
+}
+
+async function listen(handle: RequestListener, port = 0): Promise<HttpServer> {
+  const requests: IncomingMessage[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((request, response) => {
+    requests.push(request);
+    handle(request, response);
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket)).on('error', () => {});
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const stop = async () => {
+    server.close();
+    server.closeAllConnections();
+    await Promise.resolve();
+  };
+  onTestFinished(stop);
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, requests, sockets, stop };
+}
+
+interface RealServer extends HttpServer {
+  /** How many sessions there are. */
+  readonly sessions: ReadonlyMap<string, StreamableHTTPServerTransport>;
+  /** Calls of `wait` whose end the server has heard of. */
+  readonly cancelled: unknown[];
+  /** Answers everything with this status from now on. */
+  refuse(status: number | undefined): void;
+  /** Adds a tool, which the server announces. */
+  grow(): void;
+}
+
+/** The SDK's server, with sessions. */
+async function realServer(port = 0): Promise<RealServer> {
+  const sessions = new Map<string, StreamableHTTPServerTransport>();
+  const cancelled: unknown[] = [];
+  const servers: McpServer[] = [];
+  let refusal: number | undefined;
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = request.method === 'POST' ? await json(request) : undefined;
+    if (refusal !== undefined) return void response.writeHead(refusal).end('no');
+    const known = sessions.get(String(request.headers['mcp-session-id']));
+    if (known) return known.handleRequest(request, response, body);
+    if ((body as { method?: string } | undefined)?.method !== 'initialize')
+      return void response.writeHead(404).end('{}');
+    const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => void sessions.set(id, transport),
+      onsessionclosed: (id) => void sessions.delete(id),
+    });
+    const server = new McpServer({ name: 'real', version: '1' });
+    servers.push(server);
+    server.registerTool('add', { description: 'adds', inputSchema: { a: z.number(), b: z.number() } }, ({ a, b }) => ({
+      content: [{ type: 'text', text: String(a + b) }],
+    }));
+    server.registerTool('wait', { description: 'waits' }, async ({ signal, sendNotification, _meta }) => {
+      const progressToken = _meta?.progressToken ?? 0;
+      await sendNotification({ method: 'notifications/progress', params: { progressToken, progress: 1, total: 2 } });
+      await once(signal, 'abort');
+      cancelled.push(signal.reason);
+      return { content: [] };
+    });
+    await server.connect(transport);
+    return transport.handleRequest(request, response, body);
+  };
+  const http = await listen((request, response) => void handle(request, response), port);
+  const grow = () => {
+    for (const server of servers) server.registerTool('grown', {}, () => ({ content: [] }));
+  };
+  return { ...http, sessions, cancelled, grow, refuse: (status) => void (refusal = status) };
+}
+
+describe('a server over streamable HTTP', () => {
+  it('offers its tools, answers and tells of its progress; every request carries the headers of the settings', async () => {
+    const server = await realServer();
+    const headers = { authorization: 'Bearer hush-hush', 'x-team': 'voice' };
+    const open = await openConnected({ real: { url: server.url, headers } });
+    expect([...(await open.offered()).keys()]).toEqual(['real__add', 'real__wait']);
+    expect(await run(open, 'real__add', { a: 2, b: 40 })).toBe('42');
+    for (const request of server.requests) expect(request.headers).toMatchObject(headers);
+    expect(new Set(server.requests.map(({ method }) => method))).toEqual(new Set(['POST', 'GET']));
+    expect(JSON.stringify(open.log)).not.toContain('hush');
+  });
+
+  it('is told of a cancellation, and the connection of the call is let go', async () => {
+    const server = await realServer();
+    const open = await openConnected({ real: { url: server.url } });
+    const caller = new AbortController();
+    const events: ToolEvent[] = [];
+    const outcome = run(open, 'real__wait', {}, { signal: caller.signal, events }).catch((error: unknown) => error);
+    await until('it is at work', () => events.length > 0);
+    expect(events).toEqual([{ type: 'progress', progress: 1, total: 2 }]);
+    const call = server.requests.at(-1)!;
+    const left = performance.now();
+    caller.abort(new Error('the caller has left'));
+    expect(await outcome).toBe(caller.signal.reason);
+    await until('the connection is gone', () => call.socket.destroyed, 250);
+    expect(performance.now() - left).toBeLessThan(250);
+    await until('the server has heard of it', () => server.cancelled.length === 1);
+    expect(await run(open, 'real__add', { a: 1, b: 1 })).toBe('2');
+  });
+
+  it('lets go of the connection when the time of a call is over', async () => {
+    const server = await realServer();
+    const open = await openConnected({ real: { url: server.url, timeout: 0.3 } });
+    await expect(run(open, 'real__wait')).rejects.toMatchObject({ code: 'engine-timeout' });
+    await until('the server has heard of it', () => server.cancelled.length === 1);
+    expect(open.said(down)).toEqual([]);
+  });
+
+  it('is read again when its list changes', async () => {
+    const server = await realServer();
+    const open = await openConnected({ real: { url: server.url } });
+    await until('it listens to the server', () => server.requests.some(({ method }) => method === 'GET'));
+    server.grow();
+    await expect.poll(async () => [...(await open.offered()).keys()], { timeout: 5_000 }).toContain('real__grown');
+  });
+
+  it('has no session and no connection of ours left at the end', async () => {
+    const server = await realServer();
+    const open = await openConnected({ real: { url: server.url } });
+    expect(server.sessions.size).toBe(1);
+    await open.mcp[Symbol.asyncDispose]();
+    expect(server.sessions.size).toBe(0);
+    await until('all connections are closed', () => server.sockets.size === 0, 250);
+  });
+
+  it('fails the call when it is gone, is told once, and is back when it is', async () => {
+    const first = await realServer();
+    const open = await openConnected({ real: { url: first.url } }, { backOffMs: 0 });
+    const tool = (await open.offered()).get('real__add')!;
+    const call = { signal: new AbortController().signal, emit: () => {} };
+    await first.stop();
+    await expect(tool.run({ a: 1, b: 1 }, call)).rejects.toThrow('The tool server real failed during the call.');
+    expect((await open.offered()).size).toBe(0);
+    expect(open.said(down)).toHaveLength(1);
+    await realServer(Number(new URL(first.url).port));
+    expect((await open.offered()).size).toBe(2);
+    expect(open.said(back)).toHaveLength(1);
+    expect(await tool.run({ a: 1, b: 1 }, call)).toBe('2');
+  });
+
+  it('fails the call at once when its connection breaks off', async () => {
+    const server = await realServer();
+    const open = await openConnected({ real: { url: server.url } });
+    const events: ToolEvent[] = [];
+    const outcome = run(open, 'real__wait', {}, { events }).catch((error: unknown) => error);
+    await until('it is at work', () => events.length > 0);
+    const broken = performance.now();
+    server.requests.at(-1)!.socket.destroy();
+    expect(await outcome).toMatchObject({
+      code: 'engine-failed',
+      message: expect.stringContaining('closed the connection') as string,
+    });
+    expect(performance.now() - broken).toBeLessThan(1_000);
+  });
+
+  it('stays connected when it refuses a call', async () => {
+    const server = await realServer();
+    const open = await openConnected({ real: { url: server.url } });
+    server.refuse(503);
+    await expect(run(open, 'real__add', { a: 1, b: 1 })).rejects.toThrow('failed during the call');
+    server.refuse(undefined);
+    expect(await run(open, 'real__add', { a: 1, b: 1 })).toBe('2');
+    expect(open.said(down)).toEqual([]);
+    expect(open.said('the MCP server refuses a call')).toMatchObject([{ level: 40, mcp: 'real', status: 503 }]);
+  });
+
+  it('is connected to anew when it has forgotten the session', async () => {
+    const server = await realServer();
+    const open = await openConnected({ real: { url: server.url } }, { backOffMs: 0 });
+    (server.sessions as Map<string, unknown>).clear();
+    await expect(run(open, 'real__add', { a: 1, b: 1 })).rejects.toThrow('failed during the call');
+    expect(await run(open, 'real__add', { a: 1, b: 1 })).toBe('2');
+  });
+});
+
+describe('an address that misbehaves', () => {
+  const trouble = async (handle: RequestListener, path = '') => {
+    const server = await listen(handle);
+    const open = openTools({ bad: { url: `${server.url}${path}`, headers: { authorization: 'Bearer hush-hush' } } });
+    await until('it is told', () => open.said(down).length === 1);
+    return { server, open, reason: String(open.said(down)[0]!.reason) };
+  };
+
+  it('never gets the headers of another: redirects to other origins are not followed', async () => {
+    const thief = await listen((_request, response) => void response.end());
+    const { reason } = await trouble(
+      (_request, response) => void response.writeHead(307, { location: thief.url }).end(),
+    );
+    expect(thief.requests).toEqual([]);
+    expect(reason).toContain('not followed');
+  });
+
+  it.each([
+    ['refuses the key', 401, 'text/plain', 'your key hush-hush is wrong', '401'],
+    ['is no MCP server', 404, 'text/html', '<h1>Not found</h1>', 'Not found'],
+    ['answers with a page', 200, 'text/html', '<h1>Hello</h1>', 'content'],
+    ['answers with half a JSON', 200, 'application/json', '{"jsonrpc": ', 'JSON'],
+    ['answers with another JSON', 200, 'application/json', '{"hello": 1}', ''],
+  ])('is down when it %s', async (_what, status, type, body, says) => {
+    const answer: RequestListener = (_request, response) =>
+      void response.writeHead(status, { 'content-type': type }).end(body);
+    const { reason, open } = await trouble(answer);
+    expect(reason).toContain(says);
+    expect(reason.length).toBeLessThanOrEqual(500);
+    expect(JSON.stringify(open.log)).not.toContain('hush');
+  });
+
+  it.each([
+    ['a body without end', 'application/json'],
+    ['an event without end', 'text/event-stream'],
+  ])('is down when it sends %s, and is read no further', async (_what, type) => {
+    const before = process.memoryUsage().rss;
+    let sent = 0;
+    const { server, reason } = await trouble((_request, response) => {
+      response.writeHead(200, { 'content-type': type });
+      const chunk = Buffer.alloc(1 << 16, 'data: "x');
+      const pour = () => {
+        while (!response.destroyed && response.write(chunk)) sent += chunk.length;
+        if (!response.destroyed) response.once('drain', pour);
+      };
+      pour();
+    });
+    expect(reason).not.toBe('');
+    await until('the connection is gone', () => server.sockets.size === 0);
+    expect(sent).toBeLessThan(64e6);
+    expect(process.memoryUsage().rss - before).toBeLessThan(150e6);
+  });
+
+  it('is let go when it closes under a slow reader, and the process lives (undici, issue 5360)', async () => {
+    const { reason } = await trouble((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', connection: 'close' });
+      response.write(': hello\n\n', () => response.socket?.destroy());
+    });
+    expect(reason).not.toBe('');
+  });
+});

@@ -1,0 +1,423 @@
+/** MCP servers that do what they should not: whatever it is, chats go on and nothing is left behind. */
+import { writeFile } from 'node:fs/promises';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { describe, expect, it } from 'vitest';
+import type { ToolEvent } from '../../engines/contract.ts';
+import { processesWith, until } from '../support/processes.ts';
+import { back, connected, down, openConnected, openTools, run, scripted, type OpenTools } from './mcp-support.ts';
+
+const names = async (open: OpenTools) => [...(await open.offered()).keys()];
+
+const good = () => scripted('');
+
+async function took(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+describe('a server that is not there', () => {
+  it.each([
+    [
+      'a program that there is not',
+      { command: 'parlance-no-such-program' },
+      'there is no program parlance-no-such-program',
+    ],
+    [
+      'a program that fails',
+      { command: 'sh', args: ['-c', 'echo no licence >&2; exit 3'] },
+      'it ended with exit code 3: no licence',
+    ],
+    ['an address where nobody listens', { url: 'http://127.0.0.1:1024/mcp' }, 'ECONNREFUSED'],
+  ])('is told once, and the tools of the others are offered: %s', async (_what, server, reason) => {
+    const open = openTools({ bad: server, good: await good() }, { backOffMs: 0 });
+    await until('the other is connected', () => open.said(connected).length === 1);
+    await until('it is told', () => open.said(down).length === 1);
+    for (let chat = 0; chat < 3; chat += 1) expect(await names(open)).toEqual(['good__one', 'good__two']);
+    expect(open.said(down)).toHaveLength(1);
+    expect(open.said(down)[0]).toMatchObject({
+      level: 40,
+      mcp: 'bad',
+      reason: expect.stringContaining(reason) as string,
+    });
+  });
+
+  it('is back once it answers, with a word in the log', async () => {
+    const flag = `import { existsSync } from 'node:fs'; if (!existsSync(process.argv[1] + '.ready')) process.exit(1);`;
+    const server = await scripted(flag);
+    const open = openTools({ late: server }, { backOffMs: 100 });
+    await until('it is told', () => open.said(down).length === 1);
+    expect(await names(open)).toEqual([]);
+    await writeFile(`${server.args[0]!}.ready`, '');
+    await expect.poll(() => names(open), { timeout: 10_000 }).toEqual(['late__one', 'late__two']);
+    expect(open.said(back)).toMatchObject([{ mcp: 'late', tools: 2 }]);
+    expect(open.said(down)).toHaveLength(1);
+  });
+
+  it('is not tried again before its time, and costs a chat nothing', async () => {
+    const open = openTools({ bad: { command: 'sh', args: ['-c', 'exit 1'] } });
+    await until('it is told', () => open.said(down).length === 1);
+    for (let chat = 0; chat < 5; chat += 1) expect(await took(() => open.offered())).toBeLessThan(250);
+    expect(open.said('the MCP server is still down')).toEqual([]);
+  });
+});
+
+describe('a server that hangs', () => {
+  it('in initialize holds up the first chats for two seconds in all, and is killed at the end', async () => {
+    const server = await scripted(`on.initialize = () => undefined;
+      process.on('SIGTERM', () => {}); process.stdin.pause(); setInterval(() => {}, 1000);`);
+    const open = openTools({ hangs: server, good: await good() });
+    await until('the other is connected', () => open.said(connected).length === 1);
+    expect(await took(async () => expect(await names(open)).toHaveLength(2))).toBeLessThan(3_000);
+    expect(await took(async () => expect(await names(open)).toHaveLength(2))).toBeLessThan(250);
+    expect(await took(async () => open.mcp[Symbol.asyncDispose]())).toBeLessThan(4_000);
+    expect(processesWith(server.args[0]!)).toEqual([]);
+  });
+
+  it('and lets a chat go at once that leaves while it waits', async () => {
+    const open = openTools({ hangs: await scripted('on.initialize = () => undefined;') });
+    const caller = new AbortController();
+    const waiting = open.mcp.toolsFor({ id: 'a-chat', signal: caller.signal }).catch((error: unknown) => error);
+    const left = performance.now();
+    caller.abort(new Error('gone'));
+    expect(await waiting).toBe(caller.signal.reason);
+    expect(performance.now() - left).toBeLessThan(250);
+  });
+
+  it('in a call is told that it is cancelled when the time is over', async () => {
+    const server = await scripted(`on['tools/call'] = () => undefined;
+      on['notifications/cancelled'] = () => void console.error('it was cancelled');`);
+    const open = await openConnected({ slow: { ...server, timeout: 0.3 } });
+    const call = run(open, 'slow__one');
+    await expect(call).rejects.toMatchObject({
+      code: 'engine-timeout',
+      message: 'The tool gave no answer within 0.3 seconds.',
+    });
+    await until('the server knows', () => open.log.some(({ stderr }) => stderr === 'it was cancelled'));
+    expect(open.said(down)).toEqual([]);
+  });
+
+  it('in a call is told that it is cancelled when the caller leaves, and nothing of the reason', async () => {
+    const server = await scripted(`on['tools/call'] = () => void console.error('called');
+      on['notifications/cancelled'] = ({ params }) => void console.error('cancelled: ' + params.reason);`);
+    const open = await openConnected({ slow: server });
+    const caller = new AbortController();
+    const outcome = run(open, 'slow__one', {}, { signal: caller.signal }).catch((error: unknown) => error);
+    await until('it is at work', () => open.log.some(({ stderr }) => stderr === 'called'));
+    const left = performance.now();
+    caller.abort(new Error('a private reason'));
+    expect(await outcome).toBe(caller.signal.reason);
+    expect(performance.now() - left).toBeLessThan(250);
+    await until('the server knows', () => open.log.some(({ stderr }) => stderr === 'cancelled: the caller has left'));
+  });
+
+  it('and stops reading does not make the service hoard what it is sent', async () => {
+    const server = await scripted(`on['tools/call'] = () => { while (true); };`);
+    const open = await openConnected({ deaf: { ...server, timeout: 1 } }, { backOffMs: 60_000 });
+    const tool = (await open.offered()).get('deaf__one')!;
+    const call = { signal: new AbortController().signal, emit: () => {} };
+    const filler = 'x'.repeat(4 * 1024 * 1024);
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => tool.run({ filler }, call)));
+    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
+    expect(open.said(down)).toMatchObject([{ reason: 'the program does not read' }]);
+  });
+});
+
+describe('a server that ends', () => {
+  it('in a call fails the call, and is started again for the next', async () => {
+    const server = await scripted(`on['tools/call'] = ({ params }) => {
+      if (params.name === 'one') { console.error('out of memory'); process.exit(7); }
+      return text('fine');
+    };`);
+    const open = await openConnected({ frail: server }, { backOffMs: 0 });
+    const call = run(open, 'frail__one');
+    await expect(call).rejects.toMatchObject({
+      name: 'EngineError',
+      message: 'The tool server frail failed during the call.',
+    });
+    expect(open.said(down)).toMatchObject([{ mcp: 'frail', reason: 'it ended with exit code 7: out of memory' }]);
+    expect(await run(open, 'frail__two')).toBe('fine');
+    expect(open.said(back)).toHaveLength(1);
+  });
+
+  it('is not there for a call that comes too soon, and the model is told', async () => {
+    const server = await scripted(`on['tools/call'] = () => process.exit(1);`);
+    const open = await openConnected({ frail: server }, { backOffMs: 60_000 });
+    const tool = (await open.offered()).get('frail__one')!;
+    const call = { signal: new AbortController().signal, emit: () => {} };
+    await expect(tool.run({}, call)).rejects.toThrow('failed during the call');
+    await expect(tool.run({}, call)).rejects.toThrow('The tool server frail is not there at the moment.');
+    expect((await open.offered()).size).toBe(0);
+  });
+
+  it('takes with it what it has started', async () => {
+    const server = await scripted(`import { spawn } from 'node:child_process';
+      spawn('sleep', ['300.' + process.pid + '77'], { stdio: 'ignore' });
+      on['tools/call'] = () => text('300.' + process.pid + '77');`);
+    const open = await openConnected({ parent: server });
+    const mark = await run(open, 'parent__one');
+    expect(processesWith(mark)).toHaveLength(1);
+    await open.mcp[Symbol.asyncDispose]();
+    await until('the child is gone', () => processesWith(mark).length === 0, 250);
+  });
+});
+
+describe('a server that says what it should not', () => {
+  it('may greet first', async () => {
+    const open = await openConnected({ polite: await scripted(`console.log('Welcome!\\n\\n{"not": "a message"}');`) });
+    expect(await run(open, 'polite__two')).toBe('two was called');
+  });
+
+  it.each([
+    [
+      'lines that are no messages',
+      `setInterval(() => console.log('la'.repeat(30)), 0);`,
+      'it writes what are no MCP messages',
+    ],
+    ['a line without end', `setInterval(() => process.stdout.write('x'.repeat(1 << 20)), 0);`, 'bytes at once'],
+  ])('is ended: %s', async (_what, script, reason) => {
+    const server = await scripted(`on.initialize = () => undefined; ${script}`);
+    const before = process.memoryUsage().rss;
+    const open = openTools({ loud: server });
+    await until('it is told', () => open.said(down).length === 1);
+    expect(open.said(down)[0]!.reason).toContain(reason);
+    expect(processesWith(server.args[0]!)).toEqual([]);
+    expect(process.memoryUsage().rss - before).toBeLessThan(150e6);
+  });
+
+  it('is read no faster than it can be borne', async () => {
+    const flood = `const notice = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 1 } });
+      const pour = () => { while (process.stdout.write((notice + '\\n').repeat(1000))); process.stdout.once('drain', pour); };
+      on['notifications/initialized'] = () => void setTimeout(pour, 500);`;
+    const server = await scripted(flood);
+    const open = await openConnected({ flood: server, good: await good() });
+    const delay = monitorEventLoopDelay({ resolution: 10 });
+    const used = process.cpuUsage();
+    delay.enable();
+    await new Promise((resolve) => setTimeout(resolve, 2_500)); // time for the flood to rise
+    const { user, system } = process.cpuUsage(used);
+    expect((user + system) / 2_500_000).toBeLessThan(0.5);
+    expect(delay.max / 1e6).toBeLessThan(250);
+    expect(await run(open, 'good__one')).toBe('one was called');
+  });
+
+  it.each([
+    ['--api-key', 'hush-hush'],
+    ['--token=hush-hush'],
+    ['API_KEY=hush-hush'],
+    ['--header', 'Authorization: Bearer hush-hush'],
+    ['--header=Authorization: Bearer hush-hush'],
+  ])('may say what the key in its arguments is (%s): the log does not', async (...args) => {
+    const server = await scripted(`console.error('said', process.argv.slice(2).join(' ')); process.exit(1);`);
+    const open = openTools({ tells: { ...server, args: [...server.args, ...args] } });
+    await until('it is down', () => open.said(down).length === 1);
+    expect(open.said(down)[0]).toMatchObject({ reason: expect.stringMatching(/said .*\[secret\]/) as string });
+    expect(JSON.stringify(open.log)).not.toContain('hush-hush');
+  });
+
+  it('may write very much to stderr: some of it is in the log at debug, without the secrets of its settings', async () => {
+    const server = await scripted(`console.error('my key is ' + process.env.KEY); console.error('x'.repeat(100000));
+      setInterval(() => console.error('again\\n'.repeat(100)), 1);`);
+    const open = await openConnected({ chatty: { ...server, env: { KEY: 'hush-hush' } } });
+    expect(await run(open, 'chatty__one')).toBe('one was called');
+    const lines = open.log.filter(({ stderr }) => stderr !== undefined);
+    expect(lines[0]).toMatchObject({ level: 20, mcp: 'chatty', stderr: 'my key is [secret]' });
+    expect(lines[1]!.stderr).toHaveLength(500);
+    expect(lines.length).toBeLessThan(200);
+    expect(JSON.stringify(open.log)).not.toContain('hush-hush');
+  });
+});
+
+describe('a list of tools', () => {
+  const warnings = (open: OpenTools) => open.said('tools of the MCP server are left out').map(({ reason }) => reason);
+
+  it('may have ten thousand entries: 128 are offered', async () => {
+    const open = await openConnected({
+      many: await scripted(`tools = Array.from({ length: 10000 }, (_, i) => tool('t' + i));`),
+    });
+    const offered = await names(open);
+    expect(offered).toHaveLength(128);
+    expect(offered[127]).toBe('many__t127');
+    expect(warnings(open)).toEqual([expect.stringContaining('9872 are more than the 128')]);
+  });
+
+  it('may have ten thousand entries, of which the settings name the last', async () => {
+    const server = await scripted(`tools = Array.from({ length: 10000 }, (_, i) => tool('t' + i));`);
+    expect(await names(await openConnected({ many: { ...server, tools: ['t9999'] } }))).toEqual(['many__t9999']);
+  });
+
+  it('may come in pages, and is not read for ever', async () => {
+    const paged = `let page = 0; on['tools/list'] = ({ params }) =>
+      ({ tools: [tool('t' + page)], nextCursor: String(page++) });`;
+    expect(await names(await openConnected({ paged: await scripted(paged) }))).toHaveLength(100);
+    const same = `on['tools/list'] = () => ({ tools: [tool('one')], nextCursor: 'again' });`;
+    expect(await names(await openConnected({ same: await scripted(same) }))).toEqual(['same__one']);
+  });
+
+  it('may have entries that are none: the others are offered', async () => {
+    const deep = `'['.repeat(100000) + ']'.repeat(100000)`;
+    const open = await openConnected({
+      odd: await scripted(`const list = JSON.stringify([
+        null, 5, 'tool', {}, tool(''), tool(7), tool('good'), tool('good', { description: 'again' }),
+        tool('bare', { inputSchema: undefined }), tool('list', { inputSchema: [] }),
+        tool('string', { inputSchema: { type: 'string' } }), tool('large', { inputSchema: { type: 'object', x: 'x'.repeat(40000) } }),
+        tool('deep', { inputSchema: { type: 'object', properties: { x: 'DEEP' } } }),
+        tool('wordy', { description: 'word '.repeat(5000) }), tool('mute', { description: undefined }),
+      ]).replace('"DEEP"', ${deep});
+      on['tools/list'] = ({ id }) => void process.stdout.write('{"jsonrpc":"2.0","id":' + id + ',"result":{"tools":' + list + '}}\\n');`),
+    });
+    const offered = await open.offered();
+    expect([...offered.keys()]).toEqual(['odd__good', 'odd__wordy', 'odd__mute']);
+    expect(offered.get('odd__good')!.description).toBe('does good');
+    expect(offered.get('odd__wordy')!.description).toHaveLength(1024);
+    expect(offered.get('odd__mute')!.description).toBe('mute');
+    expect(warnings(open)).toEqual(['11 have no name or no fit schema']);
+  });
+
+  it('may be none at all', async () => {
+    const open = openTools({ none: await scripted(`on['tools/list'] = () => ({ tools: 'all of them' });`) });
+    await until('it is told', () => open.said(down).length === 1);
+    expect(open.said(down)[0]!.reason).toBe('its list of tools is none');
+  });
+
+  it('is empty of a server that has no tools', async () => {
+    const open = await openConnected({
+      none: await scripted(`const { initialize } = on;
+      on.initialize = (message) => ({ ...initialize(message), capabilities: { prompts: {} } });`),
+    });
+    expect(await names(open)).toEqual([]);
+  });
+
+  it('is read again when the server says that it has changed', async () => {
+    const server = await scripted(`on['tools/call'] = () => {
+      tools = [tool('three')];
+      say({ method: 'notifications/tools/list_changed' });
+      return text('changed');
+    };`);
+    const open = await openConnected({ moving: server });
+    expect(await names(open)).toEqual(['moving__one', 'moving__two']);
+    await run(open, 'moving__one');
+    await expect.poll(() => names(open), { timeout: 5_000 }).toEqual(['moving__three']);
+  });
+
+  it('is read once a second at most, however often it changes', async () => {
+    const server = await scripted(`let count = 0;
+      on['tools/list'] = () => ({ tools: [tool('read' + count++)] });
+      on['notifications/initialized'] = () => void setInterval(() => say({ method: 'notifications/tools/list_changed' }), 5);`);
+    const open = await openConnected({ restless: server });
+    await expect.poll(() => names(open), { timeout: 10_000 }).toEqual(['restless__read3']);
+    const [first, last] = [open.said(connected)[0]!, open.log.at(-1)!];
+    expect((last.time as number) - (first.time as number)).toBeGreaterThan(1_500);
+  });
+});
+
+describe('names of tools', () => {
+  it('are names for every provider, one for each tool, and the same each time', async () => {
+    const hostile = [
+      ...['ok', 'with space', 'with.dot', 'Größe', '工具', '../../etc', 'a'.repeat(200), `${'a'.repeat(200)}b`],
+      ...['<script>', 'nul\u0000l', '__proto__', 'constructor', '"; rm -rf /'],
+    ];
+    const script = `tools = ${JSON.stringify(hostile)}.map((name) => tool(name));`;
+    const open = await openConnected({ odd: await scripted(script) });
+    const offered = await open.offered();
+    expect(offered.size).toBe(hostile.length);
+    for (const name of offered.keys()) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+    expect([...offered.keys()]).toEqual(expect.arrayContaining(['odd__ok', 'odd____proto__', 'odd__constructor']));
+    const other = await openConnected({ odd: await scripted(`${script} tools.reverse();`) });
+    expect((await names(other)).reverse()).toEqual([...offered.keys()]);
+    for (const [index, tool] of [...offered.values()].entries()) {
+      const call = { signal: new AbortController().signal, emit: () => {} };
+      expect(await tool.run({}, call)).toBe(`${hostile[index]!} was called`);
+    }
+  });
+
+  it('stay apart where servers and tools together read the same', async () => {
+    const a = await scripted(`tools = [tool('b__c')]; on['tools/call'] = () => text('the first');`);
+    const b = await scripted(`tools = [tool('c')]; on['tools/call'] = () => text('the second');`);
+    const open = await openConnected({ a, a__b: b });
+    const [first, second] = await names(open);
+    expect(first).toBe('a__b__c');
+    expect(second).toMatch(/^a__b__c_[0-9a-f]{8}$/);
+    expect(await run(open, first!)).toBe('the first');
+    expect(await run(open, second!)).toBe('the second');
+  });
+});
+
+describe('what a tool answers', () => {
+  const answering = async (result: string) =>
+    openConnected({ s: await scripted(`on['tools/call'] = () => (${result});`) });
+
+  it.each([
+    ['several texts', `{ content: [...text('a').content, ...text('b').content] }`, 'a\nb'],
+    ['nothing', `{ content: [] }`, '[no content]'],
+    ['structured content alone', `{ content: [], structuredContent: { sum: 42 } }`, '{"sum":42}'],
+    ['structured content beside text', `{ ...text('the sum is 42'), structuredContent: { sum: 42 } }`, 'the sum is 42'],
+    [
+      'an image',
+      `{ content: [{ type: 'image', mimeType: 'image/png', data: 'A'.repeat(16384) }] }`,
+      '[image, image/png, 12 KB]',
+    ],
+    ['a sound', `{ content: [{ type: 'audio', mimeType: 'audio/wav', data: 'AAAA' }] }`, '[audio, audio/wav, 3 bytes]'],
+    ['a text file', `{ content: [{ type: 'resource', resource: { uri: 'file:///a', text: 'inside' } }] }`, 'inside'],
+    [
+      'another file',
+      `{ content: [{ type: 'resource', resource: { uri: 'file:///a', mimeType: 'application/zip', blob: 'AAAA' } }] }`,
+      '[file, application/zip, 3 bytes]',
+    ],
+    ['a link', `{ content: [{ type: 'resource_link', name: 'a', uri: 'file:///a' }] }`, '[link, a, file:///a]'],
+  ])('is read by the model as text: %s', async (_what, result, expected) => {
+    expect(await run(await answering(result), 's__one')).toBe(expected);
+  });
+
+  it('may be nested deeper than anybody reads', async () => {
+    const script = `on['tools/call'] = ({ id }) => void process.stdout.write('{"jsonrpc":"2.0","id":' + id +
+      ',"result":{"content":[],"structuredContent":{"a":' + '['.repeat(100000) + ']'.repeat(100000) + '}}}\\n');`;
+    const open = await openConnected({ s: await scripted(script) });
+    expect(await run(open, 's__one')).toBe('[structured content, nested too deeply]');
+  });
+
+  it('is cut to 32,000 characters, and says so', async () => {
+    const answer = await run(await answering(`text('😀'.repeat(1000000))`), 's__one');
+    expect(answer.length).toBeLessThanOrEqual(32_000);
+    expect(answer).toMatch(/^(😀)+\n\[cut: the answer has 2000000 characters\]$/u);
+  });
+
+  it('is thrown as it stands when the tool calls it an error', async () => {
+    const call = run(await answering(`{ ...text('no such city'), isError: true }`), 's__one');
+    await expect(call).rejects.toMatchObject({ name: 'EngineError', code: 'engine-failed', message: 'no such city' });
+  });
+
+  it.each([
+    ['no content', `{ content: 'text' }`],
+    ['a kind that there is not', `{ content: [{ type: 'smell' }] }`],
+  ])('is refused when it is no result, and the server stays: %s', async (_what, result) => {
+    const open = await answering(result);
+    await expect(run(open, 's__one')).rejects.toThrow('The answer of the tool is not valid.');
+    expect(open.said(down)).toEqual([]);
+  });
+
+  it('is thrown when it is an error of the protocol', async () => {
+    const open = await openConnected({
+      s: await scripted(
+        `on['tools/call'] = ({ id }) => say({ id, error: { code: -32602, message: 'city is missing' } });`,
+      ),
+    });
+    await expect(run(open, 's__one')).rejects.toThrow('city is missing');
+    expect(open.said(down)).toEqual([]);
+  });
+
+  it('tells of its progress, twenty times a second at most, and of nothing once it is over', async () => {
+    const script = `on['tools/call'] = ({ id, params }) => {
+      const { progressToken } = params._meta;
+      for (let i = 1; i <= 500; i++) say({ method: 'notifications/progress', params: { progressToken, progress: i, message: 'step ' + i } });
+      say({ id, result: text('done') });
+      say({ method: 'notifications/progress', params: { progressToken, progress: 1000 } });
+    };`;
+    const open = await openConnected({ s: await scripted(script) });
+    const events: ToolEvent[] = [];
+    expect(await run(open, 's__one', {}, { events })).toBe('done');
+    expect(events[0]).toEqual({ type: 'progress', progress: 1, message: 'step 1' });
+    expect(events.length).toBeLessThan(50);
+    expect(events.map((event) => event.type === 'progress' && event.progress)).not.toContain(1000);
+  });
+});

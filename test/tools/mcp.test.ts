@@ -1,0 +1,192 @@
+/** The tools of MCP servers that others have written, over stdio. */
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ToolEvent } from '../../engines/contract.ts';
+import { processesWith, startNode, until } from '../support/processes.ts';
+import { startTestService } from '../support/service.ts';
+import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+import { connected, down, fromNpm, openConnected, openTools, run, scripted } from './mcp-support.ts';
+
+describe('server-everything', () => {
+  it('offers its tools under names, descriptions and schemas that a provider takes', async () => {
+    const tools = await (await openConnected({ every: fromNpm('everything') })).offered();
+    expect(tools.size).toBeGreaterThan(5);
+    for (const { name, description, parameters } of tools.values()) {
+      expect(name).toMatch(/^every__[a-zA-Z0-9_-]{1,57}$/);
+      expect(description).not.toBe('');
+      expect(parameters).toMatchObject({ type: 'object', properties: expect.any(Object) as object });
+    }
+    expect(tools.get('every__echo')?.parameters).toMatchObject({ properties: { message: { type: 'string' } } });
+  });
+
+  it('answers', async () => {
+    const open = await openConnected({ every: fromNpm('everything') });
+    expect(await run(open, 'every__echo', { message: 'Grüße, 🌍' })).toBe('Echo: Grüße, 🌍');
+    expect(await run(open, 'every__get-sum', { a: 2, b: 40 })).toContain('42');
+  });
+
+  it('tells of its progress', async () => {
+    const open = await openConnected({ every: fromNpm('everything') });
+    const events: ToolEvent[] = [];
+    const answer = await run(open, 'every__trigger-long-running-operation', { duration: 1, steps: 4 }, { events });
+    expect(answer).toContain('Long running operation completed');
+    expect(events.length).toBeGreaterThanOrEqual(3);
+    expect(events[0]).toEqual({ type: 'progress', progress: 1, total: 4 });
+  });
+
+  it('is told in words what is no text', async () => {
+    const open = await openConnected({ every: fromNpm('everything') });
+    expect(await run(open, 'every__get-tiny-image')).toMatch(/\[image, image\/png, \d+ (KB|bytes)\]/);
+    expect(await run(open, 'every__get-resource-links', { count: 2 })).toMatch(/\[link, .+, demo:\/\/.+\]/);
+  });
+
+  it('refuses wrong arguments with words for the model, and goes on', async () => {
+    const open = await openConnected({ every: fromNpm('everything') });
+    await expect(run(open, 'every__get-sum', { a: 'two' })).rejects.toMatchObject({
+      name: 'EngineError',
+      code: 'engine-failed',
+      message: expect.stringMatching(/invalid|number/i) as string,
+    });
+    expect(await run(open, 'every__get-sum', { a: 1, b: 1 })).toContain('2');
+  });
+
+  it('sees HOME, PATH, SHELL, TERM and its own settings, and none of our keys', async () => {
+    const env = { OPENAI_API_KEY: 'sk-hush', API_KEYS: 'hush', USER: 'me', SHELL: '/bin/sh', TERM: 'dumb' };
+    const server = { ...fromNpm('everything'), env: { TOKEN: 'its own', TERM: 'vt100' } };
+    const answer = await run(await openConnected({ every: server }, { env }), 'every__get-env');
+    const seen = JSON.parse(answer) as Record<string, string>;
+    expect(seen).toMatchObject({ TOKEN: 'its own', TERM: 'vt100', SHELL: '/bin/sh', PATH: process.env.PATH });
+    expect(Object.keys(seen).sort()).toEqual(['HOME', 'PATH', 'SHELL', 'TERM', 'TOKEN']);
+  });
+
+  it('is told of a cancellation, and the call rejects within 250 ms with the reason', async () => {
+    const open = await openConnected({ every: fromNpm('everything') });
+    const caller = new AbortController();
+    const events: ToolEvent[] = [];
+    const call = run(
+      open,
+      'every__trigger-long-running-operation',
+      { duration: 60, steps: 600 },
+      { signal: caller.signal, events },
+    );
+    const outcome = call.catch((error: unknown) => error);
+    await until('it is at work', () => events.length > 0);
+    const left = performance.now();
+    caller.abort(new Error('the caller has left'));
+    expect(await outcome).toBe(caller.signal.reason);
+    expect(performance.now() - left).toBeLessThan(250);
+    expect(await run(open, 'every__echo', { message: 'still here' })).toBe('Echo: still here');
+  });
+});
+
+describe('server-filesystem and server-memory', () => {
+  it('work side by side, each once for all chats', async () => {
+    const folder = await temporaryDirectory();
+    await writeFile(join(folder, 'note.txt'), 'what was written');
+    const memory = { ...fromNpm('memory'), env: { MEMORY_FILE_PATH: join(folder, 'memory.json') } };
+    const open = await openConnected({ files: fromNpm('filesystem', folder), memory });
+    expect(await run(open, 'files__read_text_file', { path: join(folder, 'note.txt') })).toContain('what was written');
+    const entities = [{ name: 'Ada', entityType: 'person', observations: ['likes engines'] }];
+    await run(open, 'memory__create_entities', { entities });
+    expect(await run(open, 'memory__search_nodes', { query: 'engines' })).toContain('Ada');
+    expect(await readFile(join(folder, 'memory.json'), 'utf8')).toContain('Ada');
+    expect(processesWith(folder)).toHaveLength(1); // the memory's has its folder in the environment
+  });
+
+  it('says what it refuses', async () => {
+    const folder = await temporaryDirectory();
+    const open = await openConnected({ files: fromNpm('filesystem', folder) });
+    const refusal = run(open, 'files__read_text_file', { path: '/etc/passwd' });
+    await expect(refusal).rejects.toThrow(/Access denied/);
+  });
+
+  it('offers only what the settings allow, and says what they ask for in vain', async () => {
+    const folder = await temporaryDirectory();
+    const tools = ['read_text_file', 'list_directory', 'no_such_tool'];
+    const open = await openConnected({ files: { ...fromNpm('filesystem', folder), tools } });
+    expect([...(await open.offered()).keys()].sort()).toEqual(['files__list_directory', 'files__read_text_file']);
+    const [line] = open.said('tools of the MCP server are left out');
+    expect(line).toMatchObject({ level: 40, mcp: 'files', reason: 'it has none called no_such_tool' });
+  });
+});
+
+describe('a server ends', () => {
+  it('with the service', async () => {
+    const folder = await temporaryDirectory();
+    const open = await openConnected({ files: fromNpm('filesystem', folder) });
+    expect(processesWith(folder)).toHaveLength(1);
+    await open.mcp[Symbol.asyncDispose]();
+    expect(processesWith(folder)).toEqual([]);
+    expect(open.said(/down/)).toEqual([]);
+    expect((await open.offered()).size).toBe(0);
+  });
+
+  it('while it is being started', async () => {
+    const folder = await temporaryDirectory();
+    const open = openTools({ files: fromNpm('filesystem', folder) });
+    await until('it is being started', () => processesWith(folder).length > 0);
+    await open.mcp[Symbol.asyncDispose]();
+    expect(processesWith(folder)).toEqual([]);
+  });
+
+  it.runIf(process.platform === 'linux')('when the service is killed outright', async () => {
+    const folder = await temporaryDirectory();
+    const source = `
+      import { pino } from 'pino';
+      import { createMcpTools } from ${JSON.stringify(join(import.meta.dirname, '../../src/tools/mcp/index.ts'))};
+      const log = pino({ level: 'info' });
+      const mcpServers = JSON.parse(process.argv[1]);
+      createMcpTools({ settings: { mcpServers, baseDir: '/' }, env: process.env, log }).connect();`;
+    const servers = { files: fromNpm('filesystem', folder) };
+    const service = startNode(source, [JSON.stringify(servers)]);
+    onTestFinished(() => void service.child.kill('SIGKILL'));
+    expect(await service.firstLine).toContain('is connected');
+    expect(processesWith(folder)).toHaveLength(2);
+    service.child.kill('SIGKILL');
+    await service.ended;
+    await until('the server is gone', () => processesWith(folder).length === 0, 250);
+  });
+});
+
+describe('the service', () => {
+  it('starts without waiting for its servers, and takes them with it', async () => {
+    const folder = await temporaryDirectory();
+    const hanging = await scripted('on.initialize = () => undefined;');
+    const mcpServers = {
+      files: fromNpm('filesystem', folder),
+      hanging,
+      missing: { command: 'parlance-no-such-program' },
+    };
+    const service = await startTestService({ config: JSON.stringify({ mcpServers }) });
+    try {
+      expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+      const said = (message: string) => service.log.filter(({ msg }) => msg === message).map(({ mcp }) => mcp);
+      await until('its servers are looked after', () => said(connected).length + said(down).length === 2);
+      expect(said(connected)).toEqual(['files']);
+      expect(said(down)).toEqual(['missing']);
+    } finally {
+      await service[Symbol.asyncDispose]();
+    }
+    expect([...processesWith(folder), ...processesWith(hanging.args[0]!)]).toEqual([]);
+  });
+
+  it('has a doctor that says which servers answer', async () => {
+    const folder = await temporaryDirectory();
+    const mcpServers = { files: fromNpm('filesystem', folder), missing: { command: 'parlance-no-such-program' } };
+    await writeFiles(folder, { 'parlance.config.yaml': { mcpServers } });
+    const doctor = join(import.meta.dirname, '../../src/doctor.ts');
+    const { PATH, HOME } = process.env;
+    const env = { PATH, HOME, DATA_DIR: join(folder, 'data') };
+    const output = await promisify(execFile)(process.execPath, [doctor], { cwd: folder, env }).then(
+      ({ stdout }) => stdout,
+      (error: unknown) => (error as { stdout: string }).stdout, // whether it can transcribe is another question
+    );
+    expect(output).toMatch(
+      /^MCP servers\n {2}ok {6}files +answers, \d+ tools\n {2}MISSING missing +there is no program parlance-no/m,
+    );
+    expect(processesWith(folder)).toEqual([]);
+  });
+});
