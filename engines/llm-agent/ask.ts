@@ -1,5 +1,5 @@
 /** One question to the provider: the request in a shape that it takes, and its answer as it streams. */
-import { EngineError } from '../contract.ts';
+import { EngineError, type Logger } from '../contract.ts';
 import type { Conversation as LoopConversation, Delta } from '../lib/agent-loop.ts';
 import { startDeadline } from '../lib/deadline.ts';
 import { readEvents, type StreamEvent } from '../lib/event-stream.ts';
@@ -22,6 +22,7 @@ export interface Asking {
   /** Seconds for an answer, and for the silence within it. */
   readonly timeout: number;
   readonly idleTimeout: number;
+  readonly log: Logger;
 }
 
 /** The conversation as the loop leads it. */
@@ -79,7 +80,7 @@ async function* ask(
 async function send(
   conversation: Conversation,
   isLast: boolean,
-  { provider, path, model }: Asking,
+  { provider, path, model, log }: Asking,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   const first = model.shape;
@@ -99,11 +100,15 @@ async function send(
         },
         signal,
       );
-      model.shape = shape;
+      // Only what is new: another run may have learned something meanwhile.
+      if (shape !== first) model.shape = shape;
       return answer;
     } catch (error) {
       if (!(error instanceof ShapeRefused)) throw error;
       shape = error.other;
+      if ('tools' in body && shape.dropped.includes('tools')) {
+        log.warn({ model: model.id, err: error.cause }, 'the model takes no tools: it is asked without them');
+      }
     }
   }
 }

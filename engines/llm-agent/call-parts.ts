@@ -1,7 +1,8 @@
 /** Puts tool calls together from the parts in which they stream, whatever of index and id the provider gives them. */
 import { isObject, parseObject, textOf, type JsonObject } from '../lib/json.ts';
 import type { CallRequest } from '../lib/tool-calls.ts';
-import { longestArguments, mostCalls } from './dialect.ts';
+import { distinctIds } from './call-ids.ts';
+import { argumentsOf, longestArguments, mostCalls } from './dialect.ts';
 import { badResponse } from './failures.ts';
 
 interface Parts {
@@ -9,12 +10,15 @@ interface Parts {
   id: string;
   name: string;
   json: string;
+  extra: JsonObject | undefined;
 }
 
 export interface CallParts {
   /** Throws `provider-bad-response` when there is no end to it. */
   add(part: JsonObject): void;
   calls(): readonly CallRequest[];
+  /** For each call, what else it carries and wants to have back: a signature of Gemini's, without which it is refused. */
+  extras(): readonly JsonObject[];
 }
 
 /** `nextId` makes the ids that the provider leaves out or gives twice. */
@@ -43,6 +47,7 @@ export function createCallParts(nextId: () => string): CallParts {
         id: textOf(part.id),
         name: textOf(fn.name),
         json: isObject(fn.arguments) ? JSON.stringify(fn.arguments) : textOf(fn.arguments),
+        extra: isObject(part.extra_content) ? part.extra_content : undefined,
       };
       const call = continued(given) ?? given;
       if (call === given) {
@@ -51,19 +56,20 @@ export function createCallParts(nextId: () => string): CallParts {
         if (call.id === '') call.id = given.id;
         if (call.name === '') call.name = given.name; // some repeat it with every part
         call.json += given.json;
+        call.extra ??= given.extra;
       }
       if (call.json.length > longestArguments || all.length > mostCalls) {
         throw badResponse('The model calls tools without end.', `${all.length} calls, ${call.json.length} characters`);
       }
     },
     calls() {
-      const taken = new Set<string>();
-      return all.map(({ id, name, json }) => {
-        const own = id === '' || taken.has(id) ? nextId() : id;
-        taken.add(own);
-        return { id: own, name, arguments: json };
-      });
+      const ids = distinctIds(
+        all.map(({ id }) => id),
+        nextId,
+      );
+      return all.map(({ name, json }, index) => ({ id: ids[index] ?? '', name, arguments: argumentsOf(json) }));
     },
+    extras: () => all.map(({ extra }) => (extra ? { extra_content: extra } : {})),
   };
 }
 

@@ -3,10 +3,12 @@ import type { OpenAI } from 'openai';
 import { EngineError, type ChatCall, type FinishReason, type Message, type Tool, type Usage } from '../contract.ts';
 import type { Delta } from '../lib/agent-loop.ts';
 import { countOf, isObject, objectsOf, textOf, type JsonObject } from '../lib/json.ts';
+import { createIds } from './call-ids.ts';
 import { createCallParts } from './call-parts.ts';
 import type { Conversation, Dialect, Round, RoundReader } from './dialect.ts';
 import { badResponse } from './failures.ts';
 import type { Model } from './models.ts';
+import { addDetail } from './reasoning-details.ts';
 import type { Shape } from './shape.ts';
 
 type Request = OpenAI.ChatCompletionCreateParamsStreaming;
@@ -15,8 +17,10 @@ export const chatCompletions: Dialect = { path: '/chat/completions', converse };
 
 function converse(call: ChatCall, model: Model, tools: readonly Tool[]): Conversation {
   const { temperature, topP, maxTokens } = call;
+  /** By the message that it belongs to. */
+  const reasonings = new Map<Message | JsonObject, JsonObject>();
   const messages: (Message | JsonObject)[] = call.messages.map(({ role, content }) => ({ role, content }));
-  let callCount = 0;
+  const nextId = createIds();
   const fixed = {
     model: model.remoteId,
     stream: true,
@@ -27,24 +31,29 @@ function converse(call: ChatCall, model: Model, tools: readonly Tool[]): Convers
   } satisfies Omit<Request, 'messages'>;
 
   return {
-    request: ({ limitParam }: Shape, isLast) => ({
+    request: ({ limitParam, replaysReasoning }: Shape, isLast) => ({
       ...fixed,
-      messages,
+      messages:
+        replaysReasoning && reasonings.size > 0
+          ? messages.map((message) => ({ ...message, ...reasonings.get(message) }))
+          : messages,
       ...(maxTokens !== undefined && { [limitParam]: maxTokens }),
       ...(tools.length > 0 && isLast && { tool_choice: 'none' }),
     }),
-    read: () => createReader(() => `call${String(++callCount).padStart(5, '0')}`),
-    append({ content, calls, replay }, outputs) {
-      messages.push({
+    read: () => createReader(nextId),
+    append({ content, calls, replay: [reasoning, ...extras] }, outputs) {
+      const said = {
         role: 'assistant',
         content: content === '' ? null : content,
-        ...(model.replayReasoning && replay[0]),
-        tool_calls: calls.map(({ id, name, arguments: json }) => ({
+        tool_calls: calls.map(({ id, name, arguments: json }, index) => ({
+          ...extras[index],
           id,
           type: 'function',
           function: { name, arguments: json },
         })),
-      });
+      };
+      messages.push(said);
+      if (reasoning !== undefined) reasonings.set(said, reasoning);
       for (const [index, { id }] of calls.entries()) {
         messages.push({ role: 'tool', tool_call_id: id, content: outputs[index] ?? '' });
       }
@@ -85,7 +94,7 @@ const reasoningKeys = ['reasoning_content', 'reasoning'] as const;
 function createReader(nextId: () => string): RoundReader {
   const parts = createCallParts(nextId);
   const reasoning = new Map<string, string>();
-  const details: unknown[] = [];
+  const details: JsonObject[] = [];
   /** Reasoning within the content, which has no key to go back under. */
   let thoughts = '';
   let content = '';
@@ -101,7 +110,7 @@ function createReader(nextId: () => string): RoundReader {
       // Some send the same under both names.
       if (reasoning.keys().next().value === key) shown.push({ type: 'reasoning-delta', delta: text });
     }
-    if (Array.isArray(delta.reasoning_details)) details.push(...(delta.reasoning_details as unknown[]));
+    for (const part of objectsOf(delta.reasoning_details)) addDetail(details, part);
     const { said, thought } = readContent(delta.content);
     if (thought !== '') {
       thoughts += thought;
@@ -125,9 +134,10 @@ function createReader(nextId: () => string): RoundReader {
     return isObject(delta) ? takeDelta(delta) : [];
   }
 
+  /** The reasoning, and what else belongs to each call. */
   function replay(): JsonObject[] {
     const kept = { ...Object.fromEntries(reasoning), ...(details.length > 0 && { reasoning_details: details }) };
-    return [kept];
+    return [kept, ...parts.extras()];
   }
 
   return {

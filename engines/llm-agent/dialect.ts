@@ -1,7 +1,7 @@
 /** The two APIs of a provider, as the loop sees them. */
 import type { ChatCall, Tool } from '../contract.ts';
 import type { Delta, Round as LoopRound } from '../lib/agent-loop.ts';
-import type { JsonObject } from '../lib/json.ts';
+import { isObject, textOf, type JsonObject } from '../lib/json.ts';
 import type { Model } from './models.ts';
 import type { Shape } from './shape.ts';
 
@@ -42,3 +42,9 @@ export interface Round extends LoopRound {
 /** Far longer than what any tool takes; a model that never ends its arguments is cut off. */
 export const longestArguments = 2 ** 20;
 export const mostCalls = 128;
+
+/** Of a call, as JSON: some send the object itself, or nothing, which is refused when it is said again. */
+export function argumentsOf(given: unknown): string {
+  const json = isObject(given) ? JSON.stringify(given) : textOf(given);
+  return json.trim() === '' ? '{}' : json;
+}

@@ -61,7 +61,8 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
     const { code, reason } = provider.availability(model.id);
     if (code === 'key-missing') throw new EngineError('model-unavailable', reason);
     const { path, converse } = dialects[model.api];
-    const conversation = askable(converse(call, model, tools), { provider, path, model, timeout, idleTimeout });
+    const asking = { provider, path, model, timeout, idleTimeout, log: context.log };
+    const conversation = askable(converse(call, model, tools), asking);
     return runLoop({ conversation, tools, maxSteps }, signal);
   }
 

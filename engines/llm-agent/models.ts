@@ -10,7 +10,6 @@ export interface Model {
   readonly remoteId: string;
   readonly discovered: boolean;
   readonly api: NonNullable<DialectOptions['api']>;
-  readonly replayReasoning: boolean;
   /** Of the requests that it takes, by all that is known so far. */
   shape: Shape;
 }
@@ -70,7 +69,7 @@ function toModel(own: ModelOptions, provider: DialectOptions, discovered: boolea
     ...own,
   };
   return {
-    ...{ id, name, remoteId, discovered, api, replayReasoning },
-    shape: { limitParam: maxTokensParam, dropped: dropParams },
+    ...{ id, name, remoteId, discovered, api },
+    shape: { limitParam: maxTokensParam, replaysReasoning: replayReasoning, dropped: dropParams },
   };
 }

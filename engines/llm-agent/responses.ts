@@ -4,7 +4,8 @@ import { EngineError, type ChatCall, type FinishReason, type Tool, type Usage } 
 import type { Delta } from '../lib/agent-loop.ts';
 import { countOf, isObject, objectsOf, textOf, type JsonObject } from '../lib/json.ts';
 import type { CallRequest } from '../lib/tool-calls.ts';
-import { longestArguments, mostCalls } from './dialect.ts';
+import { createIds, distinctIds } from './call-ids.ts';
+import { argumentsOf, longestArguments, mostCalls } from './dialect.ts';
 import type { Conversation, Dialect, Round, RoundReader } from './dialect.ts';
 import { badResponse } from './failures.ts';
 import type { Model } from './models.ts';
@@ -16,13 +17,15 @@ export const responses: Dialect = { path: '/responses', converse };
 
 function converse(call: ChatCall, model: Model, tools: readonly Tool[]): Conversation {
   const { temperature, topP, maxTokens } = call;
+  const { replaysReasoning } = model.shape;
+  const nextId = createIds();
   const input: JsonObject[] = call.messages.map(({ role, content }) => ({ role, content }));
   const fixed = {
     model: model.remoteId,
     stream: true,
     store: false,
     // Without it, what is not stored cannot be said again.
-    ...(model.replayReasoning && { include: ['reasoning.encrypted_content'] }),
+    ...(replaysReasoning && { include: ['reasoning.encrypted_content'] }),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { top_p: topP }),
     ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
@@ -35,10 +38,10 @@ function converse(call: ChatCall, model: Model, tools: readonly Tool[]): Convers
       input,
       ...(tools.length > 0 && isLast && { tool_choice: 'none' }),
     }),
-    read: createReader,
+    read: () => createReader(nextId),
     append({ calls, replay }, outputs) {
       const byId = new Map(calls.map((request) => [request.id, request]));
-      input.push(...replay.map((item) => toInput(item, byId, model)).filter((item) => item !== undefined));
+      input.push(...replay.map((item) => toInput(item, byId, replaysReasoning)).filter((item) => item !== undefined));
       for (const [index, { id }] of calls.entries()) {
         input.push({ type: 'function_call_output', call_id: id, output: outputs[index] ?? '' });
       }
@@ -55,11 +58,11 @@ function toFunction({ name, description, parameters }: Tool): OpenAI.Responses.F
 function toInput(
   { id, status: _status, ...item }: JsonObject,
   calls: ReadonlyMap<string, CallRequest>,
-  model: Model,
+  replaysReasoning: boolean,
 ): JsonObject | undefined {
   switch (item.type) {
     case 'reasoning':
-      return model.replayReasoning && isMeaningful(item) ? { ...item, id } : undefined;
+      return replaysReasoning && isMeaningful(item) ? { ...item, id } : undefined;
     case 'function_call': {
       const call = calls.get(textOf(item.call_id));
       return call && { ...item, arguments: call.arguments };
@@ -88,7 +91,7 @@ const reasoningEvents = {
   'response.reasoning_summary_text.delta': 'summary_index',
 } as const;
 
-function createReader(): RoundReader {
+function createReader(nextId: () => string): RoundReader {
   const items: JsonObject[] = [];
   let content = '';
   let reasoning = '';
@@ -163,10 +166,11 @@ function createReader(): RoundReader {
     get isComplete() {
       return last !== undefined;
     },
-    end: (): Round => ({
-      finish: finishOf(last),
-      ...{ content, reasoning, calls: readCalls(items), usage: readUsage(last?.usage), replay: items },
-    }),
+    end(): Round {
+      const finish = finishOf(last);
+      const replay = withDistinctCalls(items, nextId);
+      return { finish, content, reasoning, calls: readCalls(replay), usage: readUsage(last?.usage), replay };
+    },
   };
 }
 
@@ -181,10 +185,20 @@ function finishOf(response: JsonObject | undefined): FinishReason {
   throw badResponse('The answer of the provider has no end.', why);
 }
 
+/** Whatever ids the provider has given them, each call finds its output again. */
+function withDistinctCalls(items: readonly JsonObject[], nextId: () => string): readonly JsonObject[] {
+  const calls = items.filter(({ type }) => type === 'function_call');
+  const ids = distinctIds(
+    calls.map(({ call_id: id }) => textOf(id)),
+    nextId,
+  ).values();
+  return items.map((item) => (item.type === 'function_call' ? { ...item, call_id: ids.next().value } : item));
+}
+
 function readCalls(items: readonly JsonObject[]): CallRequest[] {
   const calls = items
     .filter(({ type }) => type === 'function_call')
-    .map((item) => ({ id: textOf(item.call_id), name: textOf(item.name), arguments: textOf(item.arguments) }));
+    .map((item) => ({ id: textOf(item.call_id), name: textOf(item.name), arguments: argumentsOf(item.arguments) }));
   const longest = Math.max(0, ...calls.map((call) => call.arguments.length));
   if (calls.length > mostCalls || longest > longestArguments) {
     throw badResponse('The model calls tools without end.', `${calls.length} calls, ${longest} characters`);

@@ -1,11 +1,13 @@
 /** Which fields a request may have. Providers differ, and say so only when they refuse one. */
-import type { JsonObject } from '../lib/json.ts';
+import { objectsOf, type JsonObject } from '../lib/json.ts';
 import type { Refusal } from '../lib/failures.ts';
 import type { limitParams } from './options.ts';
 
 export interface Shape {
   /** The field of the limit in /chat/completions. */
   readonly limitParam: (typeof limitParams)[number];
+  /** Whether the model gets its own reasoning back with the results of its tools. */
+  readonly replaysReasoning: boolean;
   /** Fields that are left out. */
   readonly dropped: readonly string[];
 }
@@ -30,8 +32,31 @@ const dispensable: Readonly<Record<string, RegExp>> = {
 /** "Unsupported parameter", "Unrecognized request argument", "Extra inputs are not permitted"; not "too large". */
 const unsupported = /unsupported|not supported|unrecogni[sz]ed|unknown|not permitted|extra_forbidden|instead/i;
 
+/** How a refusal names the reasoning in a message (Groq, Cerebras, Mistral), not a setting of it. */
+const reasoningField = /["'`.]reasoning(?:_content|_details)?["'`:]/;
+
+/** Statuses with which a model is refused its tools: 404 is OpenRouter's, 500 llama.cpp's. */
+const toolsRefused = new Set([400, 404, 422, 500, 501]);
+
+const anyTool = '(?:tools|tool[ -](?:use|call(?:s|ing)?)|function[ -](?:tools|call(?:s|ing)?))';
+
+/**
+ * That no tool at all is taken, as Ollama, vLLM, llama.cpp, OpenRouter, Groq and OpenAI say it; not what is wrong with
+ * one tool, its schema, or the choice of it.
+ */
+const withoutTools = new RegExp(
+  [
+    `(?:not|n['’]t) support (?:the use of )?${anyTool}\\b`,
+    `(?<!parallel )\\b${anyTool}\\W{0,3} (?:with \\S{1,40} )?(?:is|are) not supported`,
+    '(?:unsupported|unrecognized|unknown) (?:param|parameter|request argument)\\b[\\w ]{0,40}: ?\\W{0,2}tools\\b(?![[.])',
+    'no endpoints found that support tool use|--enable-auto-tool-choice|tools param requires',
+  ].join('|'),
+  'i',
+);
+
 /** The shape that the refusal asks for, or undefined when it is about something else. `first` is the run's first one. */
 export function reshape(shape: Shape, first: Shape, sent: JsonObject, refusal: Refusal): Shape | undefined {
+  if (refusesTools(sent, refusal)) return without(shape, 'tools');
   if (refusal.status !== 400 && refusal.status !== 422) return undefined;
   const said = `${refusal.code} ${refusal.param} ${refusal.message}`;
   const { limitParam } = shape;
@@ -39,8 +64,26 @@ export function reshape(shape: Shape, first: Shape, sent: JsonObject, refusal: R
     const other = limitParam === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
     return { ...shape, limitParam: other };
   }
+  if (hasReasoning(shape, sent) && reasoningField.test(refusal.complaint) && unsupported.test(refusal.complaint)) {
+    return { ...shape, replaysReasoning: false };
+  }
   const refused = Object.keys(dispensable).find((field) => field in sent && dispensable[field]?.test(said));
-  return refused === undefined ? undefined : { ...shape, dropped: [...shape.dropped, refused] };
+  return refused === undefined ? undefined : without(shape, refused);
+}
+
+/** Words of the conversation, which the refusal may only repeat, do not take the tools from everybody. */
+function refusesTools(sent: JsonObject, { status, complaint }: Refusal): boolean {
+  if (!('tools' in sent) || !toolsRefused.has(status) || !withoutTools.test(complaint)) return false;
+  return !withoutTools.test(JSON.stringify(sent.messages ?? sent.input));
+}
+
+function hasReasoning({ replaysReasoning }: Shape, { messages }: JsonObject): boolean {
+  const hasField = (message: JsonObject) => Object.keys(message).some((field) => field.startsWith('reasoning'));
+  return replaysReasoning && objectsOf(messages).some(hasField);
+}
+
+function without(shape: Shape, field: string): Shape {
+  return { ...shape, dropped: [...shape.dropped, field] };
 }
 
 /** Of what is left of it, the choice of tools goes with the tools. */

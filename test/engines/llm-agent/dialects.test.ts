@@ -1,6 +1,6 @@
 /** What providers make of /chat/completions. */
 import { describe, expect, test } from 'vitest';
-import { answers } from '../../support/provider.ts';
+import { answers, type ProviderCall } from '../../support/provider.ts';
 import { calls, chunk, says, sends, sentTo, startAgent, streams, tool, usageChunk, weather } from './support.ts';
 
 const echo = tool('echo', (args) => JSON.stringify(args));
@@ -118,15 +118,35 @@ describe('tool calls', () => {
     const started = events.filter((event) => event.type === 'tool-started');
     expect(started.map((event) => event.arguments)).toEqual(args);
     const messages = (await sentTo(provider))[1]!.messages as {
-      tool_calls: { id: string }[];
+      tool_calls: { id: string; function: { arguments: string } }[];
       tool_call_id: string;
       content: string;
     }[];
     const used = messages[1]!.tool_calls.map(({ id }) => id);
+    // An empty text is no JSON, and refused in a history (Ollama).
+    expect(messages[1]!.tool_calls.map((made) => JSON.parse(made.function.arguments) as object)).toEqual(args);
     expect(used).toEqual(ids ?? args.map((_, index) => `call0000${index + 1}`));
     expect(messages.slice(2).map(({ tool_call_id, content }) => [tool_call_id, JSON.parse(content) as object])).toEqual(
       args.map((arg, index) => [used[index], arg]),
     );
+  });
+
+  test('are given back with what else they carry (Gemini refuses those without their signature)', async () => {
+    const signature = { extra_content: { google: { thought_signature: 'abc' } } };
+    const { run, provider } = await startAgent([
+      streams(
+        call({ id: 'a', ...fn('echo', '{"n":1}'), ...signature }),
+        call({ id: 'b', ...fn('echo', '{"n":2}') }),
+        chunk({}, 'stop'),
+      ),
+      says('Done.'),
+    ]);
+    await run({ tools: [echo] });
+    const { messages } = (await sentTo(provider))[1] as { messages: { tool_calls: object[] }[] };
+    expect(messages[1]!.tool_calls).toEqual([
+      { id: 'a', type: 'function', function: { name: 'echo', arguments: '{"n":1}' }, ...signature },
+      { id: 'b', type: 'function', function: { name: 'echo', arguments: '{"n":2}' } },
+    ]);
   });
 
   test('have ids of their own in every round', async () => {
@@ -274,6 +294,76 @@ describe('a field that the provider refuses', () => {
     await ask();
     await ask();
     expect((await sentTo(provider)).map((sent) => 'stream_options' in sent)).toEqual([true, false, false]);
+  });
+
+  test('is not forgotten when a run that began before is answered after', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
+    const late = async (call: ProviderCall) => {
+      await released;
+      await says('Late.')(call);
+    };
+    const { ask, provider } = await startAgent([late, openai, says('Hi.')]);
+    const before = ask();
+    await expect.poll(() => provider.calls.length).toBe(1);
+    await ask({ maxTokens: 7 });
+    release(undefined);
+    expect((await before).content).toBe('Late.');
+    await ask({ maxTokens: 8 });
+    expect((await sentTo(provider)).slice(3)).toMatchObject([{ max_completion_tokens: 8 }]);
+  });
+
+  test.each([
+    ['Ollama', 400, 'registry.ollama.ai/library/gemma:2b does not support tools'],
+    ['vLLM', 400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'],
+    ['llama.cpp', 500, 'tools param requires --jinja flag'],
+    ['llama.cpp as it was', 500, 'Unsupported param: tools'],
+    ['OpenRouter', 404, 'No endpoints found that support tool use. To learn more, visit: https://openrouter.ai/docs'],
+    ['Groq', 400, '`tool calling` is not supported with this model'],
+    ['OpenAI', 400, 'tools is not supported in this model.'],
+    ['OpenAI, in /chat/completions', 400, 'Function tools with reasoning_effort are not supported for gpt-9.'],
+    ['Azure', 400, 'Unrecognized request argument supplied: tools'],
+    ['Bedrock', 400, "This model doesn't support tool use in streaming mode."],
+  ])('tools are left out of what %s is asked from then on, and the log says so', async (_who, status, message) => {
+    const { ask, provider, log } = await startAgent([refuses(message, null, null, status), says('Hi.')], {
+      maxSteps: 1,
+    });
+    expect((await ask({ tools: [weather] })).content).toBe('Hi.');
+    await ask({ tools: [weather] });
+    const sent = await sentTo(provider);
+    expect(sent.map((body) => ['tools' in body, 'tool_choice' in body])).toEqual([
+      [true, true],
+      [false, false],
+      [false, false],
+    ]);
+    expect(log.filter(({ level }) => level === 'warn')).toMatchObject([
+      { facts: { model: 'remote' }, message: 'the model takes no tools: it is asked without them' },
+    ]);
+  });
+
+  test.each([
+    ['one of them', 400, "Invalid schema for function 'weather': 'default' is not supported"],
+    ['a field of one', 400, "Unknown parameter: 'tools[0].function.strict'"],
+    ['the choice of them', 400, "This model does not support tool_choice 'none'"],
+    ['their number', 400, 'Parallel tool calls are not supported'],
+    ['a rate', 429, 'The free tier does not support tools'],
+  ])('tools stay when it refuses %s', async (_what, status, message) => {
+    const { ask, provider } = await startAgent(refuses(message, null, null, status));
+    await expect(ask({ tools: [weather] })).rejects.toMatchObject({ name: 'EngineError' });
+    expect(provider.calls).toHaveLength(1);
+  });
+
+  test('tools stay when the refusal may only repeat what was said', async () => {
+    const content = 'Why is it that gemma does not support tools?';
+    const echoed = { loc: ['body', 'messages'], msg: 'Field required', input: { content } };
+    const { ask, provider } = await startAgent([
+      answers(422, { detail: [echoed] }),
+      refuses(`no answer to: ${content}`),
+    ]);
+    for (const input of ['Hello', content]) {
+      const run = ask({ tools: [weather], messages: [{ role: 'user', content: input }] });
+      await expect(run).rejects.toMatchObject({ code: 'provider-rejected-request' });
+    }
+    expect(provider.calls).toHaveLength(2);
   });
 
   test('is another matter for another model', async () => {

@@ -1,6 +1,7 @@
 /** The loop: rounds, tools, what is said to the provider and what comes of it. */
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../engines/contract.ts';
+import { answers } from '../../support/provider.ts';
 import { calls, chunk, says, sentTo, startAgent, streams, streamsOnly, tool, usageChunk, weather } from './support.ts';
 
 const paris = { name: 'weather', args: '{"city":"Paris"}' };
@@ -111,6 +112,71 @@ describe('reasoning', () => {
       reasoning_content: 'Hm.',
       reasoning_details: details,
     });
+  });
+
+  test('details that stream in pieces go back as the blocks that they were (OpenRouter)', async () => {
+    const text = { type: 'reasoning.text', format: 'anthropic-claude-v1' };
+    const encrypted = { type: 'reasoning.encrypted', index: 2 };
+    const pieces = [
+      { ...text, index: 0, text: 'Let me', signature: null },
+      { ...text, index: 0, text: ' look.' },
+      { ...text, index: 0, signature: 'one' },
+      { ...text, index: 1, text: 'There.', signature: 'two' },
+      { ...encrypted, id: 'a', data: 'AAAA' },
+      { ...encrypted, id: 'b', data: 'BBBB' },
+      { type: 'reasoning.summary', summary: 'It ' },
+      { type: 'reasoning.summary', summary: 'looked.' },
+    ];
+    const { ask, provider } = await startAgent([
+      streams(
+        ...pieces.map((piece) => chunk({ reasoning_details: [piece] })),
+        chunk({ tool_calls: [{ index: 0, id: 'c1', function: { name: 'weather', arguments: '{}' } }] }),
+        chunk({}, 'tool_calls'),
+      ),
+      says('Sunny.'),
+    ]);
+    await ask({ tools: [weather] });
+    const [, second] = await sentTo(provider);
+    expect((second!.messages as { reasoning_details: object[] }[])[1]!.reasoning_details).toEqual([
+      { ...text, index: 0, text: 'Let me look.', signature: 'one' },
+      { ...text, index: 1, text: 'There.', signature: 'two' },
+      ...pieces.slice(4), // without an index nothing says what belongs together
+    ]);
+  });
+
+  test.each([
+    [
+      'Groq',
+      "for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning' is unsupported)]",
+    ],
+    ['Cerebras', "messages.1.assistant.reasoning: property 'messages.1.assistant.reasoning' is unsupported"],
+  ])('is not given back to a model that refuses it (%s)', async (_who, message) => {
+    const thinks = streams(
+      chunk({ reasoning: 'Hm.' }),
+      chunk({ tool_calls: [{ index: 0, id: 'c1', function: { name: 'weather', arguments: '{}' } }] }),
+      chunk({}, 'tool_calls'),
+    );
+    const refuses = answers(400, { error: { message, type: 'invalid_request_error' } });
+    const { ask, provider } = await startAgent([thinks, refuses, says('Sunny.'), thinks, says('Sunny.')]);
+    expect(await ask({ tools: [weather] })).toMatchObject({ content: 'Sunny.', reasoning: 'Hm.' });
+    expect(await ask({ tools: [weather] })).toMatchObject({ content: 'Sunny.', reasoning: 'Hm.' });
+    const sent = (await sentTo(provider)).map((body) => JSON.stringify(body.messages));
+    expect(sent.map((messages) => messages.includes('Hm.'))).toEqual([false, true, false, false, false]);
+    expect(sent[2]).toContain('c1');
+  });
+
+  test('is given back to a model that demands it', async () => {
+    const message = 'The `reasoning_content` in the thinking mode must be passed back to the API.';
+    const { ask, provider } = await startAgent([
+      streams(
+        chunk({ reasoning_content: 'Hm.' }),
+        chunk({ tool_calls: [{ index: 0, id: 'c1', function: { name: 'weather', arguments: '{}' } }] }),
+        chunk({}, 'tool_calls'),
+      ),
+      answers(400, { error: { message } }),
+    ]);
+    await expect(ask({ tools: [weather] })).rejects.toMatchObject({ code: 'provider-rejected-request' });
+    expect(provider.calls).toHaveLength(2);
   });
 
   test('is not given back with replayReasoning: false', async () => {

@@ -147,6 +147,28 @@ test('tools are called, and their outputs read; reasoning goes back as it came',
   ]);
 });
 
+test('each call finds its output again, whatever id and arguments it came with', async () => {
+  const call = (id: string | undefined, args: unknown) => ({
+    ...{ type: 'function_call', id: 'fc_1', name: 'echo', call_id: id, arguments: args },
+  });
+  const made = [call('a', '{"n":1}'), call('a', '{"n":2}'), call(undefined, { n: 3 }), call('b', '')];
+  const { ask, provider } = await startAgent([streams(...made.map(itemDone), ended()), fine], api);
+  await ask({ tools: [tool('echo', (args) => JSON.stringify(args))] });
+  const { input } = (await sentTo(provider))[1] as { input: Record<string, unknown>[] };
+  expect(input.slice(1, 5).map(({ call_id, arguments: args }) => [call_id, args])).toEqual([
+    ['a', '{"n":1}'],
+    ['call00001', '{"n":2}'],
+    ['call00002', '{"n":3}'],
+    ['b', '{}'],
+  ]);
+  expect(input.slice(5).map(({ call_id, output }) => [call_id, output])).toEqual([
+    ['a', '{"n":1}'],
+    ['call00001', '{"n":2}'],
+    ['call00002', '{"n":3}'],
+    ['b', '{}'],
+  ]);
+});
+
 test('reasoning is not given back with replayReasoning: false', async () => {
   const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' };
   const { ask, provider } = await startAgent(
