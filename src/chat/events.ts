@@ -23,7 +23,7 @@ export function toChatEvent(event: AgentEvent, seq: number, facts: RunFacts): Ch
     case 'content-delta':
       return { type: 'content.delta', seq, step: event.step, delta: event.delta };
     case 'tool-started':
-      return { type: 'tool.started', ...headOf(event, seq), name: event.name, arguments: { ...event.arguments } };
+      return { type: 'tool.started', ...headOf(event, seq), name: event.name, arguments: showable(event.arguments) };
     case 'tool-event':
       return toToolEvent(event, seq, facts);
     case 'tool-finished':
@@ -38,6 +38,16 @@ export function toChatEvent(event: AgentEvent, seq: number, facts: RunFacts): Ch
       };
     case 'completed':
       return { type: 'chat.completed', seq, result: toResult(event.result, facts) };
+  }
+}
+
+/** Arguments that are nested deeper than the stack cannot be written, and are no reason to end the run. */
+function showable(args: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  try {
+    JSON.stringify(args);
+    return { ...args };
+  } catch {
+    return {};
   }
 }
 

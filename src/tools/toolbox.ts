@@ -1,5 +1,6 @@
 /** The tools that a chat may call, whoever brings them: read_aloud and the MCP servers. */
 import type { Tool } from '../../engines/contract.ts';
+import { mostTools } from './mcp/limits.ts';
 
 /** What of a chat decides about its tools. */
 export interface ChatFacts {
@@ -22,12 +23,12 @@ export interface ToolSource {
 
 export interface Toolbox extends ToolSource, AsyncDisposable {}
 
-/** The tools of all sources in their order. */
+/** The tools of all sources in their order, as many as fit: with more, providers refuse the whole chat. */
 export function createToolbox(sources: readonly (ToolSource & Partial<AsyncDisposable>)[]): Toolbox {
   return {
     async toolsFor(chat) {
       const tools = await Promise.all(sources.map((source) => source.toolsFor(chat)));
-      return tools.flat();
+      return tools.flat().slice(0, mostTools);
     },
     async [Symbol.asyncDispose]() {
       await Promise.allSettled(sources.map(async (source) => source[Symbol.asyncDispose]?.()));

@@ -124,6 +124,22 @@ describe('the engine', () => {
     expect(Object.keys(seen.call ?? {})).toEqual(['messages', 'model']);
   });
 
+  it('may tell of arguments that are nested too deeply to be written: they are not shown, and the run goes on', async () => {
+    const deep = JSON.parse('{"a":'.repeat(20_000) + '1' + '}'.repeat(20_000)) as Record<string, unknown>;
+    const head = { step: 0, call: 0, name: 'dig' } as const;
+    const calling: AgentEvent[] = [
+      { type: 'step-started', step: 0 },
+      { type: 'tool-started', ...head, arguments: deep },
+      { type: 'tool-finished', ...head, ok: true, output: 'done', durationMs: 1 },
+      { type: 'completed', result: { content: '', finishReason: 'stop', reasoning: null, usage: null } },
+    ];
+    const { run } = stage({ events: () => listed(calling) });
+    const shown: unknown[] = [];
+    for await (const event of await run()) shown.push(JSON.parse(JSON.stringify(event)));
+    expect(shown[2]).toEqual({ type: 'tool.started', seq: 2, step: 0, id: 'tool-0-0', name: 'dig', arguments: {} });
+    expect(shown.at(-1)).toMatchObject({ type: 'chat.completed' });
+  });
+
   it('is asked for its next event only when somebody wants it', async () => {
     const { state, events } = iterated((count) => Promise.resolve({ done: false, value: told[count]! }));
     const { stream } = stage({ events });

@@ -51,7 +51,12 @@ interface RealServer extends HttpServer {
   refuse(status: number | undefined): void;
   /** Adds a tool, which the server announces. */
   grow(): void;
+  /** Has it been started again, it answers requests of its old sessions with this status. */
+  restart(status: number): void;
 }
+
+/** What server-everything says. */
+const noSession = 'Bad Request: No valid session ID provided';
 
 /** The SDK's server, with sessions. */
 async function realServer(port = 0): Promise<RealServer> {
@@ -59,13 +64,14 @@ async function realServer(port = 0): Promise<RealServer> {
   const cancelled: unknown[] = [];
   const servers: McpServer[] = [];
   let refusal: number | undefined;
+  let forgotten = 404;
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const body = request.method === 'POST' ? await json(request) : undefined;
     if (refusal !== undefined) return void response.writeHead(refusal).end('no');
     const known = sessions.get(String(request.headers['mcp-session-id']));
     if (known) return known.handleRequest(request, response, body);
     if ((body as { method?: string } | undefined)?.method !== 'initialize')
-      return void response.writeHead(404).end('{}');
+      return void response.writeHead(forgotten).end(JSON.stringify({ error: { message: noSession } }));
     const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void sessions.set(id, transport),
@@ -90,7 +96,11 @@ async function realServer(port = 0): Promise<RealServer> {
   const grow = () => {
     for (const server of servers) server.registerTool('grown', {}, () => ({ content: [] }));
   };
-  return { ...http, sessions, cancelled, grow, refuse: (status) => void (refusal = status) };
+  const restart = (status: number) => {
+    forgotten = status;
+    sessions.clear();
+  };
+  return { ...http, sessions, cancelled, grow, restart, refuse: (status) => void (refusal = status) };
 }
 
 describe('a server over streamable HTTP', () => {
@@ -178,21 +188,21 @@ describe('a server over streamable HTTP', () => {
     expect(performance.now() - broken).toBeLessThan(1_000);
   });
 
-  it('stays connected when it refuses a call', async () => {
+  it.each([503, 400])('stays connected when it refuses a call with %i', async (status) => {
     const server = await realServer();
     const open = await openConnected({ real: { url: server.url } });
-    server.refuse(503);
+    server.refuse(status);
     await expect(run(open, 'real__add', { a: 1, b: 1 })).rejects.toThrow('failed during the call');
     server.refuse(undefined);
     expect(await run(open, 'real__add', { a: 1, b: 1 })).toBe('2');
     expect(open.said(down)).toEqual([]);
-    expect(open.said('the MCP server refuses a call')).toMatchObject([{ level: 40, mcp: 'real', status: 503 }]);
+    expect(open.said('the MCP server refuses a call')).toMatchObject([{ level: 40, mcp: 'real', status }]);
   });
 
-  it('is connected to anew when it has forgotten the session', async () => {
+  it.each([404, 400])('is connected to anew when it has forgotten the session, and says so with %i', async (status) => {
     const server = await realServer();
     const open = await openConnected({ real: { url: server.url } }, { backOffMs: 0 });
-    (server.sessions as Map<string, unknown>).clear();
+    server.restart(status);
     await expect(run(open, 'real__add', { a: 1, b: 1 })).rejects.toThrow('failed during the call');
     expect(await run(open, 'real__add', { a: 1, b: 1 })).toBe('2');
   });

@@ -1,9 +1,9 @@
 /** MCP servers that do what they should not: whatever it is, chats go on and nothing is left behind. */
 import { writeFile } from 'node:fs/promises';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import type { ToolEvent } from '../../engines/contract.ts';
 import { processesWith, until } from '../support/processes.ts';
+import { watchTurns } from '../support/turns.ts';
 import { back, connected, down, openConnected, openTools, run, scripted, type OpenTools } from './mcp-support.ts';
 
 const names = async (open: OpenTools) => [...(await open.offered()).keys()];
@@ -191,13 +191,12 @@ describe('a server that says what it should not', () => {
       on['notifications/initialized'] = () => void setTimeout(pour, 500);`;
     const server = await scripted(flood);
     const open = await openConnected({ flood: server, good: await good() });
-    const delay = monitorEventLoopDelay({ resolution: 10 });
     const used = process.cpuUsage();
-    delay.enable();
+    const turns = watchTurns();
     await new Promise((resolve) => setTimeout(resolve, 2_500)); // time for the flood to rise
     const { user, system } = process.cpuUsage(used);
     expect((user + system) / 2_500_000).toBeLessThan(0.5);
-    expect(delay.max / 1e6).toBeLessThan(250);
+    expect(turns().longestMs).toBeLessThan(250);
     expect(await run(open, 'good__one')).toBe('one was called');
   });
 
@@ -274,6 +273,43 @@ describe('a list of tools', () => {
     expect(warnings(open)).toEqual(['11 have no name or no fit schema']);
   });
 
+  it('may have schemas that providers refuse: they are mended, or left out', async () => {
+    const open = await openConnected({
+      odd: await scripted(`const properties = { a: { type: 'string' }, b: true };
+      const schemas = {
+        either: { properties, required: ['a'], anyOf: [{ required: ['b'] }], not: {}, additionalProperties: false },
+        nothing: { properties: null, required: null },
+        list: { properties: [1] },
+        words: { properties: { a: 'string' } },
+        one: { properties, required: 'a' },
+      };
+      tools = Object.entries(schemas).map(([name, more]) => tool(name, { inputSchema: { type: 'object', ...more } }));`),
+    });
+    const offered = await open.offered();
+    expect([...offered].map(([name, { parameters }]) => [name, parameters])).toEqual([
+      [
+        'odd__either',
+        {
+          type: 'object',
+          properties: { a: { type: 'string' }, b: true },
+          required: ['a'],
+          additionalProperties: false,
+        },
+      ],
+      ['odd__nothing', { type: 'object', properties: {} }],
+    ]);
+    expect(warnings(open)).toEqual(['3 have no name or no fit schema']);
+  });
+
+  it('may be one of many: as many tools as fit are offered in all, and the log says so once', async () => {
+    const server = await scripted(`tools = Array.from({ length: 100 }, (_, i) => tool('t' + i));`);
+    const open = await openConnected({ one: server, two: server });
+    const offered = await names(open);
+    expect([offered.length, offered.at(-1)]).toEqual([128, 'two__t27']);
+    await open.offered();
+    expect(open.said(/some tools are not offered: 128 fit/)).toMatchObject([{ level: 40, tools: 200 }]);
+  });
+
   it('may be none at all', async () => {
     const open = openTools({ none: await scripted(`on['tools/list'] = () => ({ tools: 'all of them' });`) });
     await until('it is told', () => open.said(down).length === 1);
@@ -341,6 +377,14 @@ describe('names of tools', () => {
     expect(await run(open, first!)).toBe('the first');
     expect(await run(open, second!)).toBe('the second');
   });
+});
+
+it('is not called with what cannot be written as JSON, and stays connected', async () => {
+  const open = await openConnected({ good: await good() });
+  const deep = JSON.parse('{"a":'.repeat(20_000) + '1' + '}'.repeat(20_000)) as object;
+  await expect(run(open, 'good__one', deep)).rejects.toThrow('nested too deeply');
+  expect(open.said(down)).toEqual([]);
+  expect(await run(open, 'good__one')).toBe('one was called');
 });
 
 describe('what a tool answers', () => {

@@ -36,14 +36,34 @@ export function readDefinitions(list: readonly unknown[], allowed: readonly stri
   return { tools: [...tools.values()], complaints };
 }
 
-/** Providers want `properties` even of a tool without arguments. */
 function readDefinition(item: unknown): Definition | undefined {
   if (!isRecord(item)) return undefined;
   const { name, title, description, inputSchema } = item;
   if (typeof name !== 'string' || name === '' || name.length > largestSchema) return undefined;
-  if (!isRecord(inputSchema) || inputSchema.type !== 'object' || !isSmall(inputSchema)) return undefined;
+  const parameters = readSchema(inputSchema);
+  if (parameters === undefined) return undefined;
   const words = [description, title].find((text) => typeof text === 'string') ?? name;
-  return { name, description: shorten(words, longestDescription), parameters: { properties: {}, ...inputSchema } };
+  return { name, description: shorten(words, longestDescription), parameters };
+}
+
+/**
+ * As providers take it: one schema that they refuse would be the end of every chat. They want `properties` even of a
+ * tool without arguments, and no alternatives at the top; the server checks its arguments itself.
+ */
+function readSchema(schema: unknown): Definition['parameters'] | undefined {
+  if (!isRecord(schema) || schema.type !== 'object' || !isSmall(schema)) return undefined;
+  const kept = Object.entries(schema).filter(([keyword, value]) => !refusedAtTheTop.has(keyword) && value !== null);
+  const { properties = {}, required = [], ...others } = Object.fromEntries(kept);
+  if (!isRecord(properties) || !Object.values(properties).every(isSchema)) return undefined;
+  if (!Array.isArray(required) || !required.every((name) => typeof name === 'string')) return undefined;
+  return { ...others, properties, ...(required.length > 0 && { required }) };
+}
+
+/** By OpenAI, and most of them by Anthropic. */
+const refusedAtTheTop: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'enum', 'not']);
+
+function isSchema(value: unknown): boolean {
+  return isRecord(value) || typeof value === 'boolean';
 }
 
 function isSmall(schema: object): boolean {

@@ -7,7 +7,7 @@ export const largestMessage = 8 * 1024 * 1024;
 export const longestList = 10_000;
 export const mostPages = 100;
 
-/** Tools that are offered: OpenAI takes 128 in a request. */
+/** Tools that are offered, of one server and of all together: OpenAI takes 128 in a request. */
 export const mostTools = 128;
 
 /** Characters of a tool's description: OpenAI takes 1024. */

@@ -198,6 +198,8 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   /** What the model reads of a call without a result. */
   async function toFailure(error: unknown, current: Connection): Promise<EngineError> {
     const { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } = await import('@modelcontextprotocol/client');
+    // What the model has written never left us.
+    if (error instanceof RangeError) return new EngineError('engine-failed', 'The arguments are nested too deeply.');
     const code = error instanceof SdkError ? error.code : undefined;
     if (error instanceof ProtocolError) {
       return new EngineError('engine-failed', shorten(error.message, longestOutput), { cause: error });
@@ -211,8 +213,8 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       return new EngineError('engine-failed', 'The answer of the tool is not valid.', { cause: error });
     }
     const status = error instanceof SdkHttpError ? error.status : undefined;
-    // An answer, whatever it says, shows that the server is there; with 404 it has forgotten the session.
-    if (status === undefined || status === 404) lose(current, error);
+    // An answer, whatever it says, shows that the server is there; but it may have forgotten the session.
+    if (status === undefined || hasForgotten(status, error)) lose(current, error);
     else log.warn({ status }, 'the MCP server refuses a call');
     return new EngineError('engine-failed', `The tool server ${name} failed during the call.`, { cause: error });
   }
@@ -239,6 +241,11 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       longestReason,
     );
   }
+}
+
+/** 404 by the protocol; the SDK's servers, and those after their example, say 400 when they have been started again. */
+function hasForgotten(status: number, error: unknown): boolean {
+  return status === 404 || (status === 400 && /session|not initialized/i.test((error as Error).message));
 }
 
 /** What an argument is called that is a key, or that has one after it. */
