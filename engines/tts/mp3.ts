@@ -8,6 +8,14 @@ export function isMp3(head: Buffer): boolean {
   return isId3(head) || frameLength(head) !== undefined;
 }
 
+/** The same of what may be raw samples: these may look like the header of one frame, but not like those of two. */
+export async function isSurelyMp3(stream: ByteReader): Promise<boolean> {
+  const head = await stream.peek(headerBytes);
+  const length = frameLength(head);
+  if (isId3(head) || length === undefined) return isId3(head);
+  return frameLength((await stream.peek(length + 4)).subarray(length)) !== undefined;
+}
+
 function isId3(head: Buffer): boolean {
   return head.toString('latin1', 0, 3) === 'ID3';
 }

@@ -2,6 +2,7 @@
 import { EngineError, type Pcm } from '../contract.ts';
 import { notAudio } from './answer.ts';
 import type { ByteReader } from './byte-reader.ts';
+import { isSurelyMp3 } from './mp3.ts';
 
 interface Layout {
   readonly sampleRate: number;
@@ -27,8 +28,8 @@ const extensible = 0xfffe;
 /** The sound of an answer, once it is known what it is; `rate` is that of raw PCM. Throws `provider-bad-response`. */
 export async function readSound(bytes: ByteReader, rate: number): Promise<Pcm> {
   const head = await bytes.peek(16);
+  if (!isWav(head)) await expectSamples(bytes, head);
   const raw: Layout = { sampleRate: rate, channels: 1, encoding: signed16, bytes: Infinity };
-  if (!isWav(head) && looksLikeText(head)) throw notAudio('text');
   const layout = isWav(head) ? await readWavHeader(bytes) : raw;
   if ((await bytes.peek(1)).length === 0) throw notAudio('nothing');
   return { sampleRate: layout.sampleRate, samples: samplesOf(bytes, layout) };
@@ -36,6 +37,14 @@ export async function readSound(bytes: ByteReader, rate: number): Promise<Pcm> {
 
 function isWav(head: Buffer): boolean {
   return head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WAVE';
+}
+
+/** Some providers have one format, whatever they are asked for; taken for samples it would be noise, as loud as can be. */
+async function expectSamples(bytes: ByteReader, head: Buffer): Promise<void> {
+  if (looksLikeText(head)) throw notAudio('text');
+  if (/^(OggS|fLaC)/.test(head.toString('latin1')) || (await isSurelyMp3(bytes))) {
+    throw notAudio('encoded audio instead of samples; the setting `formats` says what it can make');
+  }
 }
 
 /** An error page under a wrong media type. Speech begins quietly, and eight such samples in a row are very loud. */

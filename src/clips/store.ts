@@ -9,11 +9,11 @@ import { ProblemError } from '../problems.ts';
 import type { Audio } from '../speech/speaker.ts';
 import { StoredClip, type Clip, type ClipLimits } from './clip.ts';
 
-const standardLimits: ClipLimits = {
+export const standardLimits: ClipLimits = {
   keepMs: 10 * 60_000,
-  // 32,000 characters are three quarters of an hour: 54 MB at 160 kbit/s, 130 MB as wav at 24 kHz.
-  clipBytes: 256 * 1024 * 1024,
-  totalBytes: 512 * 1024 * 1024,
+  // 32,000 characters are half an hour of English and more than four hours of Japanese: 745 MB as wav at 24 kHz.
+  clipBytes: 1024 * 1024 * 1024,
+  totalBytes: 2048 * 1024 * 1024,
   holdMs: 60_000,
 };
 

@@ -48,7 +48,9 @@ export async function supervise<S extends Speech>(
       work.signal.throwIfAborted();
       const begun = await synthesize(work.signal);
       const pieces = begun.audio[Symbol.asyncIterator]();
-      return { speech: begun, source: pieces, first: await pieces.next() };
+      let piece = await pieces.next();
+      while (!piece.done && piece.value.length === 0) piece = await pieces.next();
+      return { speech: begun, source: pieces, first: piece };
     });
     if (first.done) throw new EngineError('engine-failed', 'The engine made no sound of this text.');
     return { ...speech, audio: continued(first, source) };

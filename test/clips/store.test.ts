@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readlink, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EngineError } from '../../engines/contract.ts';
-import { createClipStore, type ClipStore } from '../../src/clips/store.ts';
+import { createClipStore, standardLimits, type ClipStore } from '../../src/clips/store.ts';
 import type { Clip, ClipLimits } from '../../src/clips/clip.ts';
 import { getSpeechClip } from '../../src/handlers/speech.ts';
 import type { Services } from '../../src/services.ts';
@@ -154,6 +154,14 @@ describe('the room for clips', () => {
     expect(clips.find(clip.id)).toBeUndefined();
     await expect.poll(files, patience).toEqual([]);
   });
+});
+
+test('the longest text that the contract permits has room, in the slowest language and the largest format', () => {
+  const characters = 32_000;
+  const secondsForOne = 0.49; // Japanese by espeak-ng, measured
+  const bytesOfASecond = 48_000; // wav at 24 kHz
+  expect(standardLimits.clipBytes).toBeGreaterThan(characters * secondsForOne * bytesOfASecond);
+  expect(standardLimits.totalBytes).toBeGreaterThanOrEqual(2 * standardLimits.clipBytes);
 });
 
 describe('a clip that cannot be made', () => {

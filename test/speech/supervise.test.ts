@@ -49,6 +49,20 @@ describe('a synthesis', () => {
     await expect(speech).rejects.toMatchObject({ code: 'engine-timeout' });
   });
 
+  test('has not begun with a piece of nothing', async () => {
+    const { synthesize } = engine(new Uint8Array(), bytes);
+    const { audio } = await supervise(synthesize, { signal: noCaller }, limits);
+    expect((await audio[Symbol.asyncIterator]().next()).value).toBe(bytes);
+  });
+
+  test('of nothing but empty pieces is engine-failed, not a clip without a sound', async () => {
+    async function* audio() {
+      yield await Promise.resolve(new Uint8Array());
+    }
+    const synthesize = () => Promise.resolve({ mediaType: 'audio/mpeg', audio: audio() });
+    await expect(supervise(synthesize, { signal: noCaller }, limits)).rejects.toMatchObject({ code: 'engine-failed' });
+  });
+
   test('that falls silent is engine-timeout, and the engine is ended', async () => {
     const { synthesize, seen } = engine(bytes, bytes);
     const speech = await supervise(synthesize, { signal: noCaller }, limits);

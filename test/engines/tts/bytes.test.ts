@@ -34,6 +34,11 @@ describe('sound', () => {
     expect(await hear(wav(pcm(0.01), { rate: 16_000 }), size)).toEqual({ sampleRate: 16_000, samples: square });
   });
 
+  test('that begins like the header of one mp3 frame is sound all the same', async () => {
+    const samples = Buffer.concat([mp3Frame.subarray(0, 4), Buffer.alloc(996)]);
+    expect((await hear(samples)).samples).toHaveLength(500);
+  });
+
   test('of floats is scaled, and what is too loud is clipped', async () => {
     const { samples } = await hear(wavOf([3, 1, 32], Float32Array.of(0, 0.5, -0.5, 1, -1, 2, -2)));
     expect(samples).toEqual([0, 16_384, -16_383, 32_767, -32_767, 32_767, -32_768]);

@@ -119,6 +119,17 @@ const table: readonly Failure[] = [
     code: 'provider-bad-response',
   },
   { name: 'mp3 as opus', says: speaks(mp3), asked: { format: 'opus' }, code: 'provider-bad-response' },
+  ...Object.entries({
+    mp3: mp3,
+    'mp3 with a tag': Buffer.from('ID3\x04'),
+    ogg: Buffer.from('OggS'),
+    flac: Buffer.from('fLaC'),
+  }).map(([kind, begin]) => ({
+    name: `${kind}, where sound is wanted`,
+    says: speaks(Buffer.concat([begin, Buffer.alloc(1000, 1)])),
+    asked: toWav,
+    code: 'provider-bad-response' as const,
+  })),
   { name: 'nothing, where sound is wanted', says: audio(''), asked: toWav, code: 'provider-bad-response' },
   { name: 'a WAV without samples', says: speaks(wav(Buffer.alloc(0))), asked: toWav, code: 'provider-bad-response' },
   {
@@ -231,10 +242,10 @@ describe('speech that has begun', () => {
   });
 
   test('and pauses a little goes on', async () => {
-    const tts = await startTts(begins(mp3), { engine: 'timeout: 0.5, idleTimeout: 5' });
+    const tts = await startTts(begins(mp3), { engine: 'timeout: 1, idleTimeout: 10' });
     const reader = readerOf(await tts.service.post('/tts', { text: 'Good morning.' }));
     await reader.read();
-    await new Promise((resolve) => setTimeout(resolve, 700)); // longer than the first bytes may take
+    await new Promise((resolve) => setTimeout(resolve, 1_200)); // longer than the first bytes may take
     tts.provider.calls[0]!.socket.write(Buffer.concat([chunk(mp3), chunk(Buffer.alloc(0))]));
     expect((await reader.read()).value?.length).toBe(mp3.length);
     expect((await reader.read()).done).toBe(true);
