@@ -1,11 +1,15 @@
 /** `check-engine ./my-engine.ts`: holds an engine against the engine contract. Exit code 1: it breaks a rule. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Capability } from '../engines/contract.ts';
-import { capabilities } from '../engines/registry.ts';
+import { capabilities, RegistryError } from '../engines/registry.ts';
 import { chatChecks } from './conformance/chat.ts';
-import { runChecks, shown, type Check, type Verdict } from './conformance/kit.ts';
+import { Nonconformance, OutOfTime, runChecks, type Check } from './conformance/kit.ts';
 import { openerOf } from './conformance/open.ts';
 import { openRecorder } from './conformance/recordings.ts';
+import { createReport, explain } from './conformance/report.ts';
 import { speechChecks } from './conformance/speech.ts';
 import { transcriptionChecks, type TranscriptionSubject } from './conformance/transcription.ts';
 
@@ -21,37 +25,94 @@ const suites: Readonly<Record<Capability, readonly Check<TranscriptionSubject>[]
   speech: speechChecks,
 };
 
+class UsageError extends Error {}
+
+const uncaught: unknown[] = [];
+process.on('uncaughtException', (error) => void uncaught.push(error)); // rejections that nobody awaits, too
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => process.exit(128 + constants.signals[signal]));
+}
+
 try {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { options: { type: 'string', default: '{}' }, words: { type: 'string' } },
+  process.exitCode = await main();
+} catch (error) {
+  // What an engine is refused for is said in its words; whatever else comes, with its place.
+  const isSaid = error instanceof RegistryError || error instanceof UsageError;
+  console.error(isSaid ? error.message : explain(error).join('\n'));
+  if (error instanceof UsageError) console.error(`\n${usage}`);
+  process.exitCode = 2;
+}
+// An engine may have left what keeps this process alive.
+process.exit();
+
+async function main(): Promise<number> {
+  const { use, options, words } = readArguments();
+  takeOwnDirectory();
+  const record = await openRecorder(words).catch((error: unknown) => {
+    throw new UsageError(`--words: ${(error as Error).message}`);
   });
-  const [use] = positionals;
-  if (use === undefined || positionals.length > 1) throw new Error('one engine is to be named');
-  const subject = {
-    options: JSON.parse(values.options) as Record<string, unknown>,
-    open: openerOf(use, process.cwd()),
-    record: await openRecorder(values.words),
-  };
+  const subject = { options, open: openerOf(use, process.cwd()), record };
+  let broken = 0;
   for (const capability of await capabilitiesOf(subject)) {
     console.log(capability);
-    report(await runChecks(suites[capability], subject));
+    broken += await checkAll(suites[capability], subject);
   }
-} catch (error) {
-  console.error(`${(error as Error).message}\n\n${usage}`);
-  process.exitCode = 2;
+  return broken > 0 ? 1 : 0;
+}
+
+/** Tells each verdict when it is there; returns how many rules are broken. */
+async function checkAll(checks: typeof transcriptionChecks, subject: TranscriptionSubject): Promise<number> {
+  const tell = createReport((line) => console.log(line));
+  let broken = 0;
+  for (const [index, check] of checks.entries()) {
+    const own = await failureOf(check, subject);
+    const stray = uncaughtFailure();
+    const failure = own ?? stray;
+    tell({ check: check.name, failure });
+    if (failure !== undefined) broken += 1;
+    const others = checks.length - index - 1;
+    if (failure instanceof OutOfTime && others > 0) {
+      console.log(`         the call may still go on, so the ${others} rules that follow are not looked at`);
+      break;
+    }
+  }
+  return broken;
+}
+
+async function failureOf(check: Check<TranscriptionSubject>, subject: TranscriptionSubject): Promise<unknown> {
+  const [verdict] = await runChecks([check], subject);
+  return verdict?.failure;
+}
+
+/** Of what was thrown where nobody waits for it; the service would end. */
+function uncaughtFailure(): Nonconformance | undefined {
+  const [cause] = uncaught.splice(0);
+  return cause === undefined ? undefined : new Nonconformance('it throws where nobody can catch it', { cause });
+}
+
+function readArguments() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { options: { type: 'string', default: '{}' }, words: { type: 'string' } },
+    });
+    const [use] = positionals;
+    if (use === undefined || positionals.length > 1) throw new Error('one engine is to be named');
+    return { use, options: JSON.parse(values.options) as Record<string, unknown>, words: values.words };
+  } catch (error) {
+    const { message } = error as Error;
+    throw new UsageError(error instanceof SyntaxError ? `--options is no JSON: ${message}` : message);
+  }
+}
+
+/** For everything temporary, so that it also goes when a check does not end. */
+function takeOwnDirectory(): void {
+  const directory = mkdtempSync(join(tmpdir(), 'parlance-check-'));
+  process.env.TMPDIR = directory;
+  process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
 }
 
 async function capabilitiesOf({ open, options }: TranscriptionSubject): Promise<Capability[]> {
   await using opened = await open(options);
   return capabilities.filter((capability) => opened.registry.instancesFor(capability).length > 0);
-}
-
-function report(verdicts: readonly Verdict[]): void {
-  for (const { check, failure } of verdicts) {
-    console.log(`  ${failure === undefined ? 'ok    ' : 'BROKEN'} ${check}`);
-    if (failure === undefined) continue;
-    console.log(`         ${failure instanceof Error ? failure.message : shown(failure)}`);
-    process.exitCode = 1;
-  }
 }

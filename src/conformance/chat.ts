@@ -72,7 +72,7 @@ export const chatChecks: readonly Check<Subject>[] = [
   }),
 
   check('a caller who leaves is let go at once, with the reason', async (opened) => {
-    await leaveAtSeveralMoments(async (signal) => listen(await complete(opened, {}, [], signal)));
+    await leaveAtSeveralMoments(opened, async (signal) => listen(await complete(opened, {}, [], signal)));
   }),
 
   check('who stops listening is let go at once', async (opened) => {
@@ -102,7 +102,10 @@ async function complete(
   signal = new AbortController().signal,
 ): Promise<AsyncIterable<AgentEvent>> {
   const { engine, engineId } = await firstThatWorks(registry, 'chat');
-  return engine.complete({ messages: question, model: engineId, ...call }, { signal, tools });
+  const run: unknown = engine.complete({ messages: question, model: engineId, ...call }, { signal, tools });
+  const isRun = typeof run === 'object' && run !== null && Symbol.asyncIterator in run;
+  expectThat(isRun, `\`complete\` returns ${shown(run)}, not an async iterable of events; write it as async *complete`);
+  return run as AsyncIterable<AgentEvent>;
 }
 
 async function listen(run: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
@@ -123,10 +126,10 @@ function repeat(run: (args: Readonly<Record<string, unknown>>) => Promise<string
 /** Holds a run that succeeded against the rules that the service holds every run to; returns its result. */
 export function expectLawful(events: readonly AgentEvent[]): ChatResult {
   const last = events.at(-1);
-  expectThat(last?.type === 'completed', `a run ends with ${shown(last?.type)}, not with its result`);
   const isOnTime = createRules();
   const names = new Map<number, string>();
   for (const event of events) {
+    expectEvent(event);
     expectThat(event === last || event.type !== 'completed', 'a run has two results');
     expectThat(keptBy(isOnTime, event), `${event.type} comes while its call does not run`);
     if (event.type === 'tool-started') names.set(event.call, event.name);
@@ -134,7 +137,7 @@ export function expectLawful(events: readonly AgentEvent[]): ChatResult {
       expectThat(names.get(event.call) === event.name, `call ${event.call} finishes under another name`);
     }
   }
-  expectResult(last.result);
+  expectThat(last?.type === 'completed', `a run ends with ${shown(last?.type)}, not with its result`);
   return last.result;
 }
 
@@ -142,11 +145,35 @@ function keptBy(rules: ReturnType<typeof createRules>, event: AgentEvent): boole
   try {
     return rules(event);
   } catch (error) {
-    throw new Nonconformance(String((error as Error).cause), { cause: error });
+    throw new Nonconformance(((error as Error).cause as Error).message);
   }
 }
 
-function expectResult({ content, finishReason, reasoning, usage }: ChatResult): void {
+/** What readers of the stream are told of it, beside its place. */
+function expectEvent(event: AgentEvent): void {
+  expectThat(
+    typeof event === 'object' && (event as unknown) !== null,
+    `a run yields ${shown(event)}, which is no event`,
+  );
+  if (event.type === 'completed') expectResult(event.result);
+  if (event.type === 'tool-started') {
+    const { name, arguments: given } = event;
+    const isObject = typeof given === 'object' && (given as unknown) !== null && !Array.isArray(given);
+    expectThat(typeof name === 'string' && name !== '', `a tool that starts has the name ${shown(name)}`);
+    expectThat(isObject, `the arguments of ${name} are ${shown(given)}, which is no object`);
+  }
+  if (event.type === 'tool-finished') {
+    const { name, ok, output = '', error = '', durationMs } = event;
+    expectThat(typeof ok === 'boolean', `${name} finishes with ok: ${shown(ok)}`);
+    expectThat(typeof output === 'string', `${name} finishes with the output ${shown(output)}, which is no text`);
+    expectThat(typeof error === 'string', `${name} finishes with the error ${shown(error)}, which is no text`);
+    expectThat(durationMs >= 0, `${name} finishes with durationMs: ${shown(durationMs)}`);
+  }
+}
+
+function expectResult(result: ChatResult): void {
+  expectThat(typeof result === 'object' && (result as unknown) !== null, `the result is ${shown(result)}`);
+  const { content, finishReason, reasoning, usage } = result;
   expectThat(typeof content === 'string', `the content is ${shown(content)}`);
   expectThat(
     ['stop', 'length', 'content_filter'].includes(finishReason),

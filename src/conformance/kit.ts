@@ -14,12 +14,20 @@ export interface Verdict {
   readonly failure?: unknown;
 }
 
+/** How long a check may take: several whole calls, of a model that thinks. */
+const patienceMs = 120_000;
+
 /** Runs one check after the other; a failure does not stop the rest. */
-export async function runChecks<Subject>(checks: readonly Check<Subject>[], subject: Subject): Promise<Verdict[]> {
+export async function runChecks<Subject>(
+  checks: readonly Check<Subject>[],
+  subject: Subject,
+  limitMs = patienceMs,
+): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   for (const { name, run } of checks) {
+    const outOfTime = () => new OutOfTime(`a call does not end: this took more than ${limitMs / 1000} s`);
     verdicts.push(
-      await run(subject).then(
+      await within(limitMs, () => run(subject), outOfTime).then(
         () => ({ check: name }),
         (failure: unknown) => ({ check: name, failure }),
       ),
@@ -32,6 +40,9 @@ export async function runChecks<Subject>(checks: readonly Check<Subject>[], subj
 export class Nonconformance extends Error {
   override readonly name = 'Nonconformance';
 }
+
+/** A check that did not end. What it waits for may go on. */
+export class OutOfTime extends Nonconformance {}
 
 export function expectThat(kept: boolean, broken: string, cause?: unknown): asserts kept {
   if (!kept) throw new Nonconformance(broken, { cause });
@@ -80,10 +91,19 @@ export const promptMs = 250;
 
 /** Rejects when the promise takes longer than that. */
 export async function promptly<T>(promise: Promise<T>, what: string): Promise<T> {
+  return within(
+    promptMs,
+    () => promise,
+    () => new Nonconformance(`${what} took more than ${promptMs} ms`),
+  );
+}
+
+/** The clock runs before the work begins. */
+async function within<T>(ms: number, work: () => Promise<T>, failure: () => Error): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Nonconformance(`${what} took more than ${promptMs} ms`)), promptMs);
+  const timer = setTimeout(() => late.reject(failure()), ms);
   try {
-    return await Promise.race([promise, late.promise]);
+    return await Promise.race([work(), late.promise]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,4 +1,5 @@
 /** Opens an engine for the kit as the service would: out of settings, in contexts of the service's own making. */
+import { mkdirSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,20 +7,26 @@ import { pino } from 'pino';
 import { openEngines } from '../engines.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Subject } from './subject.ts';
+import { programsWith } from './traces.ts';
 
 /** `use` is as in the settings; a relative path is relative to `baseDir`. */
 export function openerOf(use: string, baseDir: string): Subject['open'] {
   return async (options) => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'parlance-kit-'));
-    const remove = () => rm(dataDir, { recursive: true, force: true });
+    const directory = await mkdtemp(join(tmpdir(), 'parlance-kit-'));
+    const temporary = takeForSystems(join(directory, 'tmp'));
+    const remove = async () => {
+      temporary.restore();
+      await rm(directory, { recursive: true, force: true, maxRetries: 2 });
+    };
     try {
       const { PATH, HOME, FFMPEG } = process.env;
-      const env = { PATH, HOME, FFMPEG, DATA_DIR: dataDir };
-      const settings = { ...loadSettings(env, dataDir), engines: { subject: { ...options, use } }, baseDir };
+      const env = { PATH, HOME, FFMPEG, DATA_DIR: join(directory, 'data') };
+      const settings = { ...loadSettings(env, directory), engines: { subject: { ...options, use } }, baseDir };
       const engines = await openEngines(settings, env, pino({ level: 'silent' }));
       return {
         registry: engines.registry,
-        leftovers: () => readdir(engines.workspace.path),
+        leftovers: async () => [...(await readdir(engines.workspace.path)), ...(await readdir(temporary.path))],
+        programs: () => programsWith(`TMPDIR=${temporary.path}`),
         async [Symbol.asyncDispose]() {
           await engines[Symbol.asyncDispose]();
           await remove();
@@ -30,4 +37,16 @@ export function openerOf(use: string, baseDir: string): Subject['open'] {
       throw error;
     }
   };
+}
+
+/** An engine that writes where nobody lent it a place writes here; and what it starts is known by this variable. */
+function takeForSystems(path: string) {
+  const { TMPDIR } = process.env;
+  mkdirSync(path);
+  process.env.TMPDIR = path;
+  const restore = () => {
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
+  };
+  return { path, restore };
 }

@@ -72,7 +72,7 @@ export const speechChecks: readonly Check<Subject>[] = [
 
   check('a caller who leaves is let go at once, with the reason', async (opened) => {
     const call = { text: text.repeat(20) };
-    await leaveAtSeveralMoments(async (signal) => soundOf(await synthesize(opened, call, signal), 'mp3'));
+    await leaveAtSeveralMoments(opened, async (signal) => soundOf(await synthesize(opened, call, signal), 'mp3'));
   }),
 
   check('who stops listening is let go at once', async (opened) => {
@@ -107,11 +107,17 @@ async function synthesize(
   return engine.synthesize({ text, model: engineId, format: 'mp3', ...call }, { signal });
 }
 
-async function soundOf({ mediaType, audio }: Speech, format: SpeechFormat): Promise<Buffer> {
+async function soundOf(speech: Speech, format: SpeechFormat): Promise<Buffer> {
+  const { mediaType, audio } = Object(speech) as Partial<Speech>;
+  const isSpeech = audio !== undefined && Symbol.asyncIterator in Object(audio);
+  expectThat(isSpeech, `the answer is ${shown(speech)}, not { mediaType, audio } with an async iterable of bytes`);
   const form = forms[format];
   expectThat(mediaType === form.mediaType, `${format} is said to be ${shown(mediaType)}, not ${form.mediaType}`);
   const chunks: Uint8Array[] = [];
-  for await (const chunk of audio) chunks.push(chunk);
+  for await (const chunk of audio) {
+    expectThat(chunk instanceof Uint8Array, `the audio yields ${typeof chunk}, not bytes (Uint8Array)`);
+    chunks.push(chunk);
+  }
   const sound = Buffer.concat(chunks);
   expectThat(
     form.begins.test(sound.toString('latin1', 0, 12)),

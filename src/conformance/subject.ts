@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { availabilityCodes, type AvailabilityCode, type Capability } from '../../engines/contract.ts';
 import { availabilityOf, RegistryError, type Registry, type ServedModel } from '../../engines/registry.ts';
-import { expectThat, Nonconformance, promptly, shown, type Check } from './kit.ts';
+import { expectThat, Nonconformance, promptly, promptMs, shown, type Check } from './kit.ts';
+import { held, leftAfter } from './traces.ts';
 
 export interface Subject {
   /** With which the engine works. */
@@ -13,12 +14,14 @@ export interface Subject {
 
 export interface OpenSubject extends AsyncDisposable {
   readonly registry: Registry;
-  /** The files in the directories that were lent to the engine, now. */
+  /** The files in the directories that were lent to the engine, and in what it takes for the system's, now. */
   readonly leftovers: () => Promise<readonly string[]>;
+  /** The command lines of the programs that it has started and that still run, also when it no longer does. */
+  readonly programs: () => Promise<readonly string[]>;
 }
 
 /** The subject as a check finds it. */
-export type Opened<S extends Subject> = S & Pick<OpenSubject, 'registry' | 'leftovers'>;
+export type Opened<S extends Subject> = S & Pick<OpenSubject, 'registry' | 'leftovers' | 'programs'>;
 
 /** A check of the engine as its options make it, opened for this check alone. */
 export function check<S extends Subject>(name: string, run: (opened: Opened<S>) => Promise<void>): Check<S> {
@@ -26,9 +29,13 @@ export function check<S extends Subject>(name: string, run: (opened: Opened<S>) 
     name,
     async run(subject) {
       await using opened = await subject.open(subject.options);
-      await run({ ...subject, registry: opened.registry, leftovers: opened.leftovers });
+      await run(toOpened(subject, opened));
     },
   };
+}
+
+function toOpened<S extends Subject>(subject: S, { registry, leftovers, programs }: OpenSubject): Opened<S> {
+  return { ...subject, registry, leftovers, programs };
 }
 
 /** What passes by itself must not make a frontend hide its microphone; what does not must. */
@@ -99,10 +106,13 @@ export const optionsCheck: Check<Subject> = {
         (error: unknown) => error instanceof RegistryError,
       );
     await start({});
-    expectThat(await isRefused({ 'no-such-option': true }), 'it takes the option "no-such-option"');
+    expectThat(
+      await isRefused({ 'no-such-option': true }),
+      'it takes the option "no-such-option"; `additionalProperties: false` in its `options` refuses it',
+    );
     for (const name of Object.keys(options)) {
       const refusals = [await isRefused({ [name]: { 'no such': [null] } }), await isRefused({ [name]: -0.5 })];
-      expectThat(refusals.includes(true), `its option "${name}" takes anything`);
+      expectThat(refusals.includes(true), `its option "${name}" takes anything; say in its \`options\` what it may be`);
     }
   },
 };
@@ -124,41 +134,17 @@ function outlivingCheck<S extends Subject>(calls: (opened: Opened<S>) => Promise
   return {
     name: 'no child process and no connection outlives it',
     async run(subject) {
-      const before = held();
+      const before = await held(() => Promise.resolve([]));
+      let programs: OpenSubject['programs'];
       {
         await using opened = await subject.open(subject.options);
-        await calls({ ...subject, registry: opened.registry, leftovers: opened.leftovers });
+        programs = opened.programs;
+        await calls(toOpened(subject, opened));
       }
-      const deadline = performance.now() + goneWithinMs;
-      let left = heldMoreThan(before);
-      while (left !== '' && performance.now() < deadline) {
-        await sleep(10);
-        left = heldMoreThan(before);
-      }
+      const left = await leftAfter(goneWithinMs, before, programs);
       expectThat(left === '', `it leaves ${left}`);
     },
   };
-}
-
-const resources = new Map([
-  ['ProcessWrap', 'a child process'],
-  ['TCPSocketWrap', 'a connection'],
-  ['TLSWrap', 'a connection'],
-]);
-
-/** What keeps this process busy, by kind. */
-function held(): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  return counts;
-}
-
-function heldMoreThan(before: ReadonlyMap<string, number>): string {
-  const now = held();
-  return [...resources]
-    .filter(([kind]) => (now.get(kind) ?? 0) > (before.get(kind) ?? 0))
-    .map(([, name]) => name)
-    .join(', ');
 }
 
 /** The first model that can be asked. */
@@ -174,9 +160,10 @@ export async function firstThatWorks<C extends Capability>(registry: Registry, c
 
 /**
  * Leaves so many milliseconds after the call; a call that is over by then has nothing to show. What the call rejects
- * with must be the reason for which the caller left.
+ * with must be the reason for which the caller left, and the work must end with it.
  */
-export async function leaveAfter(ms: number, call: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+async function leaveAfter(ms: number, { programs }: Opened<Subject>, call: SignalledCall): Promise<void> {
+  const before = await held(programs);
   const reason = new Error('the caller has left');
   const caller = new AbortController();
   const outcome = call(caller.signal).then(
@@ -185,13 +172,19 @@ export async function leaveAfter(ms: number, call: (signal: AbortSignal) => Prom
   );
   await Promise.race([outcome, sleep(ms)]);
   caller.abort(reason);
-  const error = await promptly(outcome, `a call whose caller left after ${Math.round(ms)} ms`);
+  const what = `a call whose caller left after ${Math.round(ms)} ms`;
+  const error = await promptly(outcome, what);
   const isOver = ms > 0 && error === undefined;
+  expectThat(isOver || error !== undefined, `${what} is answered all the same`);
   expectThat(isOver || error === reason, 'it does not reject with the reason for which the caller left', error);
+  const left = await leftAfter(promptMs, before, programs);
+  expectThat(left === '', `${what} rejects, but ${promptMs} ms later there is still ${left}`);
 }
 
+type SignalledCall = (signal: AbortSignal) => Promise<unknown>;
+
 /** Leaves at several moments of a call, by how long it takes when it is let run. */
-export async function leaveAtSeveralMoments(call: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+export async function leaveAtSeveralMoments(opened: Opened<Subject>, call: SignalledCall): Promise<void> {
   const timed = async () => {
     const started = performance.now();
     await call(new AbortController().signal);
@@ -199,5 +192,5 @@ export async function leaveAtSeveralMoments(call: (signal: AbortSignal) => Promi
   };
   // The first call may find everything cold.
   const wholeMs = Math.min(await timed(), await timed());
-  for (const share of [0, 0.25, 0.5, 0.75]) await leaveAfter(share * wholeMs, call);
+  for (const share of [0, 0.25, 0.5, 0.75]) await leaveAfter(share * wholeMs, opened, call);
 }

@@ -41,7 +41,7 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = [
 
   check('words become a transcript', async (opened) => {
     await using recording = await opened.record('words');
-    const { text, language, durationMs } = await transcribe(opened, recording);
+    const { text, language, durationMs } = transcriptOf(await transcribe(opened, recording));
     expectThat(typeof text === 'string' && text !== '', `the transcript of words has the text ${shown(text)}`);
     expectThat(!/[\r\n]/.test(text), `the text is not one continuous string: ${shown(text)}`);
     const isCode = language === null || (typeof language === 'string' && /^[a-z]{2}$/.test(language));
@@ -53,7 +53,7 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = [
 
   check('silence is no text in no language', async (opened) => {
     await using recording = await opened.record('silence');
-    const { text, language } = await transcribe(opened, recording);
+    const { text, language } = transcriptOf(await transcribe(opened, recording));
     expectThat(text === '', `it heard ${shown(text)}`);
     expectThat(language === null, `it heard the language ${shown(language)}`);
   }),
@@ -70,7 +70,7 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = [
   }),
 
   check('a caller who leaves is let go at once, with the reason', async (opened) => {
-    await leaveAtSeveralMoments(async (signal) => {
+    await leaveAtSeveralMoments(opened, async (signal) => {
       await using recording = await opened.record('words');
       await transcribe(opened, recording, {}, signal);
     });
@@ -102,4 +102,9 @@ async function transcribe(
   const { engine, engineId } = await firstThatWorks(registry, 'transcription');
   const recording = { path, bytes, container, mediaType };
   return engine.transcribe({ recording, model: engineId, ...call }, { signal });
+}
+
+function transcriptOf(answer: unknown): Transcript {
+  expectThat(typeof answer === 'object' && answer !== null, `the transcript is ${shown(answer)}`);
+  return answer as Transcript;
 }

@@ -1,6 +1,6 @@
 /** The kit for chat catches what it is to catch. */
 import { chatChecks } from '../../src/conformance/chat.ts';
-import { badListings, badOptions, describeKit, ownEngineError } from './support.ts';
+import { badEndings, badListings, badOptions, describeKit, goesOn, litters, ownEngineError } from './support.ts';
 
 /** Greets; calls the tool `repeat` when it is asked to, and says what that answered. */
 const good = `
@@ -20,6 +20,7 @@ const good = `
       await writeFile(directory.path + '/notes', 'of the work');
       await sleep(150, undefined, { signal }).catch(() => signal.throwIfAborted());
     },
+    toRun: (events) => events,
     run: async (tool, { signal }) => {
       try {
         return { ok: true, output: await tool.run({ text: 'alpha' }, { signal, emit: () => undefined }) };
@@ -51,22 +52,33 @@ const good = `
     create: (_options, context) => ({
       models: own.models,
       availability: own.availability,
-      async *complete(call, options) {
-        options.signal.throwIfAborted();
-        own.refuse(call);
-        await own.think(context, options);
-        const [tool] = options.tools;
-        if (tool) yield* own.answer(1, yield* own.call(tool, options, own), own);
-        else yield* own.answer(0, 'Hello.', own);
-      },
+      complete: (call, options) => own.toRun(complete(own, context, call, options)),
     }),
   });
+  async function* complete(own, context, call, options) {
+    options.signal.throwIfAborted();
+    own.refuse(call);
+    await own.think(context, options);
+    const [tool] = options.tools;
+    if (tool) yield* own.answer(1, yield* own.call(tool, options, own), own);
+    else yield* own.answer(0, 'Hello.', own);
+  }
   export default engineOf(parts);`;
 
 const result = `{ content: 'Hello.', finishReason: 'stop', reasoning: null, usage: null }`;
 const started = `yield { type: 'step-started', step: 0 };`;
 const said = `yield { type: 'content-delta', step: 0, delta: 'Hello.' };`;
 const completed = `yield { type: 'completed', result: ${result} };`;
+
+/** Tells of the call of a tool what is not so. */
+const telling = (type: string, lie: string) => `call: async function* (...call) {
+  const events = parts.call(...call);
+  for (;;) {
+    const { value, done } = await events.next();
+    if (done) return value;
+    yield value.type === '${type}' ? { ...value, ${lie} } : value;
+  }
+}`;
 
 const bad = {
   ...badListings,
@@ -75,6 +87,9 @@ const bad = {
     'throws an ordinary error': `refuse: ({ model }) => { if (model !== 'mind') throw new Error('no such model'); }`,
   },
   'a question is answered, and the events obey the contract': {
+    'answers with a promise of its events': `toRun: async (events) => events`,
+    'yields what is no event': `answer: async function* () { ${started} yield undefined; ${completed} }`,
+    'ends without what it should have': `answer: async function* () { ${started} yield { type: 'completed' }; }`,
     'tells no result': `answer: async function* () { ${started} ${said} }`,
     'tells its result twice': `answer: async function* () { ${started} ${said} ${completed} ${completed} }`,
     'goes on after its result': `answer: async function* () { ${started} ${said} ${completed} ${said} }`,
@@ -96,6 +111,11 @@ const bad = {
     }`,
   },
   'a tool that the model calls is run, and its answer is used': {
+    'hands on the arguments as they came': telling('tool-started', `arguments: '{"text":"alpha"}'`),
+    'does not name it': telling('tool-started', `name: ''`),
+    'does not say how it went': telling('tool-finished', `ok: undefined`),
+    'answers with an object': telling('tool-finished', `output: { text: 'alpha' }`),
+    'does not say how long it took': telling('tool-finished', `durationMs: undefined`),
     'does not run it': `run: async () => ({ ok: true, output: 'alpha' })`,
     'does not tell of its end': `call: async function* (tool, options, own) {
       for await (const event of parts.call(tool, options, own)) if (event.type !== 'tool-finished') yield event;
@@ -109,16 +129,20 @@ const bad = {
     }`,
   },
   'a tool that fails does not fail the chat': {
+    'hands on the error as it came': telling('tool-finished', `error: new Error('No.')`),
     'tells it as a success': `run: async (...call) => ({ ...await parts.run(...call), ok: true })`,
   },
   'a caller who leaves is let go at once, with the reason': {
     'works to the end': `think: () => sleep(400)`,
+    'answers all the same': `think: () => undefined`,
+    'goes on behind its back': goesOn('think'),
     'rejects with an error of its own': `think: (...call) => parts.think(...call).catch(() => { throw new Error(); })`,
   },
   'who stops listening is let go at once': {
     'takes its time': `answer: async function* (...call) { try { yield* parts.answer(...call); } finally { await sleep(400); } }`,
   },
   'nothing is left behind, however a call ends': {
+    'writes where nobody lent it a place': litters('think'),
     'leaves a directory': `think: async (context, options) => {
       await context.temporaryDirectory();
       await parts.think(context, options);
@@ -126,6 +150,7 @@ const bad = {
   },
   'no child process and no connection outlives it': {
     'leaves a child process': `think: async () => { spawn('sleep', ['5']); }`,
+    ...badEndings('think'),
   },
   ...badOptions,
 };

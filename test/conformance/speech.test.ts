@@ -1,6 +1,6 @@
 /** The kit for speech catches what it is to catch. */
 import { speechChecks } from '../../src/conformance/speech.ts';
-import { badListings, badOptions, describeKit, ownEngineError } from './support.ts';
+import { badEndings, badListings, badOptions, describeKit, goesOn, litters, ownEngineError } from './support.ts';
 
 /** Makes wav and what looks like mp3, a hundred bytes for a character. */
 const good = `
@@ -63,6 +63,8 @@ const bad = {
     'throws an ordinary error': `refuse: ({ model }) => { if (model !== 'mouth') throw new Error('no such model'); }`,
   },
   'a text becomes sound, and a longer one more of it': {
+    'answers without sound': `audio: () => undefined`,
+    'makes text': `audio: async function* () { yield 'ID3'; }`,
     'makes nothing': `audio: async function* () {}`,
     'makes an error page': `audio: async function* () { yield Buffer.from('<html>'); }`,
     'says the same whatever the text': `audio: (call, options) => parts.audio({ ...call, text: 'a' }, options)`,
@@ -82,12 +84,14 @@ const bad = {
   },
   'a caller who leaves is let go at once, with the reason': {
     'works to the end': `work: () => sleep(400)`,
+    'goes on behind its back': goesOn('work'),
     'rejects with an error of its own': `work: (...call) => parts.work(...call).catch(() => { throw new Error(); })`,
   },
   'who stops listening is let go at once': {
     'takes its time': `audio: async function* (...call) { try { yield* parts.audio(...call); } finally { await sleep(400); } }`,
   },
   'nothing is left behind, however a call ends': {
+    'writes where nobody lent it a place': litters('work'),
     'leaves a directory': `work: async (context, options) => {
       await context.temporaryDirectory();
       await parts.work(context, options);
@@ -95,6 +99,7 @@ const bad = {
   },
   'no child process and no connection outlives it': {
     'leaves a child process': `work: async () => { spawn('sleep', ['5']); }`,
+    ...badEndings('work'),
   },
   ...badOptions,
 };

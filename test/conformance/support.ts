@@ -55,6 +55,9 @@ export function describeKit<S extends Subject>(name: string, { checks, good, bad
     it.each(cases)('catches by "$rule" an engine that $what', async ({ rule, difference }) => {
       const subject = await subjectFrom(`
         import { spawn } from 'node:child_process';
+        import { mkdtemp } from 'node:fs/promises';
+        import { createServer } from 'node:net';
+        import { tmpdir } from 'node:os';
         import { setTimeout as sleep } from 'node:timers/promises';
         import { engineOf, parts } from './good.js';
         export default engineOf({ ...parts, ${difference} });`);
@@ -91,6 +94,27 @@ export const badOptions = {
     'does not start with the right ones': `options: { ...parts.options, required: ['pitch'] }`,
   },
 } as const;
+
+/** Where a part of an engine does its work, it also does this. */
+const also = (part: string, deed: string) => `${part}: async (...call) => { ${deed}; return parts.${part}(...call); }`;
+
+/** Rejects as it should, but its work does not end. */
+export const goesOn = (part: string) => also(part, `spawn('sleep', ['3'])`);
+
+export const litters = (part: string) => also(part, `await mkdtemp(tmpdir() + '/litter-')`);
+
+/** By itself each of them is gone after some seconds. */
+export const badEndings = (part: string) => ({
+  'leaves a child process that it disowns': also(part, `spawn('sleep', ['5'], { detached: true }).unref()`),
+  'ends the shell, but not what the shell has started': also(
+    part,
+    `const shell = spawn('sh', ['-c', 'sleep 5; true']); setTimeout(() => shell.kill(), 50)`,
+  ),
+  'leaves a server': also(
+    part,
+    `const server = createServer().listen(0); setTimeout(() => server.close(), 5000).unref()`,
+  ),
+});
 
 /** As an engine of another package has it: a copy of its own. */
 export const ownEngineError = `

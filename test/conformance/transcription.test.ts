@@ -1,7 +1,7 @@
 /** The kit for transcription catches what it is to catch. */
 import { transcriptionChecks } from '../../src/conformance/transcription.ts';
 import { openRecorder } from '../../src/conformance/recordings.ts';
-import { badListings, badOptions, describeKit, ownEngineError } from './support.ts';
+import { badEndings, badListings, badOptions, describeKit, goesOn, litters, ownEngineError } from './support.ts';
 
 /** Hears any sound as words. Keeps every rule. */
 const good = `
@@ -52,6 +52,7 @@ const bad = {
     'throws an ordinary error': `refuse: ({ model }) => { if (model !== 'ears') throw new Error('no such model'); }`,
   },
   'words become a transcript': {
+    'answers nothing at all': `hear: () => undefined`,
     'names the language in English': `hear: (...heard) => ({ ...parts.hear(...heard), language: 'english' })`,
     'leaves the language out': `hear: () => ({ text: 'alpha' })`,
     'hears nothing': `hear: () => ({ text: '', language: null })`,
@@ -77,9 +78,11 @@ const bad = {
     'works to the end': `
       decode: (context, recording) => parts.decode(context, recording, { signal: new AbortController().signal }),
       work: () => sleep(400)`,
+    'goes on behind its back': goesOn('work'),
     'rejects with an error of its own': `decode: (...call) => parts.decode(...call).catch(() => { throw new Error(); })`,
   },
   'nothing is left behind, however a call ends': {
+    'writes where nobody lent it a place': litters('work'),
     'leaves a directory': `work: async (context, wavPath, options) => {
       await context.temporaryDirectory();
       await parts.work(context, wavPath, options);
@@ -94,6 +97,7 @@ const bad = {
   },
   'no child process and no connection outlives it': {
     'leaves a child process': `work: async () => { spawn('sleep', ['5']); }`,
+    ...badEndings('work'),
   },
   ...badOptions,
 };

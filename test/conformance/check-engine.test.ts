@@ -1,0 +1,149 @@
+/** What the author of an engine reads: each verdict when it is there, and where in the engine it went wrong. */
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { EngineError } from '../../engines/contract.ts';
+import { Nonconformance, OutOfTime, runChecks } from '../../src/conformance/kit.ts';
+import { openRecorder, spokenWords } from '../../src/conformance/recordings.ts';
+import { createReport } from '../../src/conformance/report.ts';
+import { runScript } from '../support/scripts.ts';
+import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+import { toneWav } from '../support/tone-model.ts';
+
+/** Says hello, and does something beside it. */
+const engine = (deed: string) => `
+  export default {
+    contract: 1,
+    name: 'mind',
+    capability: 'chat',
+    options: { type: 'object', properties: {}, additionalProperties: false },
+    create: () => ({
+      models: async () => [{ id: 'mind', local: true }],
+      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+      async *complete(_call, { signal }) {
+        signal.throwIfAborted();
+        ${deed}
+        yield { type: 'step-started', step: 0 };
+        yield { type: 'content-delta', step: 0, delta: 'Hello.' };
+        const result = { content: 'Hello.', finishReason: 'stop', reasoning: null, usage: null };
+        yield { type: 'completed', result };
+      },
+    }),
+  };`;
+
+async function check(source: string, ...args: readonly string[]) {
+  const cwd = await temporaryDirectory();
+  await writeFiles(cwd, { 'engine.mjs': source });
+  await mkdir(join(cwd, 'temporary'));
+  const end = await runScript('src/check-engine.ts', ['./engine.mjs', ...args], {
+    cwd,
+    env: { TMPDIR: join(cwd, 'temporary') },
+  });
+  expect(await readdir(join(cwd, 'temporary'))).toEqual([]);
+  return end;
+}
+
+describe('check-engine', () => {
+  it('says where an engine throws, and what is behind it', async () => {
+    const { code, stdout } = await check(
+      engine(`throw new Error('It broke.', { cause: new TypeError('no such thing') });`),
+    );
+    expect(stdout).toMatch(
+      / {2}BROKEN a question is answered.*\n {9}Error: It broke\.\n {9} +at Object\.complete \(.*engine\.mjs:12:\d+\)\n {9}.*\n/,
+    );
+    expect(stdout).toContain('because of TypeError: no such thing');
+    expect(stdout).not.toContain('conformance/');
+    expect(stdout).toContain('for the same reason');
+    expect(code).toBe(1);
+  });
+
+  it('takes an error that nobody can catch for a broken rule, and goes on', async () => {
+    const { code, stdout, stderr } = await check(engine(`void Promise.reject(new Error('left alone'));`));
+    expect(stdout).toMatch(
+      / {2}BROKEN a question is answered.*\n {9}it throws where nobody can catch it\n {9}because of Error: left alone\n/,
+    );
+    expect(stdout).toContain('  ok     right options start it');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+  });
+
+  it('ends, whatever the engine keeps alive', async () => {
+    const { stdout } = await check(engine('setInterval(() => undefined, 1000);'));
+    expect(stdout).toContain('  ok     a question is answered');
+  });
+
+  it('says why an engine cannot be opened, without explaining itself', async () => {
+    const source = engine('').replace(
+      'create: () => (',
+      `create: () => { throw new Error('nobody is home'); }, x: () => (`,
+    );
+    expect(await check(source)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'engines.subject: the engine mind could not be created: nobody is home\n',
+    });
+  });
+
+  it('says what is wrong with its arguments', async () => {
+    const { code, stderr } = await check(engine(''), '--options', '{words: 1}');
+    expect(stderr).toMatch(/^--options is no JSON: .*\n\ncheck-engine ENGINE /);
+    expect(code).toBe(2);
+    expect((await check(engine(''), '--words', 'engine.mjs')).stderr).toMatch(
+      /^--words: engine\.mjs is no WAV file of /,
+    );
+  });
+});
+
+describe('the kit', () => {
+  it('does not wait for ever', async () => {
+    const never = { name: 'a call ends', run: () => new Promise<void>(() => undefined) };
+    const [verdict, next] = await runChecks(
+      [never, { name: 'so does the next', run: () => Promise.resolve() }],
+      {},
+      50,
+    );
+    expect(verdict?.failure).toBeInstanceOf(OutOfTime);
+    expect(String(verdict?.failure)).toBe('Nonconformance: a call does not end: this took more than 0.05 s');
+    expect(next).toEqual({ check: 'so does the next' });
+  });
+
+  it('tells of a failure once', () => {
+    const lines: string[] = [];
+    const tell = createReport((line) => lines.push(line));
+    const cause = new EngineError('engine-failed', 'It failed.');
+    cause.stack = 'EngineError: It failed.\n    at mine (/engine.js:1:2)\n    at its (node:events:3:4)';
+    tell({ check: 'one' });
+    for (const check of ['two', 'three'])
+      tell({ check, failure: new Nonconformance('It should not fail.', { cause }) });
+    tell({ check: 'four', failure: new Nonconformance('It fails with It failed.', { cause }) });
+    tell({ check: 'five', failure: 'no error' });
+    expect(lines.join('\n').split('\n')).toEqual([
+      '  ok     one',
+      '  BROKEN two',
+      '         It should not fail.',
+      '         because of EngineError (engine-failed): It failed.',
+      '             at mine (/engine.js:1:2)',
+      '  BROKEN three',
+      '         for the same reason',
+      '  BROKEN four',
+      '         It fails with It failed.',
+      '             at mine (/engine.js:1:2)',
+      '  BROKEN five',
+      "         'no error'",
+    ]);
+  });
+
+  it('takes words in the form whose length it knows, and in no other', async () => {
+    const folder = await temporaryDirectory();
+    const words = await readFile(spokenWords);
+    const wrong = {
+      'rate.wav': toneWav({ words: ['alpha'], rate: 44_100 }),
+      'none.wav': words.subarray(44),
+      'cut.wav': words.subarray(0, 20),
+    };
+    for (const [name, content] of Object.entries(wrong)) {
+      const path = join(folder, name);
+      await writeFile(path, content);
+      await expect(openRecorder(path)).rejects.toThrow('is no WAV file of 16 kHz, mono, 16 bits');
+    }
+  });
+});
