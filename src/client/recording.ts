@@ -7,8 +7,16 @@ export type RecordingSource = Blob | Uint8Array | string;
 /** The service tells the container by the first bytes: name and media type are for the log of a proxy, if anything. */
 export async function toFilePart(source: RecordingSource, fileName?: string): Promise<FilePart> {
   if (typeof source === 'string') return { blob: await openFile(source), name: fileName ?? baseName(source) };
+  if (!isRecording(source)) {
+    throw new TypeError('A recording is a File, a Blob, its bytes, or in Node.js the path of a file.');
+  }
   const name = fileName ?? ('name' in source ? String(source.name) : 'recording');
   return { blob: source instanceof Blob ? source : new Blob([source]), name };
+}
+
+/** `new Blob` would take anything for a text: a FileList, an event. */
+function isRecording(source: unknown): boolean {
+  return source instanceof Blob || ArrayBuffer.isView(source) || source instanceof ArrayBuffer;
 }
 
 /** Neither imported nor required, so that a bundle for pages knows nothing of it. */

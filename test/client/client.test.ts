@@ -54,6 +54,16 @@ describe('transcribe', () => {
     });
   });
 
+  it.each([
+    ['nothing', undefined],
+    ['a list of files', { 0: new Blob(['RIFF']), length: 1 }],
+  ])('refuses %s', async (_what, source) => {
+    const transcribing = client.transcribe(source as unknown as Blob);
+    await expect(transcribing).rejects.toThrow(
+      new TypeError('A recording is a File, a Blob, its bytes, or in Node.js the path of a file.'),
+    );
+  });
+
   it('rejects for a path that is not there as Node.js does', async () => {
     await expect(client.transcribe('/not/there.wav')).rejects.toThrow('Unable to open file as blob');
   });

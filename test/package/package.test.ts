@@ -1,10 +1,13 @@
 /** `npm pack`, as another project has it: on the oldest Node.js that is allowed, and on ours. */
-import { cp, readFile, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { existsSync, readdirSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { run } from '../support/programs.ts';
+import { writeFiles } from '../support/temporary.ts';
 import { toneWav } from '../support/tone-model.ts';
 import { addressOf, installPackage, oldestNode, start, type InstalledPackage } from './support/installed.ts';
 
@@ -210,19 +213,71 @@ describe('the command', () => {
     expect(stdout).not.toContain('npm run');
   });
 
-  it.runIf(process.platform === 'linux')(
-    'runs in little memory: one arena of the allocator, a small young generation',
-    async () => {
-      await using running = start(inside('node_modules/.bin/parlance'), [], {
-        node: installed.nodes.newest,
-        cwd: installed.project,
-        env: { DATA_DIR: inside('data'), TRANSCRIBE_SETUP: 'off', PORT: '0' },
-      });
-      await addressOf(running);
-      const listed = async (name: string) => (await readFile(`/proc/${running.pid}/${name}`, 'utf8')).split('\0');
-      expect(await listed('environ')).toContain('MALLOC_ARENA_MAX=1');
-      expect(await listed('cmdline')).toContain('--max-semi-space-size=4');
-      expect(running.said.stderr).not.toContain('Warning');
-    },
-  );
+  it.runIf(process.platform === 'linux')('runs with one arena of the allocator', async () => {
+    await using running = start(inside('node_modules/.bin/parlance'), [], {
+      node: installed.nodes.newest,
+      cwd: installed.project,
+      env: { DATA_DIR: inside('data'), TRANSCRIBE_SETUP: 'off', PORT: '0' },
+    });
+    await addressOf(running);
+    const environment = await readFile(`/proc/${running.pid}/environ`, 'utf8');
+    expect(environment.split('\0')).toContain('MALLOC_ARENA_MAX=1');
+    expect(running.said.stderr).not.toContain('Warning');
+  });
 });
+
+describe('the recipe of the README for contract tests', () => {
+  let readme: string;
+  let folder: string;
+
+  beforeAll(async () => {
+    readme = await readFile(join(home, 'README.md'), 'utf8');
+    folder = inside('recipe');
+    await writeFiles(folder, { 'package.json': { type: 'module' }, 'parlance.config.yaml': '{}\n' });
+    await symlink(inside('node_modules'), join(folder, 'node_modules'));
+    await writeFile(join(folder, 'memo.wav'), wav);
+  });
+
+  /** As it stands there, but for the port. */
+  async function follow(change: (tests: string) => string, env: Readonly<Record<string, string>> = {}) {
+    const port = String(await freePort());
+    const [, script = ''] = /```sh\n((?:(?!```).)*node_modules\/\.bin\/parlance.*?)```/s.exec(readme) ?? [];
+    const [, tests = ''] = /```js\n(\/\/ sandbox\.test\.js.*?)```/s.exec(readme) ?? [];
+    await writeFile(join(folder, 'recipe.sh'), script.replaceAll('8484', port));
+    await writeFile(join(folder, 'sandbox.test.js'), change(tests.replaceAll('8484', port)));
+    const all = { DATA_DIR: inside('data'), PORT: port, ...env };
+    await using running = start('sh', ['recipe.sh'], { node: installed.nodes.newest, cwd: folder, env: all });
+    const { code, stdout } = await running.ended;
+    await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
+    return { code, stdout };
+  }
+
+  it('works as it is written, in less than ten seconds', async () => {
+    const started = performance.now();
+    const { code, stdout } = await follow((tests) => tests);
+    expect(stdout).toMatch(/pass 2\n/);
+    expect(code).toBe(0);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  it('fails when a test of the consumer fails', async () => {
+    const { code, stdout } = await follow((tests) => tests.replace('has heard', 'has not heard'));
+    expect(stdout).toMatch(/fail 1\n/);
+    expect(code).toBe(1);
+  });
+
+  it('does not wait for a service that does not start', async () => {
+    const { code, stdout } = await follow((tests) => tests, { PARLANCE_CONFIG: 'not-there.yaml' });
+    expect(stdout).toBe('');
+    expect(code).not.toBe(0);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

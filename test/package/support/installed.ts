@@ -18,7 +18,7 @@ export interface InstalledPackage extends AsyncDisposable {
   readonly nodes: { readonly newest: string; readonly oldest: string };
 }
 
-export const oldestNode = '22.14.0';
+export const oldestNode = '22.19.0';
 
 /** Takes about 20 seconds; needs the npm registry, or npm's cache of it. */
 export async function installPackage(): Promise<InstalledPackage> {
