@@ -114,7 +114,7 @@ export class Registry {
     const instances = this.#instances.filter((instance) => instance.capability === capability);
     const lists = await Promise.all(
       instances.map(async ({ name, engine }) =>
-        (await explained(name, 'it cannot list its models', () => engine.models())).map((entry) => ({
+        (await listOf(name, engine)).map((entry) => ({
           id: entry.discovered ? `${name}/${entry.id}` : entry.id,
           engineId: entry.id,
           entry,
@@ -228,8 +228,18 @@ async function* createEngines(
     const engine = await explained(place, `the engine ${definition.name} could not be created`, () =>
       definition.create(settings, options.contextFor(name)),
     );
-    yield { capability: definition.capability, engine };
+    const lacks = (what: string) => refusal(place, `the engine ${definition.name} has no function \`${what}\``);
+    if (!hasMethod(engine, 'models')) throw lacks('models');
+    yield { capability: definition.capability, engine }; // from here on it has an owner who ends it
+    const missing = ['availability', verbs[definition.capability]].find((method) => !hasMethod(engine, method));
+    if (missing !== undefined) throw lacks(missing);
   }
+}
+
+const verbs = { transcription: 'transcribe', chat: 'complete', speech: 'synthesize' } as const;
+
+function hasMethod(engine: unknown, method: string): boolean {
+  return typeof (engine as Readonly<Record<string, unknown>> | undefined | null)?.[method] === 'function';
 }
 
 /** `use:` is a built-in folder name, else a path relative to the settings file, else a package name. */
@@ -237,7 +247,8 @@ async function loadDefinitions(name: string, use: string, options: RegistryOptio
   const builtIns = await listBuiltIns(options.builtIns ?? builtInFolder);
   const place = builtIns.get(use) ?? (await findModule(use, options.baseDir));
   if (place === undefined) {
-    const hint = `use one of ${[...builtIns.keys()].join(', ')}, a path such as ./my-engine.js, or the name of an installed package`;
+    const names = `use one of ${[...builtIns.keys()].join(', ')}, a path such as ./my-engine.js, or the name of an installed package`;
+    const hint = isPath(use) ? `there is no file ${resolve(options.baseDir, use)}` : names;
     throw new RegistryError(`engines.${name}.use: "${use}" is no engine; ${hint}`);
   }
   const module = await explained(
@@ -261,8 +272,10 @@ async function listBuiltIns(folder: string): Promise<Map<string, string>> {
   return found;
 }
 
+const isPath = (use: string) => use.startsWith('.') || isAbsolute(use);
+
 async function findModule(use: string, baseDir: string): Promise<string | undefined> {
-  if (!use.startsWith('.') && !isAbsolute(use)) return findPackage(use, join(baseDir, 'settings.js'));
+  if (!isPath(use)) return findPackage(use, join(baseDir, 'settings.js'));
   const path = resolve(baseDir, use);
   return (await isFile(path)) ? path : undefined;
 }
@@ -327,6 +340,14 @@ async function checkOptions(
     secret: /key|token|secret|password|headers/i.test(pointer),
   }));
   throw new RegistryError(lines.join('\n'));
+}
+
+async function listOf(name: string, engine: Engine): Promise<readonly ModelEntry[]> {
+  return explained(name, 'it cannot list its models', async () => {
+    const list: unknown = await engine.models();
+    if (!Array.isArray(list)) throw new TypeError('`models()` gives no list');
+    return list as readonly ModelEntry[];
+  });
 }
 
 /** A failure of someone else's code, with the place in the settings that brought it in. */

@@ -23,6 +23,9 @@ const tiny = `
       models: async () => models ?? [{ id: context.instance, local: true }],
       availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
       transcribe: async ({ model }) => ({ text: 'heard by ' + model, language: null }),
+      // For those that say they chat or speak: nobody asks them to.
+      async *complete() {},
+      synthesize: async () => undefined,
       [Symbol.asyncDispose]: async () => context.log.info({}, context.instance + ' has ended'),
     }),
   };`;
@@ -154,16 +157,18 @@ describe('`use:` finds an engine', () => {
 describe('a start is refused', () => {
   it('for a `use` that is no engine, with the built-in names', async () => {
     const hint = 'use one of tiny, typed, a path such as ./my-engine.js, or the name of an installed package';
-    for (const use of [
-      'tinny',
-      'fs',
-      'node:fs',
-      './nowhere.js',
-      '/nowhere.js',
-      '.',
-      'http://127.0.0.1/engine.js',
-      '',
-    ]) {
+    for (const use of ['tinny', 'fs', 'node:fs', 'http://127.0.0.1/engine.js', '']) {
+      expect(await refusal({ mine: { use } })).toBe(`engines.mine.use: "${use}" is no engine; ${hint}`);
+    }
+  });
+
+  it('for a `use` that is a path to no file, with the whole path', async () => {
+    for (const [use, path] of [
+      ['./nowhere.js', join(home, 'nowhere.js')],
+      ['/nowhere.js', '/nowhere.js'],
+      ['.', home],
+    ] as const) {
+      const hint = `there is no file ${path}`;
       expect(await refusal({ mine: { use } })).toBe(`engines.mine.use: "${use}" is no engine; ${hint}`);
     }
   });
@@ -229,6 +234,19 @@ describe('a start is refused', () => {
     'cannot list its models': {
       members: `create: () => ({ models: async () => { throw new Error('forgot them'); } })`,
       says: 'it cannot list its models: forgot them',
+    },
+    'lists its models as something else': {
+      members: `create: () => ({ models: async () => 'a, b', availability() {}, transcribe() {} })`,
+      says: 'it cannot list its models: `models()` gives no list',
+    },
+    'is nothing': { members: 'create() {}', says: 'the engine tiny has no function `models`' },
+    'cannot tell whether it works': {
+      members: `create: () => ({ models: async () => [], transcribe() {} })`,
+      says: 'the engine tiny has no function `availability`',
+    },
+    'cannot do what it is there for': {
+      members: `create: () => ({ models: async () => [], availability() {} })`,
+      says: 'the engine tiny has no function `transcribe`',
     },
   };
   it.each(Object.entries(failing))('for an engine that %s, with the name of the instance', async (_what, engine) => {
