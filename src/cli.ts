@@ -13,7 +13,7 @@ const commands: Readonly<Record<string, Command>> = {
   start: {
     about: 'start the service; this is also what happens without a command',
     run: async () => {
-      inLittleMemory();
+      withOneArena();
       process.env.NODE_ENV ??= 'production'; // answers are held against the contract where it is worked on
       await import('./main.ts');
     },
@@ -58,13 +58,11 @@ function version(): string {
 }
 
 /**
- * Begins anew with what keeps the service small, and what a process cannot change once it runs (on Node.js 22.15 and
- * later). The allocator of glibc keeps what each thread gave back, but for one arena for all of them; V8 lets 32 MB
- * of what is read and written gather before it collects; a quarter of that is as fast.
+ * The allocator of glibc keeps what each thread gave back; with one arena for all of them the service stays small. It
+ * reads the variable once, before any of our code runs, so this process begins anew.
  */
-function inLittleMemory(): void {
+function withOneArena(): void {
   const { env, execArgv, execPath, argv, platform } = process;
   if (platform !== 'linux' || env.MALLOC_ARENA_MAX !== undefined) return;
-  const options = ['--max-semi-space-size=4', ...execArgv];
-  process.execve?.(execPath, [execPath, ...options, ...argv.slice(1)], { ...env, MALLOC_ARENA_MAX: '1' });
+  process.execve?.(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...env, MALLOC_ARENA_MAX: '1' });
 }

@@ -2,6 +2,7 @@
 import { pino } from 'pino';
 import type { Logger } from '../engines/contract.ts';
 import { describeService } from './describe.ts';
+import { shrinkHeap } from './machine/shrink-heap.ts';
 import { prepareEngines } from './prepare.ts';
 import { startService, type Service } from './service.ts';
 import { loadSettings } from './settings/load.ts';
@@ -21,6 +22,7 @@ try {
   const preparation =
     settings.transcribeSetup && settings.transcribeEnabled ? prepare(service, log, ended.signal) : Promise.resolve();
   endOnSignals(service, ended, preparation);
+  shrinkHeap();
   // For people, on stderr; stdout is the log's.
   process.stderr.write(`${await describeService(service)}\n`);
   if (settings.sandbox) process.stderr.write(`${sandboxNotice}\n`);

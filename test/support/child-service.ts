@@ -74,9 +74,9 @@ const coverage = (() => {
 
 /** Starts the service and resolves once it listens; whoever calls this disposes of it. */
 export async function spawnService(options: ProcessOptions = {}): Promise<ChildService> {
-  // MALLOC_ARENA_MAX and the semi-space as in `npm start`, which keeps the service small.
+  // MALLOC_ARENA_MAX as in `npm start`: the decoding threads would leave their memory to nobody.
   const env = { PORT: '0', TRANSCRIBE_SETUP: 'off', MALLOC_ARENA_MAX: '1', ...coverage.env, ...options.env };
-  const nodeOptions = ['--max-semi-space-size=4', ...coverage.nodeOptions, ...(options.nodeOptions ?? [])];
+  const nodeOptions = [...coverage.nodeOptions, ...(options.nodeOptions ?? [])];
   const child = await spawnProcess('src/main.ts', { ...options, env, nodeOptions });
   try {
     return toService(child, await addressOf(child));
