@@ -9,6 +9,8 @@ export default defineConfig({
     globalSetup: ['test/contract/coverage/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // A busy machine may leave a process without a core for a second.
+    expect: { poll: { timeout: 10_000 } },
     // Real programs and real sockets share two cores: a file at a time keeps their deadlines honest.
     fileParallelism: false,
   },

@@ -16,9 +16,10 @@ export function alive(wanted: readonly Process[]): Process[] {
   return processes().filter(({ pid, started }) => names.has(`${pid} ${started}`));
 }
 
-/** Resolves with the children of a process once one of them is what is waited for. */
+/** Resolves with the children of a process once one of them is what is waited for, and no longer what starts it. */
 export async function childrenAtWork(pid: number, commandLine: RegExp): Promise<Process[]> {
-  const found = () => childrenOf(pid).some((child) => commandLine.test(child.commandLine));
+  const isIt = ({ commandLine: words }: Process) => commandLine.test(words) && !/^\S*setpriv /.test(words);
+  const found = () => childrenOf(pid).some(isIt);
   await expect.poll(found, { timeout: 15_000, interval: 10 }).toBe(true);
   return childrenOf(pid);
 }

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ProgramCall, ProgramExit } from '../../engines/contract.ts';
 import { findProgram, runProgram, startProgram } from '../../src/machine/programs.ts';
+import { processes } from '../support/proc.ts';
 import { processesWith, startNode, until } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -246,7 +247,8 @@ describe('when the service ends, its programs end:', () => {
       const options = { signal: new AbortController().signal, timeoutMs: 60_000, cwd: '/' };
       runProgram('/bin/sleep', [process.argv[1]], options);`;
     const service = startNode(source, [mark]);
-    await until('the program is at work', () => marked() === 2);
+    // Until setpriv has become the program, it may not have asked yet to end with its parent.
+    await until('the program is at work', () => processes().some((it) => it.commandLine === `/bin/sleep ${mark}`));
     service.child.kill('SIGKILL');
     await service.ended;
     await until('nobody is left', () => marked() === 0, soonMs);

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunningProgram, StreamingCall } from '../../engines/contract.ts';
 import { streamProgram } from '../../src/machine/programs.ts';
+import { processes } from '../support/proc.ts';
 import { processesWith, startNode, until } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -152,7 +153,8 @@ describe('a program ends, with all that it has started,', () => {
       streamProgram('/bin/sleep', [process.argv[1]], options);
       setInterval(() => {}, 1000);`;
     const service = startNode(source, [mark]);
-    await until('the program is at work', () => marked() === 2);
+    // Until setpriv has become the program, it may not have asked yet to end with its parent.
+    await until('the program is at work', () => processes().some((it) => it.commandLine === `/bin/sleep ${mark}`));
     service.child.kill('SIGKILL');
     await service.ended;
     await until('nobody is left', () => marked() === 0, soonMs);

@@ -2,6 +2,7 @@
 import { readdir, readlink } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApi, type Answer } from '../support/http.ts';
+import { until } from '../support/processes.ts';
 import type { TestService } from '../support/service.ts';
 import { addressOf, makeClip, open, openSpeechService, sound, startReading, startSpeechService } from './support.ts';
 
@@ -60,7 +61,7 @@ describe('a clip that is being made', () => {
     await expect.poll(() => leaving.received, patience).toBe(sound(0, 100));
     await expect.poll(() => openFiles(service)).toHaveLength(3); // the writer's and two readers'
     leaving.leave();
-    await expect.poll(() => openFiles(service), { timeout: 250, interval: 5 }).toHaveLength(2);
+    await until('its file is closed', async () => (await openFiles(service)).length === 2, 250);
     await open(service, 'go');
     expect(await staying.ended).toBe('whole');
     expect(staying.received).toBe(sound(0, 150));

@@ -1,6 +1,7 @@
 /** The tool read_aloud: what the model is offered, who speaks, and to whom the clip belongs. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createApi } from '../support/http.ts';
+import { until } from '../support/processes.ts';
 import type { TestService } from '../support/service.ts';
 import {
   addressOf,
@@ -192,7 +193,7 @@ describe('a clip belongs', () => {
       caller.abort();
       await left;
       await expect.poll(() => Number(ended(service)[0]?.at) - at, patience).toBeLessThan(limitMs);
-      await expect.poll(() => service.leftovers(), { timeout: limitMs, interval: 5 }).toEqual([]);
+      await until('no file is left', async () => (await service.leftovers()).length === 0, limitMs);
       expect(service.log.filter(({ level }) => level >= 40)).toEqual([]);
     },
   );

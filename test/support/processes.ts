@@ -40,11 +40,13 @@ export function processesWith(text: string): string[] {
   });
 }
 
-/** Looks every few milliseconds until it is so. */
-export async function until(what: string, isSo: () => boolean, deadlineMs = 10_000): Promise<void> {
+/** Looks every few milliseconds until it is so, the last time after the deadline: we may have been kept waiting. */
+export async function until(what: string, isSo: () => boolean | Promise<boolean>, deadlineMs = 10_000): Promise<void> {
   const deadline = performance.now() + deadlineMs;
-  while (!isSo()) {
-    if (performance.now() > deadline) throw new Error(`after ${deadlineMs} ms it is still not so: ${what}`);
+  for (;;) {
+    const isLast = performance.now() > deadline;
+    if (await isSo()) return;
+    if (isLast) throw new Error(`after ${deadlineMs} ms it is still not so: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { decoders, upload } from '../support/local-service.ts';
 import { anyAlive, programsOf, standIns, startMisbehavingService } from '../support/misbehaving.ts';
+import { until } from '../support/processes.ts';
 import type { TestService } from '../support/service.ts';
 import { toneWav } from '../support/tone-model.ts';
 
@@ -27,9 +28,7 @@ async function atWork(service: TestService) {
   return programsOf(service);
 }
 
-async function goneInTime(gone: () => boolean | Promise<boolean>): Promise<void> {
-  await expect.poll(gone, { timeout: limitMs, interval: 5 }).toBe(true);
-}
+const goneInTime = (gone: () => boolean | Promise<boolean>) => until('nothing of it is left', gone, limitMs);
 
 describe.each(Object.entries(stages))('while %s', (_stage, { env }) => {
   test('a caller that leaves takes its programs along', async () => {

@@ -123,7 +123,8 @@ test('a list that needs no key does not make a refused key good', async () => {
 });
 
 test('a provider elsewhere that does not list its models is warned of', async () => {
-  const { models, log } = await openAgent({ baseUrl: 'http://nowhere.invalid/v1' });
+  // A label is of at most 63 characters: no DNS server is asked, which may take its time.
+  const { models, log } = await openAgent({ baseUrl: `http://${'a'.repeat(64)}.invalid/v1` });
   expect(await models()).toEqual([]);
   await expect.poll(() => log.map(({ level }) => level)).toEqual(['warn']);
 });

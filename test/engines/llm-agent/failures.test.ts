@@ -308,7 +308,8 @@ describe('a provider that cannot be reached', () => {
   });
 
   test('because there is no such host', async () => {
-    const { ask } = await openAgent({ baseUrl: 'http://nowhere.invalid/v1', models: ['remote'] });
+    // A label is of at most 63 characters: no DNS server is asked, which may take its time.
+    const { ask } = await openAgent({ baseUrl: `http://${'a'.repeat(64)}.invalid/v1`, models: ['remote'] });
     await expect(ask()).rejects.toMatchObject({ code: 'provider-unreachable' });
   });
 
