@@ -33,8 +33,11 @@ export async function findSynthesizer(
 }
 
 function program(path: string): Synthesizer {
-  return { what: path, command: [path], env: {} };
+  return { what: path, command: [path], env: withoutPulse };
 }
+
+/** Even where it plays nothing the program opens PulseAudio, which would leave directories in HOME and in /tmp. */
+const withoutPulse = { PULSE_RUNTIME_PATH: '/dev/null' };
 
 /** Only looked up: it is under the GPL, and never loaded into this process. */
 function isPackageThere(): boolean {

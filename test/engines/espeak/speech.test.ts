@@ -1,10 +1,14 @@
 /** eSpeak speaks, with its program and with the package: heard by ffmpeg and pocketsphinx. */
+import { readdir } from 'node:fs/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { speechFormats, type SpeechCall } from '../../../engines/contract.ts';
+import { createClient } from '../../../src/client/index.ts';
+import { startChildService } from '../../support/child-service.ts';
 import { describeWith } from '../../support/programs.ts';
 import { processes } from '../../support/proc.ts';
 import { until } from '../../support/processes.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
 import { collect, secondsOf, secondsOfWav, startEspeak, wordsIn, type Synthesizer } from './support.ts';
 
 // The package takes a second for each of many speeches where others have the processor too.
@@ -152,6 +156,17 @@ describeWith(['espeak-ng'], 'a long text', () => {
     const wav = await collect(say({ text: 'hello, '.repeat(4571), format: 'wav' }));
     expect(secondsOfWav(wav)).toBeGreaterThan(4571 * 0.4);
     expect(wav.readUInt32LE(40), 'the length in its header is true').toBe(wav.length - 44);
+  });
+});
+
+describeWith(['espeak-ng'], 'the program', () => {
+  it('leaves nothing in the home and in the temporary directory', async () => {
+    const temporary = await temporaryDirectory();
+    const { url, dir } = await startChildService({ env: { TMPDIR: temporary } });
+    const before = await readdir(dir);
+    expect(await createClient({ baseUrl: url }).speak({ text: 'hello' })).toMatchObject({ status: 200 });
+    expect(await readdir(dir)).toEqual(before);
+    expect(await readdir(temporary)).toEqual([]);
   });
 });
 
