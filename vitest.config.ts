@@ -11,6 +11,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // A busy machine may leave a process without a core for a second.
     expect: { poll: { timeout: 10_000 } },
+    // The tests' own Chromium and espeak-ng would leave PulseAudio's directories behind.
+    env: { PULSE_RUNTIME_PATH: '/dev/null' },
     // Real programs and real sockets share two cores: a file at a time keeps their deadlines honest.
     fileParallelism: false,
   },

@@ -19,6 +19,8 @@ export default {
   options: { type: 'object', properties: {} },
   create: (_options, context) => ({
     models: async () => [],
+    availability: async () => undefined,
+    async *complete() {},
     [Symbol.asyncDispose]: async () => writeFileSync(context.resolve('closed'), ''),
   }),
 };

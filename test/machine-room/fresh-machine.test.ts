@@ -303,6 +303,7 @@ describeWith(['whisper-cli', 'ffmpeg'], 'npm run doctor', (found) => {
       create: () => ({
         models: async () => [{ id: 'hosted', local: false }],
         availability: async () => ({ available: false, code: 'key-refused', reason: 'The key was refused.' }),
+        transcribe: async () => ({ text: '', language: null }),
       }),
     };`;
 

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
 import { until } from '../../support/processes.ts';
 import { writeFiles } from '../../support/temporary.ts';
 
@@ -95,7 +96,10 @@ export interface StartOptions {
   readonly path?: string;
 }
 
-/** Runs a program with nothing of this repository on its PATH. Disposing of it kills it, with what it has started. */
+/**
+ * Runs a program with nothing of this repository on its PATH. Disposing of it kills it, with what it has started; so
+ * does the end of the test, which may have waited for its end in vain.
+ */
 export function start(program: string, args: readonly string[], options: StartOptions): Running {
   const { node, cwd, env, path = process.env.PATH ?? '' } = options;
   const foreign = path.split(delimiter).filter((directory) => !directory.startsWith(home));
@@ -120,6 +124,7 @@ export function start(program: string, args: readonly string[], options: StartOp
   const signal = (name: NodeJS.Signals) => {
     if (pid > 0 && !hasEnded) process.kill(-pid, name);
   };
+  onTestFinished(() => signal('SIGKILL'));
   return {
     said,
     pid,
