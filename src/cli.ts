@@ -1,7 +1,11 @@
 #!/usr/bin/env node
 /** The command `parlance`. */
-import { readFileSync } from 'node:fs';
-import { findPackageJSON } from 'node:module';
+import { createRequire } from 'node:module';
+
+const { version, engines } = createRequire(import.meta.url)('@parlance/server/package.json') as {
+  readonly version: string;
+  readonly engines: { readonly node: string };
+};
 
 interface Command {
   readonly about: string;
@@ -30,10 +34,13 @@ const commands: Readonly<Record<string, Command>> = {
 const [name = 'start'] = process.argv.splice(2, 1);
 const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
 
-if (command) {
+if (isOlder(process.versions.node, engines.node)) {
+  console.error(`parlance needs Node.js ${engines.node}; this is ${process.version}.`);
+  process.exitCode = 1;
+} else if (command) {
   await command.run();
 } else if (name === '--version' || name === '-v') {
-  console.log(version());
+  console.log(version);
 } else if (name === '--help' || name === '-h') {
   console.log(usage());
 } else {
@@ -52,9 +59,12 @@ function usage(): string {
   ].join('\n');
 }
 
-function version(): string {
-  const manifest = readFileSync(findPackageJSON(import.meta.url) ?? '', 'utf8');
-  return (JSON.parse(manifest) as { version: string }).version;
+/** By the first two numbers, of `22.19.0` and `>=22.19`. */
+function isOlder(version: string, needed: string): boolean {
+  const numbersOf = (text: string) => text.match(/\d+/g)?.map(Number) ?? [];
+  const [major = 0, minor = 0] = numbersOf(version);
+  const [neededMajor = 0, neededMinor = 0] = numbersOf(needed);
+  return major < neededMajor || (major === neededMajor && minor < neededMinor);
 }
 
 /**

@@ -161,6 +161,13 @@ describe('the command', () => {
     return await running.ended;
   };
 
+  it('says which Node.js it needs, on an older one', async () => {
+    const options = { node: installed.nodes.tooOld, cwd: installed.project, env: {} };
+    await using running = start(inside('node_modules/.bin/parlance'), [], options);
+    const stderr = expect.stringMatching(/^parlance needs Node\.js >=22\.19; this is v20\.19\.0\.\n$/) as string;
+    expect(await running.ended).toEqual({ code: 1, stdout: '', stderr });
+  });
+
   it('says its version', async () => {
     const { version } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as { version: string };
     expect(await ask({}, '--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });

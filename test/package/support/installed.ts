@@ -15,36 +15,45 @@ export interface InstalledPackage extends AsyncDisposable {
   readonly project: string;
   /** What is in the packed file. */
   readonly files: readonly string[];
-  /** Directories with a `node`: the one of this repository, and the oldest one that package.json allows. */
-  readonly nodes: { readonly newest: string; readonly oldest: string };
+  /** Directories with a `node`: the one of this repository, the oldest one that package.json allows, and an older one. */
+  readonly nodes: { readonly newest: string; readonly oldest: string; readonly tooOld: string };
 }
 
 export const oldestNode = '22.19.0';
+const tooOldNode = '20.19.0';
 
 /** Takes about 20 seconds; needs the npm registry, or npm's cache of it. */
 export async function installPackage(): Promise<InstalledPackage> {
   const directory = await mkdtemp(join(tmpdir(), 'parlance-package-'));
   const remove = () => rm(directory, { recursive: true, force: true, maxRetries: 3 });
   try {
-    const [project, old] = [join(directory, 'project'), join(directory, 'node')];
+    const project = join(directory, 'project');
     await writeFiles(project, { 'package.json': { name: 'somebody-elses', private: true, type: 'module' } });
-    await writeFiles(old, { 'package.json': { name: 'old-node', private: true, allowScripts: { node: true } } });
     const printed = await npm(home, 'pack', '--json', `--pack-destination=${directory}`);
     const { filename, files } = readPacked(printed);
-    await Promise.all([
+    const [oldest, tooOld] = await Promise.all([
+      installNode(directory, oldestNode),
+      installNode(directory, tooOldNode),
       npm(project, 'install', ...quietly, join(directory, filename)),
-      npm(old, 'install', ...quietly, `node@${oldestNode}`),
     ]);
     return {
       project,
       files,
-      nodes: { newest: dirname(process.execPath), oldest: join(old, 'node_modules/.bin') },
+      nodes: { newest: dirname(process.execPath), oldest, tooOld },
       [Symbol.asyncDispose]: remove,
     };
   } catch (error) {
     await remove();
     throw error;
   }
+}
+
+/** Returns the directory that is for the PATH. */
+async function installNode(parent: string, version: string): Promise<string> {
+  const directory = join(parent, `node-${version}`);
+  await writeFiles(directory, { 'package.json': { name: 'old-node', private: true, allowScripts: { node: true } } });
+  await npm(directory, 'install', ...quietly, `node@${version}`);
+  return join(directory, 'node_modules/.bin');
 }
 
 const quietly = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
