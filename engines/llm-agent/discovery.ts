@@ -100,8 +100,19 @@ function readIds(text: string): readonly string[] {
   return [...new Set(ids)].filter((id) => id !== '' && id.length <= longestId && !/[\x00-\x1f\x7f]/.test(id));
 }
 
-/** Patterns are ids in which * stands for anything; those with "!" before them take out. */
-export function createFilter(patterns: readonly string[] = []): (id: string) => boolean {
+/**
+ * What is no model for a chat, by its name: a provider's list has everything, tells no kinds, and may begin with one of
+ * these. Of OpenAI, Google, Groq, Mistral and Ollama.
+ */
+const otherKinds =
+  /embed|rerank|whisper|transcri|\btts\b|gpt-(\S*-)?audio|realtime|moderation|dall-e|gpt-image|imagen|\b(sora|veo)\b|babbage|davinci/i;
+
+/**
+ * Patterns are ids in which * stands for anything; those with "!" before them take out. Without patterns, what is no
+ * model for a chat is out.
+ */
+export function createFilter(patterns: readonly string[] | undefined): (id: string) => boolean {
+  if (patterns === undefined) return (id) => !otherKinds.test(id);
   const wanted = patterns.filter((pattern) => !pattern.startsWith('!')).map(toExpression);
   const unwanted = patterns
     .filter((pattern) => pattern.startsWith('!'))

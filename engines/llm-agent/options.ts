@@ -93,7 +93,7 @@ export const optionsSchema: OptionsSchema = {
       minItems: 1,
       items: shortText,
       description:
-        'Which of the listed models are served: ids, in which * stands for anything; "!" before one takes out what it matches. Absent: all.',
+        'Which of the listed models are served: ids, in which * stands for anything; "!" before one takes out what it matches. Absent: all but those whose names say that they do not chat (embeddings, speech, pictures).',
     },
     maxSteps: {
       type: 'integer',

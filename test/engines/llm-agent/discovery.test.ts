@@ -43,6 +43,25 @@ describe('without models in the settings', () => {
     expect(await (await discover(answers(200, text))).ids()).toEqual(expected);
   });
 
+  test('those whose names say that they do not chat are left out, unless a filter takes them', async () => {
+    const chat = ['gpt-4o', 'o3-mini', 'llama3.2', 'gemini-3-pro', 'mistral-large', 'sorani-7b', 'attset'];
+    const others = [
+      ...['text-embedding-3-small', 'nomic-embed-text', 'Qwen3-Embedding-0.6B', 'bge-reranker-v2'],
+      ...[
+        'whisper-large-v3',
+        'gpt-4o-mini-transcribe',
+        'tts-1-hd',
+        'gpt-4o-mini-tts',
+        'gpt-audio',
+        'gpt-4o-audio-preview',
+      ],
+      ...['gpt-realtime', 'omni-moderation-latest', 'dall-e-3', 'gpt-image-1', 'imagen-4.0', 'sora-2', 'davinci-002'],
+    ];
+    const all = lists(...others, ...chat);
+    expect(await (await discover(all)).ids()).toEqual(chat.map((id) => `cloud/${id}`));
+    expect(await (await discover(all, { modelFilter: ['*'] })).ids()).toHaveLength(others.length + chat.length);
+  });
+
   test('a filter takes some of them', async () => {
     const all = lists('gpt-5', 'gpt-5-transcribe', 'whisper-1', 'o9', 'g+t');
     const modelFilter = ['gpt-*', 'o9', 'g+*', '!*-transcribe'];
