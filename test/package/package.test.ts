@@ -1,11 +1,10 @@
 /** `npm pack`, as another project has it: on the oldest Node.js that is allowed, and on ours. */
-import { once } from 'node:events';
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { existsSync, readdirSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
+import { freePort } from '../support/free-port.ts';
 import { run } from '../support/programs.ts';
 import { writeFiles } from '../support/temporary.ts';
 import { toneWav } from '../support/tone-model.ts';
@@ -279,12 +278,3 @@ describe('the recipe of the README for contract tests', () => {
     expect(code).not.toBe(0);
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

@@ -3,7 +3,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { spawnService, type ChildService } from '../../support/child-service.ts';
-import { freePort, startNode, type Child } from './children.ts';
+import { freePort } from '../../support/free-port.ts';
+import { startNode, type Child } from './children.ts';
 
 export interface ChatServer {
   readonly url: string;

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { createServer, type AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { tiedToUs } from '../../support/child-service.ts';
 
@@ -29,13 +28,4 @@ export function startNode(script: string, ...args: readonly string[]): Child {
       await ended;
     },
   };
-}
-
-/** A port that was free a moment ago, for programs that cannot take one of their own. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

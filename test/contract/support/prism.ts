@@ -1,9 +1,9 @@
 /** Prism between a client and the service: it holds requests and answers against generated/openapi-3.2.json. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { tiedToUs } from '../../support/child-service.ts';
+import { freePort } from '../../support/free-port.ts';
 
 export interface Prism extends AsyncDisposable {
   /** Stands for the service's address with `/api/v1`. */
@@ -49,14 +49,4 @@ export async function startPrism(upstream: string): Promise<Prism> {
   if (isListening) return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: end };
   await end();
   throw new Error(`Prism does not listen:\n${said}`);
-}
-
-/** Prism does not say which port it has chosen itself. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
