@@ -92,7 +92,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
   const speakers = await createSpeakers({ registry, defaultVoice: settings.ttsVoice });
   const clips = createClipStore({ directory: () => workspace.directory('clip'), log });
   const mcp = createMcpTools({ settings, env, log });
-  const tools = createToolbox([createReadAloud({ speakers, clips, log }), mcp]);
+  const tools = createToolbox([createReadAloud({ speakers, clips, log }), mcp], log);
   const services: Services = {
     registry,
     tools,

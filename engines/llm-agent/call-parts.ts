@@ -2,7 +2,7 @@
 import { isObject, parseObject, textOf, type JsonObject } from '../lib/json.ts';
 import type { CallRequest } from '../lib/tool-calls.ts';
 import { distinctIds } from './call-ids.ts';
-import { argumentsOf, longestArguments, mostCalls } from './dialect.ts';
+import { argumentsOf, argumentText, longestArguments, mostCalls } from './dialect.ts';
 import { badResponse } from './failures.ts';
 
 interface Parts {
@@ -46,7 +46,7 @@ export function createCallParts(nextId: () => string): CallParts {
         index: typeof part.index === 'number' ? part.index : undefined,
         id: textOf(part.id),
         name: textOf(fn.name),
-        json: isObject(fn.arguments) ? JSON.stringify(fn.arguments) : textOf(fn.arguments),
+        json: argumentText(fn.arguments),
         extra: isObject(part.extra_content) ? part.extra_content : undefined,
       };
       const call = continued(given) ?? given;

@@ -43,8 +43,13 @@ export interface Round extends LoopRound {
 export const longestArguments = 2 ** 20;
 export const mostCalls = 128;
 
-/** Of a call, as JSON: some send the object itself, or nothing, which is refused when it is said again. */
+/** The arguments of a call, or a part of them, as text: some send the object itself. */
+export function argumentText(given: unknown): string {
+  return isObject(given) ? JSON.stringify(given) : textOf(given);
+}
+
+/** All of them, as JSON: some send nothing, which is refused when it is said again. */
 export function argumentsOf(given: unknown): string {
-  const json = isObject(given) ? JSON.stringify(given) : textOf(given);
+  const json = argumentText(given);
   return json.trim() === '' ? '{}' : json;
 }

@@ -1,5 +1,5 @@
 /** The tools that a chat may call, whoever brings them: read_aloud and the MCP servers. */
-import type { Tool } from '../../engines/contract.ts';
+import type { Logger, Tool } from '../../engines/contract.ts';
 import { mostTools } from './mcp/limits.ts';
 
 /** What of a chat decides about its tools. */
@@ -24,11 +24,25 @@ export interface ToolSource {
 export interface Toolbox extends ToolSource, AsyncDisposable {}
 
 /** The tools of all sources in their order, as many as fit: with more, providers refuse the whole chat. */
-export function createToolbox(sources: readonly (ToolSource & Partial<AsyncDisposable>)[]): Toolbox {
+export function createToolbox(
+  sources: readonly (ToolSource & Partial<AsyncDisposable>)[],
+  log: Pick<Logger, 'warn'>,
+): Toolbox {
+  let hadTooMany = false;
+
+  /** Once, until it is mended. */
+  function warnOfTooMany(tools: number): void {
+    const message = `some tools are not offered: ${mostTools} fit in all, name those to offer in the servers' \`tools\``;
+    const hasTooMany = tools > mostTools;
+    if (hasTooMany && !hadTooMany) log.warn({ tools }, message);
+    hadTooMany = hasTooMany;
+  }
+
   return {
     async toolsFor(chat) {
-      const tools = await Promise.all(sources.map((source) => source.toolsFor(chat)));
-      return tools.flat().slice(0, mostTools);
+      const tools = (await Promise.all(sources.map((source) => source.toolsFor(chat)))).flat();
+      warnOfTooMany(tools.length);
+      return tools.slice(0, mostTools);
     },
     async [Symbol.asyncDispose]() {
       await Promise.allSettled(sources.map(async (source) => source[Symbol.asyncDispose]?.()));

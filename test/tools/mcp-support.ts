@@ -79,13 +79,14 @@ export function openTools(
 ): OpenTools {
   const log: LogLine[] = [];
   const sink = { write: (line: string) => void log.push(JSON.parse(line) as LogLine) };
+  const logger = pino({ level: 'debug' }, sink);
   const mcp = createMcpTools({
     settings: { mcpServers, baseDir },
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
-    log: pino({ level: 'debug' }, sink),
+    log: logger,
     ...times,
   });
-  const toolbox = createToolbox([mcp]);
+  const toolbox = createToolbox([mcp], logger);
   onTestFinished(() => toolbox[Symbol.asyncDispose]());
   mcp.connect();
   return {

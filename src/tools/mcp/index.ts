@@ -3,7 +3,6 @@ import type { Finding, Tool } from '../../../engines/contract.ts';
 import type { ParentLogger } from '../../engine-context.ts';
 import type { Environment, LoadedSettings } from '../../settings/load.ts';
 import type { ToolSource } from '../toolbox.ts';
-import { mostTools } from './limits.ts';
 import { nameTool } from './names.ts';
 import { createMcpServer } from './server.ts';
 
@@ -22,23 +21,12 @@ export interface McpTools extends ToolSource, AsyncDisposable {
   inspect(): Promise<readonly Finding[]>;
 }
 
-/** `read_aloud` is offered, too. */
-const mostBeside = mostTools - 1;
-
 export function createMcpTools({ settings, env, log, backOffMs }: McpOptions): McpTools {
   const { mcpServers, baseDir } = settings;
   const servers = Object.entries(mcpServers).map(([name, server]) =>
     createMcpServer({ name, settings: server, env, baseDir, log: log.child({ mcp: name }), backOffMs }),
   );
   const never = new AbortController().signal;
-  let hasTooMany = false;
-
-  /** Once, until it is mended. */
-  function warnOfTooMany(tools: number): void {
-    const message = `some tools are not offered: ${mostTools} fit in all, name those to offer in the servers' \`tools\``;
-    if (tools > mostBeside && !hasTooMany) log.warn({ tools }, message);
-    hasTooMany = tools > mostBeside;
-  }
 
   return {
     connect() {
@@ -55,7 +43,6 @@ export function createMcpTools({ settings, env, log, backOffMs }: McpOptions): M
           offered.set(name, { name, description, parameters, run: (args, call) => server.call(own, args, call) });
         }
       }
-      warnOfTooMany(offered.size);
       return [...offered.values()];
     },
 
