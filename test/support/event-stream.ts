@@ -23,7 +23,8 @@ export function readEventStream(text: string, complain: (what: string) => Error)
 }
 
 function readEvent(block: string, complain: (what: string) => Error): StreamedEvent {
-  const [, type, id, data] = /^event: (\S+)\nid: (\d+)\ndata: (.+)$/.exec(block) ?? [];
+  // Not `.`, which takes U+2028 and U+2029 for the end of a line: those of a stream end with CR and LF alone.
+  const [, type, id, data] = /^event: (\S+)\nid: (\d+)\ndata: ([^\r\n]+)$/.exec(block) ?? [];
   if (data === undefined) throw complain(`this is no event of ours: ${block}`);
   const event = JSON.parse(data) as StreamedEvent;
   if (event.type !== type || String(event.seq) !== id) throw complain(`head and data differ: ${block}`);
