@@ -3,6 +3,7 @@ import { mkdtemp, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { processes, type Process } from './proc.ts';
+import { until } from './processes.ts';
 import { withDirectory } from './local-service.ts';
 import { startTestService, type TestService, type TestServiceOptions } from './service.ts';
 import { writeToneModel } from './tone-model.ts';
@@ -37,6 +38,13 @@ export async function startMisbehavingService(options: MisbehavingOptions): Prom
 /** The programs at work for a service: whoever names its directory. */
 export function programsOf({ dir }: TestService): Process[] {
   return processes().filter(({ pid, commandLine }) => pid !== process.pid && commandLine.includes(dir));
+}
+
+/** Resolves with the programs of a service once this stand-in is among them: whoever came before it may still end. */
+export async function atWork(service: TestService, standIn: keyof typeof standIns): Promise<Process[]> {
+  const found = () => programsOf(service).filter(({ commandLine }) => commandLine.includes(standIns[standIn]));
+  await until(`${standIn} is at work`, () => found().length > 0);
+  return found();
 }
 
 /** Whether anything of these programs, children included, still lives. */

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { decoders, upload } from '../support/local-service.ts';
-import { anyAlive, programsOf, standIns, startMisbehavingService } from '../support/misbehaving.ts';
+import { anyAlive, atWork, programsOf, standIns, startMisbehavingService } from '../support/misbehaving.ts';
 import { until } from '../support/processes.ts';
 import type { TestService } from '../support/service.ts';
 import { toneWav } from '../support/tone-model.ts';
@@ -10,10 +10,10 @@ import { toneWav } from '../support/tone-model.ts';
 const recording = toneWav({ words: ['alpha'], rate: 16_000 });
 const limitMs = 250;
 
-/** What a stage needs, and how many programs are at work in it. */
+/** What a stage needs, and the program that is at work in it. */
 const stages = {
-  decoding: { env: { FFMPEG: standIns['endless ffmpeg'] } },
-  transcribing: { env: {} },
+  decoding: { env: { FFMPEG: standIns['endless ffmpeg'] }, program: 'endless ffmpeg' },
+  transcribing: { env: {}, program: 'whisper-cli' },
 } as const;
 
 async function start(env: Readonly<Record<string, string>>): Promise<TestService> {
@@ -22,20 +22,14 @@ async function start(env: Readonly<Record<string, string>>): Promise<TestService
   return service;
 }
 
-/** Resolves with the programs once they are at work. */
-async function atWork(service: TestService) {
-  await expect.poll(() => programsOf(service).length, { timeout: 10_000, interval: 10 }).toBeGreaterThan(0);
-  return programsOf(service);
-}
-
 const goneInTime = (gone: () => boolean | Promise<boolean>) => until('nothing of it is left', gone, limitMs);
 
-describe.each(Object.entries(stages))('while %s', (_stage, { env }) => {
+describe.each(Object.entries(stages))('while %s', (_stage, { env, program }) => {
   test('a caller that leaves takes its programs along', async () => {
     const service = await start(env);
     const caller = new AbortController();
     const left = expect(upload(service, recording, { signal: caller.signal })).rejects.toThrow();
-    const programs = await atWork(service);
+    const programs = await atWork(service, program);
     caller.abort();
     await goneInTime(() => !anyAlive(programs));
     await left;
@@ -47,7 +41,7 @@ describe.each(Object.entries(stages))('while %s', (_stage, { env }) => {
   test('the deadline (TRANSCRIBE_TIMEOUT) ends them with 504', async () => {
     const service = await start({ ...env, TRANSCRIBE_TIMEOUT: '1' });
     const answer = upload(service, recording);
-    const programs = await atWork(service);
+    const programs = await atWork(service, program);
     const response = await answer;
     await goneInTime(() => !anyAlive(programs));
     expect(response.status).toBe(504);
@@ -58,7 +52,7 @@ describe.each(Object.entries(stages))('while %s', (_stage, { env }) => {
   test('the end of the service ends them with 503', async () => {
     const service = await start(env);
     const answer = upload(service, recording);
-    const programs = await atWork(service);
+    const programs = await atWork(service, program);
     const stopped = service.service.stop(0);
     await goneInTime(() => !anyAlive(programs));
     const response = await answer;
@@ -85,7 +79,7 @@ test('while queued, a caller that leaves leaves the queue', async () => {
   const [first, second] = [new AbortController(), new AbortController()];
   const leave = ({ signal }: AbortController) => expect(upload(service, recording, { signal })).rejects.toThrow();
   const answers = [leave(first)];
-  const programs = await atWork(service);
+  const programs = await atWork(service, 'whisper-cli');
   answers.push(leave(second));
   const stored = async () => (await service.leftovers()).filter((file) => file.endsWith('/upload')).length;
   await expect.poll(stored, { timeout: 10_000, interval: 10 }).toBe(2);

@@ -1,7 +1,7 @@
 /** Local transcriptions wait in a bounded line, and everything else stays responsive. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { upload } from '../support/local-service.ts';
-import { programsOf, startMisbehavingService } from '../support/misbehaving.ts';
+import { anyAlive, atWork, startMisbehavingService } from '../support/misbehaving.ts';
 import { toneWav } from '../support/tone-model.ts';
 
 const recording = toneWav({ words: ['alpha'], rate: 16_000 });
@@ -11,11 +11,14 @@ async function startFullService() {
   const service = await startMisbehavingService({ behaviours: ['hang'], engine: 'slots: 1, waiting: 1' });
   onTestFinished(() => service[Symbol.asyncDispose]());
   const callers = [new AbortController(), new AbortController()];
-  for (const { signal } of callers) void upload(service, recording, { signal }).catch(() => undefined);
-  await expect.poll(() => programsOf(service).length, { timeout: 10_000 }).toBe(1);
+  const call = (caller?: AbortController) =>
+    void upload(service, recording, { signal: caller!.signal }).catch(() => undefined);
+  call(callers[0]);
+  const programs = await atWork(service, 'whisper-cli');
+  call(callers[1]);
   const probe = async () => (await (await service.api('/transcribe')).json()) as { available: boolean; code: string };
   await expect.poll(async () => (await probe()).code, { timeout: 10_000 }).toBe('busy');
-  return { service, callers, probe };
+  return { service, callers, programs, probe };
 }
 
 describe('a full queue', () => {
@@ -39,11 +42,10 @@ describe('a full queue', () => {
   });
 
   test('moves up when the one at work leaves', async () => {
-    const { service, callers, probe } = await startFullService();
-    const [before] = programsOf(service);
+    const { service, callers, programs, probe } = await startFullService();
     callers[0]?.abort();
     await expect.poll(async () => (await probe()).code).toBe('ready');
-    await expect.poll(() => programsOf(service).map(({ pid }) => pid), { timeout: 10_000 }).not.toContain(before?.pid);
-    await expect.poll(() => programsOf(service).length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => anyAlive(programs)).toBe(false);
+    expect(await atWork(service, 'whisper-cli')).toHaveLength(1);
   });
 });
