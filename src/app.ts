@@ -50,8 +50,8 @@ interface Exchange {
   readonly id: string;
   readonly started: number;
   readonly signal: AbortSignal;
-  /** Run when the answer has been sent or the caller has left. */
-  readonly cleanups: (() => unknown)[];
+  /** Has this run when the answer has been sent or the caller has left; at once, when that has been already. */
+  readonly atEnd: (cleanup: () => unknown) => void;
   operation?: OperationId;
 }
 
@@ -126,7 +126,7 @@ async function answerOperation(context: Context, exchange: Exchange, options: Ap
 async function withSound(found: AnyAnswer, exchange: Exchange, log: Logger): Promise<AnyAnswer> {
   if (!found.mediaType.startsWith('audio/')) return found;
   const body = Readable.from(found.body as AsyncIterable<Uint8Array>, { objectMode: false });
-  exchange.cleanups.push(() => body.destroy(exchange.signal.reason as Error | undefined));
+  exchange.atEnd(() => body.destroy(exchange.signal.reason as Error | undefined));
   await once(body, 'readable');
   body.on('error', (error) => {
     const reason: unknown = exchange.signal.aborted ? exchange.signal.reason : error;
@@ -151,9 +151,20 @@ function openExchange(
 ): Exchange {
   const controller = new AbortController();
   inFlight.add(controller);
-  const exchange: Exchange = { id: randomUUID(), started: performance.now(), signal: controller.signal, cleanups: [] };
+  const cleanups: (() => unknown)[] = [];
+  let isOver = false;
+  const exchange: Exchange = {
+    id: randomUUID(),
+    started: performance.now(),
+    signal: controller.signal,
+    atEnd(cleanup) {
+      if (isOver) runCleanup(cleanup, exchange, log);
+      else cleanups.push(cleanup);
+    },
+  };
   res.once('finish', () => linger(req));
   res.once('close', () => {
+    isOver = true;
     inFlight.delete(controller);
     const finished = res.writableFinished;
     if (!finished) controller.abort(new CallerGone('the caller has left'));
@@ -161,7 +172,7 @@ function openExchange(
     const ms = Math.round(performance.now() - exchange.started);
     const status = finished ? res.statusCode : 499;
     log.info({ id, operation, method, path: pathForLog(operation, path), status, ms }, 'request');
-    for (const cleanup of exchange.cleanups) runCleanup(cleanup, exchange, log);
+    for (const cleanup of cleanups) runCleanup(cleanup, exchange, log);
   });
   return exchange;
 }
@@ -181,7 +192,7 @@ function runCleanup(cleanup: () => unknown, { id }: Exchange, log: Logger): void
 function incoming(context: Context, exchange: Exchange, options: AppOptions): Incoming {
   const { req, res, path, method, querystring } = context;
   const headers = method === 'HEAD' ? withoutRange(context.headers) : context.headers;
-  const { id, signal, cleanups } = exchange;
+  const { id, signal, atEnd } = exchange;
   const source = { req, res, signal, timeoutMs: options.bodyTimeoutMs };
   return {
     id,
@@ -192,11 +203,10 @@ function incoming(context: Context, exchange: Exchange, options: AppOptions): In
     signal,
     log: options.log,
     authorize: () => options.access.authorize(headers),
-    readJson: (limit) =>
-      readJson(source, { limit, budget: options.budget, onEnd: (release) => cleanups.push(release) }),
+    readJson: (limit) => readJson(source, { limit, budget: options.budget, onEnd: atEnd }),
     readForm: async () => {
       const directory = await options.temporaryDirectory();
-      cleanups.push(() => directory[Symbol.asyncDispose]());
+      atEnd(() => directory[Symbol.asyncDispose]());
       return readForm(source, directory.path);
     },
     routedTo: (operation) => {

@@ -40,6 +40,7 @@ export interface JsonBody {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 export async function readJson(source: BodySource, { limit, budget, onEnd }: JsonLimits): Promise<JsonBody> {
+  source.signal.throwIfAborted(); // what is held after the end, nobody gives back
   let held = 0;
   onEnd(() => budget.give(held));
   const hold = (bytes: number) => {

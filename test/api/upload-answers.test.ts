@@ -2,15 +2,19 @@
 import { mkdtemp, readdir, readlink, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startChildService } from '../support/child-service.ts';
 import { createApi, heldToContract, type Unchecked } from '../support/http.ts';
+import { nextRequest } from '../support/next-request.ts';
+import { stopTheDisk } from '../support/slow-disk.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { clients, curl } from './support/clients.ts';
 import { broken, echo, patient } from './support/engines.ts';
 import { eventually } from './support/eventually.ts';
 import { multipart, multipartType, part, recording, wavHead } from './support/forms.ts';
 import { connectRaw, requestHead, type RawConnection } from './support/raw-socket.ts';
+
+vi.setConfig({ testTimeout: 120_000 }); // hundreds of megabytes, however busy the machine is
 
 const path = '/api/v1/transcribe';
 const megabyte = 1024 * 1024;
@@ -111,7 +115,7 @@ describe('a caller that never stops sending', () => {
     const answered = performance.now();
     await connection.closed;
     clearInterval(drip);
-    expect(performance.now() - answered).toBeLessThan(12_000);
+    expect(performance.now() - answered).toBeLessThan(20_000); // ten seconds, and room for a busy machine
   });
 });
 
@@ -205,6 +209,25 @@ describe('what is stored of an upload', () => {
     await eventually(() => service.log).toContainEqual(expect.objectContaining({ msg: 'request', status: 499 }));
   });
 
+  it('is gone when the caller leaves while the place for it is being made', async () => {
+    await using service = await startTestService(echo);
+    const goOn = await stopTheDisk();
+    try {
+      const begun = nextRequest(service);
+      using connection = await connectRaw(service.url);
+      await connection.send(requestHead('POST', path, { ...multipartType, 'content-length': megabyte }));
+      await begun;
+      connection[Symbol.dispose]();
+      await eventually(() => service.log).toContainEqual(expect.objectContaining({ msg: 'request', status: 499 }));
+    } finally {
+      await goOn();
+    }
+    // Whose place is made after that of the first.
+    const form = { headers: multipartType, body: multipart(recording) };
+    expect(await createApi(service.url).send('POST', path, form)).toMatchObject({ status: 200 });
+    await eventually(() => service.leftovers()).toEqual([]);
+  });
+
   it('is gone when the caller leaves while an engine works', async () => {
     await using service = await startTestService(patient);
     using connection = await connectRaw(service.url);
@@ -228,7 +251,7 @@ describe('what is stored of an upload', () => {
     console.info(`twenty uploads of 25 MB at once: ${Math.round(growth)} MB more memory`);
     expect(growth).toBeLessThan(250);
     await eventually(() => service.leftovers()).toEqual([]);
-  }, 60_000);
+  });
 });
 
 /** The files of this process below the directory, deleted ones too (Linux). */
