@@ -6,6 +6,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { JobQueue, Recording } from '../contract.ts';
 
+/** From when the thread reads: how long it takes to start is the machine's doing, and the call's own deadline holds. */
 const deadlineMs = 5_000;
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
 /** Longer than anything that fits into a recording: the header lies. */
@@ -30,8 +31,12 @@ async function readInThread(path: string, signal: AbortSignal): Promise<number |
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const giveUp = () => resolve(undefined);
   const leave = () => reject(signal.reason as Error);
-  const timer = setTimeout(giveUp, deadlineMs);
-  worker.once('message', resolve).once('error', giveUp).once('exit', giveUp);
+  let timer: NodeJS.Timeout | undefined;
+  worker.once('message', () => {
+    timer = setTimeout(giveUp, deadlineMs);
+    worker.once('message', resolve);
+  });
+  worker.once('error', giveUp).once('exit', giveUp);
   signal.addEventListener('abort', leave, { once: true });
   try {
     const seconds = await promise;
