@@ -59,6 +59,21 @@ export const problems: Readonly<Record<ProblemCode, ProblemKind>> = {
 type Violation = Schemas['Violation'];
 type Problem = Schemas['Problem'];
 
+const body = (pointer: string, detail: string): Violation => ({ in: 'body', pointer, detail });
+
+/** What of the request is to blame by the code alone, for failures that do not name a place: an engine knows no fields. */
+export const places: Readonly<Partial<Record<ProblemCode, Violation>>> = {
+  'body-too-large': body('', 'must not be larger than any valid one'),
+  'recording-empty': body('/file', 'must not be empty'),
+  'recording-too-large': body('/file', 'must not be larger than the model takes'),
+  'recording-too-long': body('/file', 'must not be longer than the service takes'),
+  'recording-undecodable': body('/file', 'must be a recording that can be decoded'),
+  'unknown-model': body('/model', 'must be the id of a listed model'),
+  'language-not-supported': body('/language', 'must be a language that the model knows'),
+  'voice-not-supported': body('/voice_id', 'must be a voice of the speech model'),
+  'format-not-supported': body('/format', 'must be a format that the speech model offers'),
+};
+
 /** A failure of the service's own. Its message goes to the caller; what is private belongs into `cause`. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
@@ -93,9 +108,10 @@ export function problemAnswer(error: unknown, requestId: string): AnyAnswer & { 
   const { code, detail, errors, headers } = readable(error);
   const { status, title } = problems[code];
   const type = `urn:parlance:problem:${code}`;
-  const body: Problem = { type, title, status, detail, code, instance: requestId };
-  if (errors) body.errors = [...errors];
-  return { status, mediaType: 'application/problem+json', headers, body };
+  const problem: Problem = { type, title, status, detail, code, instance: requestId };
+  const blamed = errors ?? (places[code] && [places[code]]);
+  if (blamed) problem.errors = [...blamed];
+  return { status, mediaType: 'application/problem+json', headers, body: problem };
 }
 
 function readable(thrown: unknown) {

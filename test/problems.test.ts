@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { EngineError, engineErrorCodes } from '../engines/contract.ts';
 import { contract, operationsById } from '../src/contract/document.ts';
 import type { ProblemCode, Schemas } from '../src/operations.ts';
-import { invalid, ProblemError, problemAnswer, problems } from '../src/problems.ts';
+import { invalid, places, ProblemError, problemAnswer, problems } from '../src/problems.ts';
+import { operations, resolve } from './contract/support/document.ts';
 
 const codes = Object.keys(problems) as ProblemCode[];
 
@@ -61,6 +62,28 @@ describe('the table of problems', () => {
     }
   });
 
+  /** The failure itself says where, or nobody knows: what a provider refuses may be any field, or what its tools said. */
+  const withoutPlace = [
+    ...['invalid-request', 'malformed-body', 'recording-not-accepted'],
+    ...['context-length-exceeded', 'content-rejected', 'provider-rejected-request'],
+  ];
+
+  it('has a place for each code that blames the request', () => {
+    const blaming = codes.filter((code) => problems[code].status === 422);
+    expect([...Object.keys(places), ...withoutPlace].toSorted()).toEqual(blaming.toSorted());
+  });
+
+  it('has places that are in the body of some operation, or all of it', () => {
+    const fields = operations.flatMap(({ schemas }) =>
+      Object.keys(schemas.body ? (resolve(schemas.body).properties ?? {}) : {}),
+    );
+    const pointers = ['', ...fields.map((field) => `/${field}`)];
+    for (const { in: part, pointer } of Object.values(places)) {
+      expect(part).toBe('body');
+      expect(pointers).toContain(pointer);
+    }
+  });
+
   it('names a Retry-After only where the contract declares one', () => {
     const declares = (status: number) =>
       [...operationsById.values()].some(({ responses }) => responses[status]?.headers?.['Retry-After']);
@@ -87,6 +110,15 @@ describe('the answer to a failure', () => {
         instance: 'request-1',
       } satisfies Schemas['Problem'],
     });
+  });
+
+  it('has the place that the failure names, else the one that follows from its code', () => {
+    const english = new EngineError('language-not-supported', 'It hears English only.');
+    const detail = 'must be a language that the model knows';
+    expect(answer(english).body.errors).toEqual([{ in: 'body', pointer: '/language', detail }]);
+    const errors = [{ in: 'body', pointer: '/tts_model', detail: 'must be the id of a listed model' }] as const;
+    expect(answer(new ProblemError('unknown-model', 'No.', { errors })).body.errors).toEqual(errors);
+    expect(answer(new EngineError('content-rejected', 'No.')).body).not.toHaveProperty('errors');
   });
 
   it('carries the headers and the places that the failure names', () => {
