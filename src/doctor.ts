@@ -56,7 +56,7 @@ async function ableToTranscribe(registry: Registry): Promise<string> {
   const { models } = await listModels(registry, 'transcription');
   const entries = await Promise.all(models.map((model) => toEntry(model)));
   return entries
-    .filter(({ available }) => available)
+    .filter(({ available, code }) => available && code !== 'upstream-unreachable')
     .map(({ id }) => id)
     .join(', ');
 }

@@ -44,7 +44,7 @@ function createHosted(options: Options, context: EngineContext): TranscriptionEn
       using deadline = startDeadline(timeout * 1000, signal, late);
       return await transcribe(call, model, { provider, path, queue }, deadline.signal);
     },
-    inspect: () => Promise.resolve([inspectProvider(options, context.instance)]),
+    inspect: async () => [await inspectProvider(options, context.instance, provider)],
     async [Symbol.asyncDispose]() {
       await provider[Symbol.asyncDispose]();
     },

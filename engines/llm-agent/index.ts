@@ -11,7 +11,7 @@ import {
 } from '../contract.ts';
 import { runLoop } from '../lib/agent-loop.ts';
 import { endable } from '../lib/endable.ts';
-import { inspectProvider } from '../lib/inspect-provider.ts';
+import { describeFailure, describeProvider, inspectProvider } from '../lib/inspect-provider.ts';
 import { createProvider } from '../lib/provider.ts';
 import { askable } from './ask.ts';
 import { chatCompletions } from './chat-completions.ts';
@@ -71,7 +71,11 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
     // eslint-disable-next-line @typescript-eslint/require-await -- an unknown model is to reject
     availability: async (id) => provider.availability(modelOf(id).id),
     complete: (call, { signal, tools }) => endable((own) => run(call, tools, own), signal),
-    inspect: async () => [await inspectList(inspectProvider(options, context.instance), discovery)],
+    inspect: async () => {
+      const { instance } = context;
+      if (discovery === undefined) return [await inspectProvider(options, instance, provider)];
+      return [await inspectList(describeProvider(options, instance), discovery)];
+    },
     async [Symbol.asyncDispose]() {
       discovery?.[Symbol.dispose]();
       await provider[Symbol.asyncDispose]();
@@ -80,14 +84,11 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
 }
 
 /** A provider that lists its models is asked whether it does. */
-async function inspectList(finding: Finding, discovery: Discovery | undefined): Promise<Finding> {
-  if (discovery === undefined) return finding;
+async function inspectList(finding: Finding, discovery: Discovery): Promise<Finding> {
   try {
     const ids = await discovery.ask();
     return { ...finding, ok: ids.length > 0, detail: `${finding.detail}, serves ${ids.length} of its models` };
   } catch (error) {
-    if (!EngineError.is(error)) throw error;
-    const mend = error.code === 'provider-unreachable' && { mend: 'start it there, or name another one' };
-    return { ...finding, ok: false, detail: `${finding.detail}, does not list its models: ${error.message}`, ...mend };
+    return describeFailure({ ...finding, detail: `${finding.detail}, does not list its models` }, error);
   }
 }

@@ -43,7 +43,7 @@ function createTts(options: Options, context: EngineContext): SpeechEngine {
       if (code === 'key-missing') throw new EngineError('model-unavailable', reason);
       return await synthesize(call, model, tools, signal);
     },
-    inspect: () => Promise.resolve([inspectProvider(options, context.instance)]),
+    inspect: async () => [await inspectProvider(options, context.instance, provider)],
     async [Symbol.asyncDispose]() {
       await provider[Symbol.asyncDispose]();
     },
