@@ -285,7 +285,7 @@ export interface QueueOptions {
   readonly waiting: number;
 }
 
-/** First in, first out; bounded. A job whose signal aborts leaves the queue. */
+/** First in, first out; bounded. A job whose signal aborts leaves the queue; one whose deadline passes there is `overloaded`. */
 export interface JobQueue {
   /** True when every slot is taken and no further job may wait. */
   readonly full: boolean;

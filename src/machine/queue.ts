@@ -16,6 +16,11 @@ export function createQueue({ slots, waiting }: QueueOptions, now: () => number)
     return Math.max(1, (mean * (line.length + 1)) / slots / 1000);
   }
 
+  function overloaded(): EngineError {
+    const retryAfter = secondsUntilAPlace();
+    return new EngineError('overloaded', 'All places of this model are taken; try again later.', { retryAfter });
+  }
+
   /** Resolves when a slot is ours; a caller that leaves leaves the line. */
   async function takeSlot(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -26,7 +31,7 @@ export function createQueue({ slots, waiting }: QueueOptions, now: () => number)
     await new Promise<void>((resolve, reject) => {
       const leave = () => {
         line.splice(line.indexOf(enter), 1);
-        reject(signal.reason as Error);
+        reject(isDeadline(signal.reason) ? overloaded() : (signal.reason as Error));
       };
       const enter = () => {
         signal.removeEventListener('abort', leave);
@@ -49,10 +54,7 @@ export function createQueue({ slots, waiting }: QueueOptions, now: () => number)
       return isFull();
     },
     async run(job, { signal }) {
-      if (isFull()) {
-        const retryAfter = secondsUntilAPlace();
-        throw new EngineError('overloaded', 'All places of this model are taken; try again later.', { retryAfter });
-      }
+      if (isFull()) throw overloaded();
       await takeSlot(signal);
       const started = now();
       try {
@@ -64,4 +66,9 @@ export function createQueue({ slots, waiting }: QueueOptions, now: () => number)
       }
     },
   };
+}
+
+/** What was late then is the line: the engine has not been asked at all. */
+function isDeadline(reason: unknown): boolean {
+  return EngineError.is(reason) && reason.code === 'engine-timeout';
 }

@@ -1,4 +1,5 @@
 /** A synthesis that cannot hang: deadlines for its first bytes and for every wait after them, and an end at any moment. */
+import { setImmediate } from 'node:timers/promises';
 import { EngineError, type Speech } from '../../engines/contract.ts';
 import { follow, unlessAborted } from '../deadline.ts';
 
@@ -30,10 +31,16 @@ export async function supervise<S extends Speech>(
   const unfollow = follow(signal, work);
   const stopWaiting = waiting ? follow(waiting, work) : () => undefined;
   const within = async <T>(ms: number, what: string, job: () => Promise<T>): Promise<T> => {
-    const late = () => work.abort(new EngineError('engine-timeout', `${what} within ${String(ms / 1000)} s.`));
-    const timer = setTimeout(late, ms);
+    let late: EngineError | undefined;
+    const timer = setTimeout(() => {
+      late = new EngineError('engine-timeout', `${what} within ${String(ms / 1000)} s.`);
+      work.abort(late);
+    }, ms);
+    const outcome = job();
     try {
-      return await unlessAborted(job(), work.signal);
+      return await unlessAborted(outcome, work.signal);
+    } catch (error) {
+      throw late !== undefined && error === late ? await lastWord(outcome, late) : error;
     } finally {
       clearTimeout(timer);
     }
@@ -101,4 +108,14 @@ export async function supervise<S extends Speech>(
       },
     };
   }
+}
+
+/** Of an engine that was late: it may say, at once, that it has been at work for others all the time. */
+function lastWord(outcome: Promise<unknown>, late: EngineError): Promise<unknown> {
+  const isWaiting = (error: unknown) => EngineError.is(error) && error.code === 'overloaded';
+  const said = outcome.then(
+    () => late,
+    (error: unknown) => (isWaiting(error) ? error : late),
+  );
+  return Promise.race([said, setImmediate(late)]);
 }

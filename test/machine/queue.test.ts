@@ -22,11 +22,18 @@ interface Job {
 
 function open(options: QueueOptions) {
   const queue = createQueue(options, () => clock);
-  return { queue, add: (name: string) => addJob(queue, name) };
+  return { queue, add: (name: string, leaving?: Leaving) => addJob(queue, name, leaving) };
 }
 
+interface Leaving {
+  /** Of the abort. */
+  readonly reason: Error;
+}
+
+const late = new EngineError('engine-timeout', 'It was not done in time.');
+
 /** A job that runs until it is told to end. */
-function addJob(queue: JobQueue, name: string): Job {
+function addJob(queue: JobQueue, name: string, { reason }: Leaving = { reason: new Error(`${name} has left`) }): Job {
   const work = Promise.withResolvers<string>();
   const caller = new AbortController();
   const job = () => {
@@ -39,7 +46,7 @@ function addJob(queue: JobQueue, name: string): Job {
     outcome,
     finish: () => work.resolve(`${name} is done`),
     fail: (error) => work.reject(error),
-    leave: () => caller.abort(new Error(`${name} has left`)),
+    leave: () => caller.abort(reason),
   };
 }
 
@@ -56,7 +63,7 @@ async function overload({ outcome }: Job): Promise<EngineError> {
 describe('the queue', () => {
   it('runs as many jobs at once as it has slots', async () => {
     const { add } = open({ slots: 2, waiting: 5 });
-    ['a', 'b', 'c'].forEach(add);
+    ['a', 'b', 'c'].forEach((name) => add(name));
     await settle();
     expect(events).toEqual(['a starts', 'b starts']);
   });
@@ -72,7 +79,7 @@ describe('the queue', () => {
 
   it('starts jobs in the order of their coming', async () => {
     const { add } = open({ slots: 1, waiting: 5 });
-    const jobs = ['a', 'b', 'c', 'd'].map(add);
+    const jobs = ['a', 'b', 'c', 'd'].map((name) => add(name));
     for (const job of jobs) {
       job.finish();
       await job.outcome;
@@ -146,14 +153,14 @@ describe('a slot is free again', () => {
   it('as often as it was taken, however jobs end', async () => {
     const { queue, add } = open({ slots: 2, waiting: 3 });
     for (let round = 0; round < 50; round++) {
-      const jobs = ['a', 'b', 'c', 'd', 'e'].map(add);
+      const jobs = ['a', 'b', 'c', 'd', 'e'].map((name) => add(name));
       jobs[(round * 3) % 5]!.leave();
       await settle();
       jobs.forEach((job, index) => ((index + round) % 2 ? job.finish() : job.fail(new Error('boom'))));
       await Promise.allSettled(jobs.map(({ outcome }) => outcome));
     }
     events = [];
-    ['a', 'b', 'c', 'd', 'e'].forEach(add);
+    ['a', 'b', 'c', 'd', 'e'].forEach((name) => add(name));
     await settle();
     expect(events).toEqual(['a starts', 'b starts']);
     expect(queue.full).toBe(true);
@@ -207,6 +214,34 @@ describe('a caller that leaves', () => {
     await b.outcome;
     c.finish();
     expect(await c.outcome).toBe('c is done');
+  });
+});
+
+describe('a deadline', () => {
+  it('that passes while a job waits is overloaded: the job has had no place', async () => {
+    const { queue, add } = open({ slots: 1, waiting: 2 });
+    const past = add('past');
+    await settle();
+    clock += 7_000;
+    past.finish();
+    await past.outcome;
+    const a = add('a');
+    const b = add('b', { reason: late });
+    b.leave();
+    expect((await overload(b)).retryAfter, 'the length of the line').toBe(7);
+    expect(queue.full).toBe(false);
+    a.finish();
+    await a.outcome;
+    await settle();
+    expect(events).toEqual(['past starts', 'a starts']);
+  });
+
+  it('that passes while a job runs is what the job makes of it', async () => {
+    const { add } = open({ slots: 1, waiting: 2 });
+    const a = add('a', { reason: late });
+    a.leave();
+    a.fail(late);
+    await expect(a.outcome).rejects.toBe(late);
   });
 });
 

@@ -1,6 +1,6 @@
 /** The deadlines of a synthesis, for engines that do not heed their signal, too. */
 import { describe, expect, test } from 'vitest';
-import type { Speech } from '../../engines/contract.ts';
+import { EngineError, type Speech } from '../../engines/contract.ts';
 import { supervise } from '../../src/speech/supervise.ts';
 
 const never = <T>() => new Promise<T>(() => undefined);
@@ -61,6 +61,15 @@ describe('a synthesis', () => {
     }
     const synthesize = () => Promise.resolve({ mediaType: 'audio/mpeg', audio: audio() });
     await expect(supervise(synthesize, { signal: noCaller }, limits)).rejects.toMatchObject({ code: 'engine-failed' });
+  });
+
+  test('that had no place in time is overloaded, when its engine says so', async () => {
+    const full = new EngineError('overloaded', 'All places are taken.', { retryAfter: 7 });
+    const waitsInLine = (failure: Error) => (signal: AbortSignal) =>
+      new Promise<Speech>((_resolve, reject) => signal.addEventListener('abort', () => reject(failure)));
+    await expect(supervise(waitsInLine(full), { signal: noCaller }, limits)).rejects.toBe(full);
+    const speech = supervise(waitsInLine(new Error('another reason')), { signal: noCaller }, limits);
+    await expect(speech).rejects.toMatchObject({ code: 'engine-timeout' });
   });
 
   test('that falls silent is engine-timeout, and the engine is ended', async () => {
