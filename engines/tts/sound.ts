@@ -19,10 +19,15 @@ interface Encoding {
 }
 
 const signed16: Encoding = { width: 2, read: (view, offset) => view.getInt16(offset, true) };
-const float32: Encoding = { width: 4, read: (view, offset) => view.getFloat32(offset, true) * 32_767 };
 
-/** WAV's formats: integers and floats. */
-const encodings: Readonly<Record<string, Encoding>> = { '1/16': signed16, '3/32': float32 };
+/** WAV's: 1 are integers, 3 floats. Those of 8 bits have no sign; of the long ones the upper 16 bits count. */
+const encodings: Readonly<Record<string, Encoding>> = {
+  '1/8': { width: 1, read: (view, offset) => (view.getUint8(offset) - 128) * 256 },
+  '1/16': signed16,
+  '1/24': { width: 3, read: (view, offset) => view.getInt16(offset + 1, true) },
+  '1/32': { width: 4, read: (view, offset) => view.getInt16(offset + 2, true) },
+  '3/32': { width: 4, read: (view, offset) => view.getFloat32(offset, true) * 32_767 },
+};
 const extensible = 0xfffe;
 
 /** The sound of an answer, once it is known what it is; `rate` is that of raw PCM. Throws `provider-bad-response`. */

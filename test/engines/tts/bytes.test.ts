@@ -1,8 +1,13 @@
 /** Sound and mp3 frames out of bytes that come in any chunks. */
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createByteReader } from '../../../engines/tts/byte-reader.ts';
 import { framesOf, isMp3 } from '../../../engines/tts/mp3.ts';
 import { readSound } from '../../../engines/tts/sound.ts';
+import { describeWith, run } from '../../support/programs.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
 import { mp3, mp3Frame, pcm, wav } from './support.ts';
 
 async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
@@ -39,6 +44,16 @@ describe('sound', () => {
     expect((await hear(samples)).samples).toHaveLength(500);
   });
 
+  test.each<[number, Uint8Array]>([
+    [8, Uint8Array.of(128, 129, 127, 255, 0)],
+    [24, Uint8Array.of(0, 0, 0, 255, 0, 1, 0, 0, 255, 0, 0, 127, 0, 0, 128)],
+    [32, new Uint8Array(Int32Array.of(0, 0x01_00_ff_ff, -0x01_00_00_00, 0x7f_00_00_00, -0x80_00_00_00).buffer)],
+  ])('of integers of %i bits is what its upper 16 bits say', async (bits, bytes) => {
+    for (const size of [1, 5, 4096]) {
+      expect((await hear(wavOf([1, 1, bits], bytes), size)).samples).toEqual([0, 256, -256, 32_512, -32_768]);
+    }
+  });
+
   test('of floats is scaled, and what is too loud is clipped', async () => {
     const { samples } = await hear(wavOf([3, 1, 32], Float32Array.of(0, 0.5, -0.5, 1, -1, 2, -2)));
     expect(samples).toEqual([0, 16_384, -16_383, 32_767, -32_767, 32_767, -32_768]);
@@ -61,6 +76,8 @@ describe('sound', () => {
 
   test.each<[string, Buffer]>([
     ['A-law', wavOf([6, 1, 8], new Uint8Array(9))],
+    ['floats of 64 bits', wavOf([3, 1, 64], new Float64Array(9))],
+    ['integers of 12 bits', wavOf([1, 1, 12], new Uint8Array(9))],
     ['six channels', wavOf([1, 6, 16], new Int16Array(12))],
     ['a format that is cut', Buffer.from('RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0', 'latin1')],
     ['samples without a format', Buffer.from('RIFF\0\0\0\0WAVEdata\x04\0\0\0\0\0\0\0', 'latin1')],
@@ -69,6 +86,30 @@ describe('sound', () => {
   ])('is not made of %s', async (_, bytes) => {
     await expect(hear(bytes)).rejects.toMatchObject({ code: 'provider-bad-response' });
   });
+});
+
+describeWith(['ffmpeg'], 'a WAV as ffmpeg writes it', ({ ffmpeg }) => {
+  const codecs = ['pcm_u8', 'pcm_s16le', 'pcm_s24le', 'pcm_s32le', 'pcm_f32le'];
+  const layouts = ['mono|c0=c0', 'stereo|c0=c0|c1=c0'];
+
+  /** One of 24 bits and more is WAVE_FORMAT_EXTENSIBLE; a stream does not know its length. */
+  test.each(codecs.flatMap((codec) => layouts.map((layout) => [codec, layout] as const)))(
+    'in %s (%s) is the same sound, from a file and as a stream',
+    async (codec, layout) => {
+      const directory = await temporaryDirectory();
+      const [from, to] = [join(directory, 'in.wav'), join(directory, 'out.wav')];
+      await writeFile(from, wav(pcm(0.01)));
+      const args = ['-v', 'error', '-i', from, '-af', `pan=${layout}`, '-c:a', codec, '-f', 'wav'];
+      await run(ffmpeg, [...args, to]);
+      for (const bytes of [await readFile(to), execFileSync(ffmpeg, [...args, 'pipe:1'])]) {
+        const { sampleRate, samples } = await hear(bytes);
+        expect(sampleRate).toBe(24_000);
+        expect(samples).toHaveLength(square.length);
+        const furthest = Math.max(...samples.map((sample, i) => Math.abs(sample - square[i]!)));
+        expect(furthest).toBeLessThan(256); // a step of 8 bits
+      }
+    },
+  );
 });
 
 describe('mp3', () => {
