@@ -1,47 +1,25 @@
+import { withPauses } from './pauses.ts';
+
 /**
  * The text without what espeak-ng takes for something else than text: control characters (U+0001 begins a command),
  * `[[`, which begins phonemes, private characters, which it uses itself, and halves of surrogate pairs. And with a
- * pause where it would leave something out: it skips what goes beyond its buffers for a word and for a clause.
+ * space or a pause where it would leave something out, or break down.
  */
 export function toSpeakable(text: string): string {
   const clean = text.replace(/[^\P{Cc}\n]|[\p{Cs}\p{Co}]/gu, ' ').replace(/\[(?=\[)/g, '[ ');
-  return clean
-    .split(clauseEnd)
-    .map((clause) => (tooLong.test(clause) || syllablesIn(clause) > mostSyllables ? withPauses(clause) : clause))
-    .join('');
+  return withPauses(withAbbreviationsApart(withSymbolsApart(clean)));
 }
 
-/** Chinese marks need no space behind them. */
-const clauseEnd = /(?<=[.,:;!?…]\s|[。．，、：；！？]|\n\n)/u;
+/** All letters with dots that follow one another (`z.B. u.a.`) are one word to it, and a long one overruns its stack. */
+function withAbbreviationsApart(text: string): string {
+  return text.replace(/(?:\p{L}\.\s?){8}(?=\p{L}\.)/gu, '$&, ');
+}
 
-/** In code points, without a space. Thai is cut from 72 on, Korean from 52, spelled letters from 98. */
-const longestWord = 50;
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Chinese and Korean syllables, which take the most room, in a clause. They are cut from 84 on. */
-const mostSyllables = 80;
-
-const syllable = /[\p{Script=Han}\p{Script=Hangul}]/gu;
-const syllablesIn = (text: string) => text.match(syllable)?.length ?? 0;
-const tooLong = new RegExp(`\\S{${longestWord + 1}}`, 'u');
-const words = new Intl.Segmenter('en', { granularity: 'word' });
-const parts = new RegExp(`[^]{1,${longestWord}}`, 'gu');
-
-/** A space in a long word, a comma in a long clause, between words where there are any. */
-function withPauses(clause: string): string {
-  let [spoken, letters, syllables] = ['', 0, 0];
-  for (const part of [...words.segment(clause)].flatMap(({ segment }) => segment.match(parts) ?? [])) {
-    const more = Array.from(part).length;
-    const moreSyllables = syllablesIn(part);
-    if (syllables + moreSyllables > mostSyllables) {
-      spoken += ', ';
-      [letters, syllables] = [0, 0];
-    } else if (letters + more > longestWord) {
-      spoken += ' ';
-      letters = 0;
-    }
-    spoken += part;
-    letters = /\s/.test(part) ? 0 : letters + more;
-    syllables += moreSyllables;
-  }
-  return spoken;
+/** Of emoji that touch it says the first word of each: "party" of "party popper". */
+function withSymbolsApart(text: string): string {
+  return text.replace(/(?:[^\P{S}\0-\x7f][\p{M}\u200d]*){2,}/gu, (run) =>
+    Array.from(graphemes.segment(run), ({ segment }) => segment).join(' '),
+  );
 }

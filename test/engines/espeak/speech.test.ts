@@ -1,8 +1,9 @@
 /** eSpeak speaks, with its program and with the package: heard by ffmpeg and pocketsphinx. */
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { speechFormats, type SpeechCall } from '../../../engines/contract.ts';
+import { speechFormats, type EngineError, type SpeechCall } from '../../../engines/contract.ts';
 import { createClient } from '../../../src/client/index.ts';
+import { createSpeakers } from '../../../src/speech/speaker.ts';
 import { startChildService } from '../../support/child-service.ts';
 import { describeWith } from '../../support/programs.ts';
 import { processes } from '../../support/proc.ts';
@@ -18,6 +19,8 @@ const sentence = 'The quick brown fox jumps over the lazy dog near the old river
 
 /** The longest that anything of a speech may live on when nobody wants it any more. */
 const soonMs = 250;
+
+const noCaller = new AbortController().signal;
 
 const children = () => processes().filter(({ parent }) => parent === process.pid).length;
 
@@ -84,10 +87,23 @@ function speaks(synthesizer: Synthesizer): void {
     ['ko', '레몬 '],
     ['en', '我们'],
     ['en', 'hello'],
+    ['en', '🙂 '],
+    ['en', 'W.'],
+    ['en', 'www '],
+    ['de', 'z.B. '],
+    ['de', '777 '],
+    ['en', '**bold** '],
   ])('leaves nothing out where pauses are missing (%s: %s)', async (voice, word) => {
     const { say } = await startEspeak(synthesizer);
     const seconds = async (text: string) => secondsOfWav(await collect(say({ text, voice, format: 'wav' })));
-    expect(await seconds(word.repeat(200))).toBeGreaterThan(0.7 * 20 * (await seconds(word.repeat(10))));
+    expect(await seconds(word.repeat(200))).toBeGreaterThan(0.8 * 20 * (await seconds(word.repeat(10))));
+  });
+
+  it('says the whole name of each emoji, also of those that touch', async () => {
+    const { say } = await startEspeak(synthesizer);
+    const seconds = async (text: string) => secondsOfWav(await collect(say({ text, format: 'wav' })));
+    expect(await seconds('🎉🎉👍🏽👍🏽🇩🇪🇫🇷')).toBe(await seconds('🎉 🎉 👍🏽 👍🏽 🇩🇪 🇫🇷'));
+    expect(await seconds('🎉'.repeat(200))).toBeGreaterThan(0.7 * 20 * (await seconds('🎉 '.repeat(10))));
   });
 
   it('makes a sound, if only silence, of a text without a word', async () => {
@@ -167,6 +183,27 @@ describeWith(['espeak-ng'], 'the program', () => {
     expect(await createClient({ baseUrl: url }).speak({ text: 'hello' })).toMatchObject({ status: 200 });
     expect(await readdir(dir)).toEqual(before);
     expect(await readdir(temporary)).toEqual([]);
+  });
+});
+
+describeWith(['espeak-ng'], 'in line', () => {
+  it('whoever has no place when the deadline passes hears that all are taken, and when to come back', async () => {
+    const { service } = await startEspeak('program', 'slots: 1, waiting: 1');
+    const speakerWithin = async (firstBytesMs: number) => {
+      const limits = { firstBytesMs, silenceMs: 60_000 };
+      const { registry } = service.service;
+      const speakers = await createSpeakers({ registry, defaultVoice: undefined, limits });
+      return speakers.choose({ model: null, voice: null, pointers: { model: '/model', voice: '/voice_id' } });
+    };
+    const speak = async (withinMs: number) =>
+      (await speakerWithin(withinMs)).speak({ text: sentence.repeat(450), format: 'mp3' }, { signal: noCaller });
+    const keepsItsPlace = (await speak(60_000)).audio[Symbol.asyncIterator](); // as long as nobody reads it
+    const refused: unknown = await speak(200).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'overloaded' });
+    expect((refused as EngineError).retryAfter).toBeGreaterThanOrEqual(1);
+    const next = speak(60_000);
+    await keepsItsPlace.return?.();
+    await (await next).audio[Symbol.asyncIterator]().return?.();
   });
 });
 
