@@ -51,7 +51,10 @@ export interface ChatAnswer extends ChatResult {
   readonly clips: readonly Clip[];
 }
 
-/** Every method rejects with a `ParlanceError`, or with the signal's reason. Nothing is tried twice. */
+/**
+ * Every method rejects with a `ParlanceError`, or with the signal's reason; a call that cannot be made at all (a file
+ * that is not there, a key that no header can have) with a `TypeError`. Nothing is tried twice.
+ */
 export interface Client {
   transcribe(recording: RecordingSource, options?: TranscribeOptions): Promise<Transcription>;
   /** Whether that can work, free of charge. Of an unknown model too, this is an answer and no error. */
@@ -84,38 +87,38 @@ export function createClient({ baseUrl = '/', apiKey, fetch = globalThis.fetch }
     async transcribe(recording, { model, language, fileName, signal } = {}) {
       const { body, contentType } = encodeForm({ model, language }, await toFilePart(recording, fileName));
       const headers = { ...json, 'Content-Type': contentType };
-      const call = { headers, ...signed(signal), body: { file: '' }, bodySerializer: () => body };
+      const call = { headers, ...mannerOf(signal), body: { file: '' }, bodySerializer: () => body };
       return dataOf(http.POST('/transcribe', call), signal);
     },
     transcriptionAvailability: ({ model, signal } = {}) =>
       dataOf(
         http.GET('/transcribe', {
           headers: json,
-          ...signed(signal),
+          ...mannerOf(signal),
           params: { query: { ...(model !== undefined && { model }) } },
         }),
         signal,
       ),
     transcriptionModels: ({ signal } = {}) =>
-      dataOf(http.GET('/transcribe/models', { headers: json, ...signed(signal) }), signal),
+      dataOf(http.GET('/transcribe/models', { headers: json, ...mannerOf(signal) }), signal),
     async chat(body, { signal } = {}) {
-      const call = http.POST('/chat', { headers: json, ...signed(signal), body });
+      const call = http.POST('/chat', { headers: json, ...mannerOf(signal), body });
       const { data, response } = await answerOf(call, signal);
       return { ...data, clips: clipsOf(response.headers.get('link'), root) };
     },
     async *streamChat(body, { signal } = {}) {
       const headers = { Accept: 'text/event-stream' };
-      const { response } = await http.POST('/chat/stream', { headers, ...signed(signal), body, parseAs: 'stream' });
+      const { response } = await http.POST('/chat/stream', { headers, ...mannerOf(signal), body });
       if (!response.body) throw unexpected(response);
       for await (const event of readChatEvents(response.body, signal)) yield withAbsoluteUrl(event, root);
     },
-    chatModels: ({ signal } = {}) => dataOf(http.GET('/models', { headers: json, ...signed(signal) }), signal),
+    chatModels: ({ signal } = {}) => dataOf(http.GET('/models', { headers: json, ...mannerOf(signal) }), signal),
     async speak(body, { signal } = {}) {
       const headers = { Accept: 'audio/*' };
-      const { response } = await http.POST('/tts', { headers, ...signed(signal), body, parseAs: 'stream' });
+      const { response } = await http.POST('/tts', { headers, ...mannerOf(signal), body });
       return response;
     },
-    speechModels: ({ signal } = {}) => dataOf(http.GET('/tts/models', { headers: json, ...signed(signal) }), signal),
+    speechModels: ({ signal } = {}) => dataOf(http.GET('/tts/models', { headers: json, ...mannerOf(signal) }), signal),
   };
 }
 
@@ -125,26 +128,27 @@ function addressOf(baseUrl: string | URL): string {
   return new URL(baseUrl, location?.origin).href.replace(/\/*$/, '/');
 }
 
-const signed = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
+/** Bodies are read here: what openapi-fetch makes of a broken one cannot be told from a request that cannot be made. */
+const unread: object = { parseAs: 'stream' };
+
+const mannerOf = (signal: AbortSignal | undefined) => ({ ...unread, ...(signal !== undefined && { signal }) });
 
 interface Answered<T> {
   readonly data?: T;
   readonly response: Response;
 }
 
-/** A success with its body read; what fails then is a body that breaks off or is not JSON. */
+/** A success with its body read. */
 async function answerOf<T>(
   call: Promise<Answered<T>>,
   signal: AbortSignal | undefined,
 ): Promise<Required<Answered<T>>> {
+  const { response } = await call;
   try {
-    const { data, response } = await call;
-    if (data === undefined) throw unexpected(response);
-    return { data, response };
+    return { data: (await response.json()) as T, response };
   } catch (cause) {
     signal?.throwIfAborted();
-    if (cause instanceof ParlanceError) throw cause;
-    throw new ParlanceError('unexpected-answer', 'The answer broke off, or is not JSON.', { cause });
+    throw unexpected(response, cause);
   }
 }
 

@@ -71,6 +71,15 @@ describe('no answer', () => {
   });
 });
 
+it('a call that cannot be made is the mistake of whoever makes it, and no answer', async () => {
+  const { server, origin } = await clientOf(resets);
+  const client = createClient({ baseUrl: origin, apiKey: 'ключ' });
+  await expect(client.chat(request)).rejects.toThrow(TypeError);
+  await expect(client.chatModels()).rejects.toThrow(TypeError);
+  await expect(client.streamChat(request).next()).rejects.toThrow(TypeError);
+  expect(server.calls).toHaveLength(0);
+});
+
 it('a problem with a code of a newer service keeps it', async () => {
   const problem = { type: 'urn:parlance:problem:new', title: 'New', status: 409, detail: 'New.', code: 'new' };
   const { client } = await clientOf(answers(409, problem, { 'content-type': 'application/problem+json' }));

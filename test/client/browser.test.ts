@@ -130,13 +130,15 @@ engines:
       });
     });
 
-    it.each(['abortStream', 'abortUpload'])('cancels: %s', async (name) => {
+    it.each(['abortedStream', 'abortedUpload'])('cancels: %s', async (name) => {
       const before = service.log.length;
-      expect(await ask(page, name, at, [...wav.subarray(0, 1000)])).toBe('enough');
+      const answer = ask(page, name, at, [...wav.subarray(0, 1000)]);
       const logged = (msg: string) => service.log.slice(before).find((line) => line.msg === msg);
-      expect(logged('at work')).toBeDefined();
+      await eventually(() => logged('at work')).toBeDefined();
+      await ask(page, 'abort');
+      expect(await answer).toBe('enough');
       await eventually(() => logged('ended')).toBeDefined();
-      expect(logged('request')?.status).toBe(499);
+      await eventually(() => logged('request')?.status).toBe(499);
     });
 
     it('cannot open paths, and says so', async () => {

@@ -1,5 +1,5 @@
 /** What the pages of the browser test can do: bundled with the client, called by the test. */
-/* global AbortController, AudioContext, Blob, MediaRecorder, setTimeout */
+/* global AbortController, AudioContext, Blob, MediaRecorder */
 import { createClient, ParlanceError } from '../../../src/client/index.ts';
 
 /** `work` with a client for the address (the page's own origin when absent); a failure comes back as plain facts. */
@@ -14,6 +14,9 @@ const withClient =
       return { error: { code, status, errors, retryAfter, requestId } };
     }
   };
+
+/** Of the call that can be aborted now. */
+let leaving = new AbortController();
 
 globalThis.page = {
   /** Plays the sound into a MediaRecorder, as a microphone would, and transcribes what that recorded. */
@@ -35,24 +38,25 @@ globalThis.page = {
 
   chat: withClient((client, content) => client.chat({ messages: [{ role: 'user', content }] })),
 
-  /** Aborts once the first words have come; answers with the reason that came back. */
-  abortStream: withClient(async (client) => {
-    const controller = new AbortController();
+  /** Ends the call below that is going on. */
+  abort: () => leaving.abort('enough'),
+
+  /** Answers with the reason that came back. */
+  abortedStream: withClient(async (client) => {
+    leaving = new AbortController();
     try {
       const request = { messages: [{ role: 'user', content: 'wait' }] };
-      for await (const { type } of client.streamChat(request, { signal: controller.signal })) {
-        if (type === 'content.delta') setTimeout(() => controller.abort('enough'), 100);
-      }
+      const events = client.streamChat(request, { signal: leaving.signal });
+      while (!(await events.next()).done);
       return 'it was not aborted';
     } catch (reason) {
       return reason;
     }
   }),
 
-  abortUpload: withClient(async (client, bytes) => {
-    const controller = new AbortController();
-    setTimeout(() => controller.abort('enough'), 300);
-    const options = { model: 'ear', language: 'zz', signal: controller.signal };
+  abortedUpload: withClient(async (client, bytes) => {
+    leaving = new AbortController();
+    const options = { model: 'ear', language: 'zz', signal: leaving.signal };
     return client.transcribe(Uint8Array.from(bytes), options).catch((reason) => reason);
   }),
 
