@@ -10,6 +10,8 @@ const maxSteps = 8;
 /** Milliseconds that a word takes: they come one by one, as from a real model. */
 const usualMs = 2;
 const slowMs = 500;
+/** Of a longer answer, several words come at once: the longest message is echoed within a second or so, too. */
+const mostPauses = 500;
 
 export const chat = defineEngine<'chat', object>({
   contract: 1,
@@ -25,13 +27,20 @@ function createChat(): ChatEngine {
     ...catalogue,
     complete: (call, { signal, tools }) =>
       endable((own) => {
-        const conversation = converse(call, isSlow(call.model) ? slowMs : usualMs);
+        const pace = isSlow(call.model) ? { ms: slowMs, pauses: Infinity } : { ms: usualMs, pauses: mostPauses };
+        const conversation = converse(call, pace);
         return runLoop({ conversation, tools, maxSteps }, own);
       }, signal),
   };
 }
 
-function converse({ messages, maxTokens = Infinity }: ChatCall, wordMs: number): Conversation<Round> {
+interface Pace {
+  /** Before each word. */
+  readonly ms: number;
+  readonly pauses: number;
+}
+
+function converse({ messages, maxTokens = Infinity }: ChatCall, pace: Pace): Conversation<Round> {
   const message = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   const script = readScript(message);
   /** What the model has read so far. */
@@ -67,10 +76,13 @@ function converse({ messages, maxTokens = Infinity }: ChatCall, wordMs: number):
   async function* tell({ reasoning, content }: Round, signal: AbortSignal): AsyncGenerator<readonly Delta[]> {
     const thoughts = wordsOf(reasoning).map((delta): Delta => ({ type: 'reasoning-delta', delta }));
     const words = wordsOf(content).map((delta): Delta => ({ type: 'content-delta', delta }));
-    for (const delta of [...thoughts, ...words]) {
-      await pause(wordMs, signal);
-      yield [delta];
-      if (script.failure !== undefined && delta.type === 'content-delta') {
+    const deltas = [...thoughts, ...words];
+    const atOnce = Math.max(1, Math.ceil(deltas.length / pace.pauses));
+    for (let at = 0; at < deltas.length; at += atOnce) {
+      const next = deltas.slice(at, at + atOnce);
+      await pause(pace.ms, signal);
+      yield next;
+      if (script.failure !== undefined && next.some(({ type }) => type === 'content-delta')) {
         throw new EngineError(script.failure, `Sandbox: the message asks for the failure ${script.failure}.`);
       }
     }

@@ -48,6 +48,13 @@ describe('the scripted model', () => {
     });
   });
 
+  it('echoes the longest message as well, before anybody loses patience', async () => {
+    const longest = 'a '.repeat(16_000);
+    const started = performance.now();
+    expect((await chat(saying(longest))).content).toBe(`You said: ${longest}`);
+    expect(performance.now() - started).toBeLessThan(15_000);
+  });
+
   it('answers the last message of the user, and counts the words of all', async () => {
     const messages = [
       { role: 'user', content: 'One.' },

@@ -7,6 +7,7 @@ import { operations, root, type Operation } from '../contract/support/document.t
 import { readEventStream } from '../support/event-stream.ts';
 import { createApi } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
+import { startStopwatch } from '../support/stopwatch.ts';
 import { saying, serveSandbox } from './support.ts';
 
 const sandbox = serveSandbox({ env: { API_KEYS: 'a-key' } });
@@ -186,9 +187,9 @@ describe('the preference', () => {
   });
 
   it('does not take long over a hostile header', async () => {
-    const started = performance.now();
+    const elapsedMs = startStopwatch();
     await sandbox.api.get('/api/v1/models', { ...prefer('a'.repeat(12_000)), authorization: 'Bearer a-key' });
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(elapsedMs()).toBeLessThan(1_000);
   });
 });
 

@@ -62,6 +62,7 @@ describe('the sandbox', () => {
     const { status, problem } = await transcribe(await words(), { language: 'it' });
     expect({ status, code: problem.code }).toEqual({ status: 422, code: 'language-not-supported' });
     expect(problem.detail).toContain('en, de, es, fr');
+    expect(problem.errors).toMatchObject([{ in: 'body', pointer: '/language' }]);
   });
 
   it.each([0, 100])('hears nothing in silence (samples of %d)', async (sample) => {
@@ -84,6 +85,7 @@ describe('the sandbox', () => {
   });
 
   it('lets a caller go who does not wait for that, and keeps nothing', async () => {
+    await expect.poll(() => sandbox.service.leftovers()).toEqual([]); // of the tests before
     const caller = new AbortController();
     const body = new FormData();
     body.set('model', 'sandbox-transcribe-slow');
