@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Capability } from '../engines/contract.ts';
 import { capabilities, RegistryError } from '../engines/registry.ts';
-import { chatChecks } from './conformance/chat.ts';
+import { chatChecks, type ChatSubject } from './conformance/chat.ts';
 import { Nonconformance, OutOfTime, runChecks, type Check } from './conformance/kit.ts';
 import { openerOf } from './conformance/open.ts';
 import { openRecorder } from './conformance/recordings.ts';
@@ -13,13 +13,20 @@ import { createReport, explain } from './conformance/report.ts';
 import { speechChecks } from './conformance/speech.ts';
 import { transcriptionChecks, type TranscriptionSubject } from './conformance/transcription.ts';
 
-const usage = `check-engine ENGINE [--options JSON] [--words FILE]
-  ENGINE     as \`use\` in the settings: a path such as ./my-engine.js, a package, or a built-in engine
-  --options  its settings, with which it works here
-  --words    for transcription: a WAV file, 16 kHz mono 16 bits, of words that it understands;
-             absent: "yes no hello" in English`;
+const usage = `check-engine ENGINE [--options JSON] [--words FILE] [--calls-tools]
+  ENGINE         as \`use\` in the settings: a path such as ./my-engine.js, a package, or a built-in engine
+  --options      its settings, with which it works here
+  --words        for transcription: a WAV file, 16 kHz mono 16 bits, of words that it understands;
+                 absent: "yes no hello" in English
+  --calls-tools  for chat: the model behind it calls a tool, and says what it answered, when it is asked to;
+                 absent: whether a tool was offered to a model that calls none is not known`;
 
-const suites: Readonly<Record<Capability, readonly Check<TranscriptionSubject>[]>> = {
+/** For an engine to be created and to list its models. */
+const startMs = 20_000;
+
+type AnySubject = TranscriptionSubject & ChatSubject;
+
+const suites: Readonly<Record<Capability, readonly Check<AnySubject>[]>> = {
   transcription: transcriptionChecks,
   chat: chatChecks,
   speech: speechChecks,
@@ -29,8 +36,18 @@ class UsageError extends Error {}
 
 const uncaught: unknown[] = [];
 process.on('uncaughtException', (error) => void uncaught.push(error)); // rejections that nobody awaits, too
+/** Until then, an end of this process is the engine's doing, whatever code it gives: it would be the end of the service. */
+let mayEnd = false;
+process.on('exit', () => {
+  if (mayEnd) return;
+  console.error('the engine has ended the process');
+  process.exitCode = 1;
+});
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => process.exit(128 + constants.signals[signal]));
+  process.on(signal, () => {
+    mayEnd = true;
+    process.exit(128 + constants.signals[signal]);
+  });
 }
 
 try {
@@ -43,15 +60,16 @@ try {
   process.exitCode = 2;
 }
 // An engine may have left what keeps this process alive.
+mayEnd = true;
 process.exit();
 
 async function main(): Promise<number> {
-  const { use, options, words } = readArguments();
+  const { use, options, words, callsTools } = readArguments();
   takeOwnDirectory();
   const record = await openRecorder(words).catch((error: unknown) => {
     throw new UsageError(`--words: ${(error as Error).message}`);
   });
-  const subject = { options, open: openerOf(use, process.cwd()), record };
+  const subject = { options, open: openerOf(use, process.cwd()), record, callsTools };
   let broken = 0;
   for (const capability of await capabilitiesOf(subject)) {
     console.log(capability);
@@ -61,14 +79,14 @@ async function main(): Promise<number> {
 }
 
 /** Tells each verdict when it is there; returns how many rules are broken. */
-async function checkAll(checks: typeof transcriptionChecks, subject: TranscriptionSubject): Promise<number> {
+async function checkAll(checks: readonly Check<AnySubject>[], subject: AnySubject): Promise<number> {
   const tell = createReport((line) => console.log(line));
   let broken = 0;
   for (const [index, check] of checks.entries()) {
-    const own = await failureOf(check, subject);
+    const [verdict] = await runChecks([check], subject);
     const stray = uncaughtFailure();
-    const failure = own ?? stray;
-    tell({ check: check.name, failure });
+    const failure = verdict?.failure ?? stray;
+    tell({ ...verdict, check: check.name, failure });
     if (failure !== undefined) broken += 1;
     const others = checks.length - index - 1;
     if (failure instanceof OutOfTime && others > 0) {
@@ -77,11 +95,6 @@ async function checkAll(checks: typeof transcriptionChecks, subject: Transcripti
     }
   }
   return broken;
-}
-
-async function failureOf(check: Check<TranscriptionSubject>, subject: TranscriptionSubject): Promise<unknown> {
-  const [verdict] = await runChecks([check], subject);
-  return verdict?.failure;
 }
 
 /** Of what was thrown where nobody waits for it; the service would end. */
@@ -94,11 +107,18 @@ function readArguments() {
   try {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
-      options: { options: { type: 'string', default: '{}' }, words: { type: 'string' } },
+      options: {
+        options: { type: 'string', default: '{}' },
+        words: { type: 'string' },
+        'calls-tools': { type: 'boolean', default: false },
+      },
     });
     const [use] = positionals;
     if (use === undefined || positionals.length > 1) throw new Error('one engine is to be named');
-    return { use, options: JSON.parse(values.options) as Record<string, unknown>, words: values.words };
+    const options: unknown = JSON.parse(values.options);
+    if (Object.prototype.toString.call(options) !== '[object Object]') throw new Error('--options is no JSON object');
+    const { words, 'calls-tools': callsTools } = values;
+    return { use, options: options as Record<string, unknown>, words, callsTools };
   } catch (error) {
     const { message } = error as Error;
     throw new UsageError(error instanceof SyntaxError ? `--options is no JSON: ${message}` : message);
@@ -112,7 +132,18 @@ function takeOwnDirectory(): void {
   process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
 }
 
-async function capabilitiesOf({ open, options }: TranscriptionSubject): Promise<Capability[]> {
-  await using opened = await open(options);
-  return capabilities.filter((capability) => opened.registry.instancesFor(capability).length > 0);
+async function capabilitiesOf(subject: AnySubject): Promise<Capability[]> {
+  const found: Capability[] = [];
+  const starts: Check<AnySubject> = {
+    name: 'it starts',
+    async run({ open, options }) {
+      await using opened = await open(options);
+      found.push(...capabilities.filter((capability) => opened.registry.instancesFor(capability).length > 0));
+    },
+  };
+  const [verdict] = await runChecks([starts], subject, startMs);
+  const { failure } = verdict ?? {};
+  if (failure instanceof OutOfTime) throw new Nonconformance(`it does not start within ${startMs / 1000} s`);
+  if (failure !== undefined) throw failure as Error;
+  return found;
 }

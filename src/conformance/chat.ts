@@ -8,6 +8,7 @@ import {
   firstThatWorks,
   leaveAtSeveralMoments,
   listingChecks,
+  localCheck,
   optionsCheck,
   type Opened,
   type Subject,
@@ -15,10 +16,19 @@ import {
 
 const question = [{ role: 'user', content: 'Say hello.' }] as const;
 const wish = [
-  { role: 'user', content: 'Call the tool `repeat` with the text "alpha". Then say what it answered.' },
+  { role: 'user', content: 'Call the tool `repeat` with the text "alpha". Then say all that it answered.' },
 ] as const;
 
-export const chatChecks: readonly Check<Subject>[] = [
+/** What the tool alone knows. */
+const ownWord = 'quokka';
+const noCall = 'its model called none; with --calls-tools, that breaks the rule';
+
+export interface ChatSubject extends Subject {
+  /** The model with which it works calls a tool when it is asked to: nobody but the engine can then be to blame. */
+  readonly callsTools?: boolean;
+}
+
+export const chatChecks: readonly Check<ChatSubject>[] = [
   ...listingChecks('chat'),
 
   check('a model that it does not serve is refused', async (opened) => {
@@ -52,12 +62,16 @@ export const chatChecks: readonly Check<Subject>[] = [
     const given: unknown[] = [];
     const tool = repeat((args) => {
       given.push(args);
-      return Promise.resolve(String(args.text));
+      return Promise.resolve(`${String(args.text)}, ${ownWord}`);
     });
     const events = await listen(await complete(opened, { messages: wish }, [tool]));
-    expectLawful(events);
+    const { content } = expectLawful(events);
     const calls = events.filter((event) => event.type === 'tool-started' && event.name === tool.name);
     expectThat(calls.length === given.length, `it tells of ${calls.length} calls, but ran ${given.length}`);
+    if (!opened.callsTools) return given.length === 0 ? noCall : undefined;
+    expectThat(given.length > 0, 'its model was asked to call the tool, and the tool was not run');
+    expectThat(content.includes(ownWord), `the tool answered "${ownWord}", the model says ${shown(content)}`);
+    return undefined;
   }),
 
   check('a tool that fails does not fail the chat', async (opened) => {
@@ -69,6 +83,7 @@ export const chatChecks: readonly Check<Subject>[] = [
       finished.every((event) => event.type === 'tool-finished' && !event.ok && typeof event.error === 'string'),
       'a tool that failed is told as one that did not',
     );
+    return finished.length === 0 ? noCall : undefined;
   }),
 
   check('a caller who leaves is let go at once, with the reason', async (opened) => {
@@ -81,22 +96,24 @@ export const chatChecks: readonly Check<Subject>[] = [
     await promptly(Promise.resolve(events.return?.()), 'leaving after the first event');
   }),
 
+  localCheck('chat', endInEveryWay),
+
   ...endingChecks(endInEveryWay),
 
   optionsCheck,
 ];
 
 /** A success, a failure, and a caller who leaves. */
-async function endInEveryWay(opened: Opened<Subject>): Promise<void> {
-  await listen(await complete(opened));
+async function endInEveryWay(opened: Opened<ChatSubject>, call: Partial<ChatCall> = {}): Promise<void> {
+  await listen(await complete(opened, call));
   await listen(await complete(opened, { model: 'no-such-model' })).catch(() => undefined);
   const gone = AbortSignal.timeout(20);
-  await listen(await complete(opened, {}, [], gone)).catch(() => undefined);
+  await listen(await complete(opened, call, [], gone)).catch(() => undefined);
 }
 
 /** Asks the first model that works, unless the call names another. */
 async function complete(
-  { registry }: Opened<Subject>,
+  { registry }: Opened<ChatSubject>,
   call: Partial<ChatCall> = {},
   tools: readonly Tool[] = [],
   signal = new AbortController().signal,
@@ -117,7 +134,7 @@ async function listen(run: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
 function repeat(run: (args: Readonly<Record<string, unknown>>) => Promise<string>): Tool {
   return {
     name: 'repeat',
-    description: 'Answers the text that it is given.',
+    description: 'Answers the text that it is given, and a word of its own.',
     parameters: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
     run,
   };

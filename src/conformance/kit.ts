@@ -1,17 +1,21 @@
 /** What every conformance suite is made of: named checks, the way to run them, and what checks look at. */
 import { inspect } from 'node:util';
 import { EngineError, engineErrorCodes, type EngineErrorCode } from '../../engines/contract.ts';
+import { afterMs } from './patience.ts';
 
-/** One rule of the engine contract. `run` rejects when the subject breaks it. */
+/** One rule of the engine contract. */
 export interface Check<Subject> {
   readonly name: string;
-  readonly run: (subject: Subject) => Promise<void>;
+  /** Rejects when the subject breaks it. A text that it resolves with says why it could not be looked at. */
+  readonly run: (subject: Subject) => Promise<unknown>;
 }
 
 export interface Verdict {
   readonly check: string;
   /** Absent when the rule is kept. */
   readonly failure?: unknown;
+  /** Why it could not be looked at. */
+  readonly remark?: string;
 }
 
 /** How long a check may take: several whole calls, of a model that thinks. */
@@ -28,7 +32,7 @@ export async function runChecks<Subject>(
     const outOfTime = () => new OutOfTime(`a call does not end: this took more than ${limitMs / 1000} s`);
     verdicts.push(
       await within(limitMs, () => run(subject), outOfTime).then(
-        () => ({ check: name }),
+        (remark) => (typeof remark === 'string' ? { check: name, remark } : { check: name }),
         (failure: unknown) => ({ check: name, failure }),
       ),
     );
@@ -91,11 +95,9 @@ export const promptMs = 250;
 
 /** Rejects when the promise takes longer than that. */
 export async function promptly<T>(promise: Promise<T>, what: string): Promise<T> {
-  return within(
-    promptMs,
-    () => promise,
-    () => new Nonconformance(`${what} took more than ${promptMs} ms`),
-  );
+  const late = Promise.withResolvers<never>();
+  using _clock = afterMs(promptMs, () => late.reject(new Nonconformance(`${what} took more than ${promptMs} ms`)));
+  return await Promise.race([promise, late.promise]);
 }
 
 /** The clock runs before the work begins. */

@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { openEngines } from '../engines.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Subject } from './subject.ts';
+import { createFinder } from './connections.ts';
 import { programsWith } from './traces.ts';
 
 /** `use` is as in the settings; a relative path is relative to `baseDir`. */
@@ -27,6 +28,7 @@ export function openerOf(use: string, baseDir: string): Subject['open'] {
         registry: engines.registry,
         leftovers: async () => [...(await readdir(engines.workspace.path)), ...(await readdir(temporary.path))],
         programs: () => programsWith(`TMPDIR=${temporary.path}`),
+        processes: createFinder(`TMPDIR=${temporary.path}`),
         async [Symbol.asyncDispose]() {
           await engines[Symbol.asyncDispose]();
           await remove();

@@ -5,8 +5,8 @@ import { Nonconformance, shown, type Verdict } from './kit.ts';
 /** Prints one verdict after the other; what was told before is not told again. */
 export function createReport(print: (line: string) => void): (verdict: Verdict) => void {
   const told = new Set<string>();
-  return ({ check, failure }) => {
-    print(`  ${failure === undefined ? 'ok    ' : 'BROKEN'} ${check}`);
+  return ({ check, failure, remark }) => {
+    print(`  ${failure === undefined ? 'ok    ' : 'BROKEN'} ${check}${remark === undefined ? '' : ` (${remark})`}`);
     if (failure === undefined) return;
     const explanation = explain(failure).join('\n         ');
     print(`         ${told.has(explanation) ? 'for the same reason' : explanation}`);

@@ -7,6 +7,7 @@ import {
   firstThatWorks,
   leaveAtSeveralMoments,
   listingChecks,
+  localCheck,
   optionsCheck,
   type Opened,
   type Subject,
@@ -82,17 +83,19 @@ export const speechChecks: readonly Check<Subject>[] = [
     await promptly(Promise.resolve(chunks.return?.()), 'leaving after the first bytes');
   }),
 
+  localCheck('speech', endInEveryWay),
+
   ...endingChecks(endInEveryWay),
 
   optionsCheck,
 ];
 
 /** A success, a failure, and a caller who leaves. */
-async function endInEveryWay(opened: Opened<Subject>): Promise<void> {
-  await soundOf(await synthesize(opened), 'mp3');
+async function endInEveryWay(opened: Opened<Subject>, call: Partial<SpeechCall> = {}): Promise<void> {
+  await soundOf(await synthesize(opened, call), 'mp3');
   await synthesize(opened, { model: 'no-such-model' }).catch(() => undefined);
   const gone = AbortSignal.timeout(20);
-  await synthesize(opened, {}, gone)
+  await synthesize(opened, call, gone)
     .then(async (speech) => soundOf(speech, 'mp3'))
     .catch(() => undefined);
 }

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { availabilityCodes, type AvailabilityCode, type Capability } from '../../engines/contract.ts';
 import { availabilityOf, RegistryError, type Registry, type ServedModel } from '../../engines/registry.ts';
+import { connectionsDuring } from './connections.ts';
 import { expectThat, Nonconformance, promptly, promptMs, shown, type Check } from './kit.ts';
 import { held, leftAfter } from './traces.ts';
 
@@ -18,24 +19,26 @@ export interface OpenSubject extends AsyncDisposable {
   readonly leftovers: () => Promise<readonly string[]>;
   /** The command lines of the programs that it has started and that still run, also when it no longer does. */
   readonly programs: () => Promise<readonly string[]>;
+  /** The ids of the processes in which it works: this one, and the programs. */
+  readonly processes: () => readonly number[];
 }
 
 /** The subject as a check finds it. */
-export type Opened<S extends Subject> = S & Pick<OpenSubject, 'registry' | 'leftovers' | 'programs'>;
+export type Opened<S extends Subject> = S & Omit<OpenSubject, keyof AsyncDisposable>;
 
 /** A check of the engine as its options make it, opened for this check alone. */
-export function check<S extends Subject>(name: string, run: (opened: Opened<S>) => Promise<void>): Check<S> {
+export function check<S extends Subject>(name: string, run: (opened: Opened<S>) => Promise<unknown>): Check<S> {
   return {
     name,
     async run(subject) {
       await using opened = await subject.open(subject.options);
-      await run(toOpened(subject, opened));
+      return await run(toOpened(subject, opened));
     },
   };
 }
 
-function toOpened<S extends Subject>(subject: S, { registry, leftovers, programs }: OpenSubject): Opened<S> {
-  return { ...subject, registry, leftovers, programs };
+function toOpened<S extends Subject>(subject: S, { registry, leftovers, programs, processes }: OpenSubject): Opened<S> {
+  return { ...subject, registry, leftovers, programs, processes };
 }
 
 /** What passes by itself must not make a frontend hide its microphone; what does not must. */
@@ -117,11 +120,34 @@ export const optionsCheck: Check<Subject> = {
   },
 };
 
+/** Calls that end in every way, of the model that is named, else of the first that works. */
+export type Calls<S extends Subject> = (opened: Opened<S>, call?: { readonly model?: string }) => Promise<void>;
+
+/** `local: true` promises that nothing leaves this machine; a listing says so to whoever asks. */
+export function localCheck<S extends Subject>(capability: Capability, calls: Calls<S>): Check<S> {
+  return check('a model that is local connects to no other machine', async (opened) => {
+    let looked = 0;
+    for (const model of await opened.registry.models(capability)) {
+      if (!model.entry.local || !(await availabilityOf(model)).available) continue;
+      looked += 1;
+      const elsewhere = await connectionsDuring(async () => {
+        await calls(opened, { model: model.engineId }).catch(() => undefined); // other rules look at that
+        await sleep(promptMs);
+      }, opened.processes);
+      expectThat(
+        elsewhere.length === 0,
+        `${model.id} is listed as local, but while it worked it connected to, or looked up, ${elsewhere.join(', ')}`,
+      );
+    }
+    return looked === 0 ? 'none that works here is local' : undefined;
+  });
+}
+
 /** How long what ended may take to be gone: the other end of a connection has its say too. */
 const goneWithinMs = 2_000;
 
-/** What the calls leave behind while the engine lives, and what outlives it. `calls` are to end in every way. */
-export function endingChecks<S extends Subject>(calls: (opened: Opened<S>) => Promise<void>): readonly Check<S>[] {
+/** What the calls leave behind while the engine lives, and what outlives it. */
+export function endingChecks<S extends Subject>(calls: Calls<S>): readonly Check<S>[] {
   const leftovers = check<S>('nothing is left behind, however a call ends', async (opened) => {
     await calls(opened);
     const files = await opened.leftovers();
@@ -130,7 +156,7 @@ export function endingChecks<S extends Subject>(calls: (opened: Opened<S>) => Pr
   return [leftovers, outlivingCheck(calls)];
 }
 
-function outlivingCheck<S extends Subject>(calls: (opened: Opened<S>) => Promise<void>): Check<S> {
+function outlivingCheck<S extends Subject>(calls: Calls<S>): Check<S> {
   return {
     name: 'no child process and no connection outlives it',
     async run(subject) {

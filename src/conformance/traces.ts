@@ -1,6 +1,7 @@
 /** What an engine holds: programs that it has started, and what keeps this process busy. */
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { afterMs } from './patience.ts';
 
 /** As Node.js calls what an engine may hold while it works. */
 const names: Readonly<Record<string, string>> = {
@@ -23,10 +24,12 @@ export async function leftAfter(
   before: readonly string[],
   programs: () => Promise<readonly string[]>,
 ): Promise<string> {
-  const deadline = performance.now() + ms;
+  const time = { isOver: false };
+  using _clock = afterMs(ms, () => (time.isOver = true));
   for (;;) {
+    const isLast = time.isOver;
     const left = moreThan(before, await held(programs));
-    if (left.length === 0 || performance.now() > deadline) return left.join(', ');
+    if (left.length === 0 || isLast) return left.join(', ');
     await sleep(10);
   }
 }

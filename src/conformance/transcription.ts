@@ -7,6 +7,7 @@ import {
   firstThatWorks,
   leaveAtSeveralMoments,
   listingChecks,
+  localCheck,
   optionsCheck,
   type Opened,
   type Subject,
@@ -76,20 +77,25 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = [
     });
   }),
 
+  localCheck('transcription', endInEveryWay),
+
   ...endingChecks(endInEveryWay),
 
   optionsCheck,
 ];
 
 /** A success, a failure, and a caller who leaves. */
-async function endInEveryWay(opened: Opened<TranscriptionSubject>): Promise<void> {
+async function endInEveryWay(
+  opened: Opened<TranscriptionSubject>,
+  call: Partial<TranscriptionCall> = {},
+): Promise<void> {
   await using words = await opened.record('words');
   await using nonsense = await opened.record('nonsense');
   await using left = await opened.record('words');
-  await transcribe(opened, words);
-  await transcribe(opened, nonsense).catch(() => undefined);
+  await transcribe(opened, words, call);
+  await transcribe(opened, nonsense, call).catch(() => undefined);
   const gone = AbortSignal.timeout(20);
-  await transcribe(opened, left, {}, gone).catch(() => undefined);
+  await transcribe(opened, left, call, gone).catch(() => undefined);
 }
 
 /** Asks the first model that works, unless the call names another. */

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { chatChecks } from '../../src/conformance/chat.ts';
+import { chatChecks, type ChatSubject } from '../../src/conformance/chat.ts';
 import type { Check } from '../../src/conformance/kit.ts';
 import { openerOf } from '../../src/conformance/open.ts';
 import { openRecorder } from '../../src/conformance/recordings.ts';
@@ -19,7 +19,7 @@ const directory = sharedDirectory();
 
 interface BuiltIn {
   readonly needs: readonly string[];
-  readonly checks: readonly Check<TranscriptionSubject>[];
+  readonly checks: readonly Check<TranscriptionSubject & ChatSubject>[];
   readonly options: () => Promise<Record<string, unknown>>;
   /** Words that it understands, where those of the kit are none. */
   readonly words?: () => Promise<string>;
@@ -80,11 +80,13 @@ it.each(names)('the built-in engine %s is checked', (name) => {
 for (const [name, { needs, checks, options, words }] of Object.entries(builtIns)) {
   if (!names.includes(name)) continue;
   describeWith(needs, name, () => {
-    let subject: TranscriptionSubject;
+    let subject: TranscriptionSubject & ChatSubject;
     beforeAll(async () => {
       const record = await openRecorder(await words?.());
-      subject = { options: await options(), open: openerOf(name, directory.path), record };
+      subject = { options: await options(), open: openerOf(name, directory.path), record, callsTools: true };
     });
-    it.each(checks)('$name', async ({ run }) => run(subject));
+    it.each(checks)('$name', async ({ run }) => {
+      await run(subject);
+    });
   });
 }

@@ -1,6 +1,15 @@
 /** The kit for chat catches what it is to catch. */
 import { chatChecks } from '../../src/conformance/chat.ts';
-import { badEndings, badListings, badOptions, describeKit, goesOn, litters, ownEngineError } from './support.ts';
+import {
+  badEndings,
+  badListings,
+  badOptions,
+  describeKit,
+  goesOn,
+  litters,
+  ownEngineError,
+  talksElsewhere,
+} from './support.ts';
 
 /** Greets; calls the tool `repeat` when it is asked to, and says what that answered. */
 const good = `
@@ -116,6 +125,8 @@ const bad = {
     'does not say how it went': telling('tool-finished', `ok: undefined`),
     'answers with an object': telling('tool-finished', `output: { text: 'alpha' }`),
     'does not say how long it took': telling('tool-finished', `durationMs: undefined`),
+    'offers it to nobody': `call: async function* () { ${started} return 'Hello.'; }`,
+    'keeps what it answered to itself': `call: async function* (...call) { yield* parts.call(...call); return 'alpha'; }`,
     'does not run it': `run: async () => ({ ok: true, output: 'alpha' })`,
     'does not tell of its end': `call: async function* (tool, options, own) {
       for await (const event of parts.call(tool, options, own)) if (event.type !== 'tool-finished') yield event;
@@ -133,14 +144,15 @@ const bad = {
     'tells it as a success': `run: async (...call) => ({ ...await parts.run(...call), ok: true })`,
   },
   'a caller who leaves is let go at once, with the reason': {
-    'works to the end': `think: () => sleep(400)`,
+    'works to the end': `think: () => sleep(1000)`,
     'answers all the same': `think: () => undefined`,
     'goes on behind its back': goesOn('think'),
     'rejects with an error of its own': `think: (...call) => parts.think(...call).catch(() => { throw new Error(); })`,
   },
   'who stops listening is let go at once': {
-    'takes its time': `answer: async function* (...call) { try { yield* parts.answer(...call); } finally { await sleep(400); } }`,
+    'takes its time': `answer: async function* (...call) { try { yield* parts.answer(...call); } finally { await sleep(1000); } }`,
   },
+  ...talksElsewhere('think'),
   'nothing is left behind, however a call ends': {
     'writes where nobody lent it a place': litters('think'),
     'leaves a directory': `think: async (context, options) => {
@@ -148,11 +160,8 @@ const bad = {
       await parts.think(context, options);
     }`,
   },
-  'no child process and no connection outlives it': {
-    'leaves a child process': `think: async () => { spawn('sleep', ['5']); }`,
-    ...badEndings('think'),
-  },
+  'no child process and no connection outlives it': badEndings('think'),
   ...badOptions,
 };
 
-describeKit('chat', { checks: chatChecks, good, bad, toSubject: (subject) => subject });
+describeKit('chat', { checks: chatChecks, good, bad, toSubject: (subject) => ({ ...subject, callsTools: true }) });

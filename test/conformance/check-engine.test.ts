@@ -66,6 +66,27 @@ describe('check-engine', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
   });
 
+  it('names whom a local model has talked to', async () => {
+    const { code, stdout } = await check(engine(`await fetch('http://provider.invalid/').catch(() => undefined);`));
+    expect(stdout).toMatch(/ {2}BROKEN a model that is local .*\n {9}mind is listed as local, .* provider\.invalid/);
+    expect(code).toBe(1);
+  });
+
+  it('says what it has not seen: a call of a tool', async () => {
+    const rule = 'a tool that the model calls is run, and its answer is used';
+    const { stdout } = await check(engine(''));
+    expect(stdout).toContain(`  ok     ${rule} (its model called none; with --calls-tools, that breaks the rule)\n`);
+    const declared = await check(engine(''), '--calls-tools');
+    expect(declared.stdout).toContain(`  BROKEN ${rule}\n         its model was asked to call the tool`);
+  });
+
+  it('says what it has not looked at: models that are not local', async () => {
+    const { stdout } = await check(engine('').replace('local: true', 'local: false'));
+    expect(stdout).toContain(
+      '  ok     a model that is local connects to no other machine (none that works here is local)\n',
+    );
+  });
+
   it('ends, whatever the engine keeps alive', async () => {
     const { stdout } = await check(engine('setInterval(() => undefined, 1000);'));
     expect(stdout).toContain('  ok     a question is answered');
@@ -83,10 +104,23 @@ describe('check-engine', () => {
     });
   });
 
+  it('takes no end for a good one that the engine has made', async () => {
+    const { code, stderr } = await check(engine('process.exit(0);'));
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'the engine has ended the process\n' });
+  });
+
+  it('says so when an engine does not even start', async () => {
+    const never = engine('').replace('create: () => (', 'create: () => new Promise(() => undefined), x: () => (');
+    const { code, stderr } = await check(never);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'it does not start within 20 s\n' });
+  }, 60_000);
+
   it('says what is wrong with its arguments', async () => {
     const { code, stderr } = await check(engine(''), '--options', '{words: 1}');
     expect(stderr).toMatch(/^--options is no JSON: .*\n\ncheck-engine ENGINE /);
     expect(code).toBe(2);
+    for (const options of ['null', '[]', '5'])
+      expect((await check(engine(''), '--options', options)).stderr).toMatch(/^--options is no JSON object\n/);
     expect((await check(engine(''), '--words', 'engine.mjs')).stderr).toMatch(
       /^--words: engine\.mjs is no WAV file of /,
     );

@@ -44,20 +44,20 @@ interface ChatBody {
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
 }
 
-/** Greets; calls the tool `repeat` once when it is offered. */
+/** Greets; calls the tool that it is offered, and says what that answered. */
 export const startChatProvider = () =>
   start(async (body, response) => {
     const { messages, tools = [] } = JSON.parse(body.toString()) as ChatBody;
     const [tool] = tools;
-    const isFirst = !messages.some(({ role }) => role === 'tool');
+    const heard = messages.find(({ role }) => role === 'tool')?.content;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const send = (delta: object, finish: string | null = null) =>
       response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`);
-    if (tool && isFirst) {
+    if (tool && heard === undefined) {
       const call = { name: tool.function.name, arguments: '{"text":"alpha"}' };
       send({ tool_calls: [{ index: 0, id: 'call-1', type: 'function', function: call }] }, 'tool_calls');
     } else {
-      for (const content of ['Hel', 'lo', '.']) {
+      for (const content of ['Hel', 'lo', '.', heard ?? '']) {
         await sleep(50);
         send({ content });
       }

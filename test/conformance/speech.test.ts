@@ -1,6 +1,15 @@
 /** The kit for speech catches what it is to catch. */
 import { speechChecks } from '../../src/conformance/speech.ts';
-import { badEndings, badListings, badOptions, describeKit, goesOn, litters, ownEngineError } from './support.ts';
+import {
+  badEndings,
+  badListings,
+  badOptions,
+  describeKit,
+  goesOn,
+  litters,
+  ownEngineError,
+  talksElsewhere,
+} from './support.ts';
 
 /** Makes wav and what looks like mp3, a hundred bytes for a character. */
 const good = `
@@ -83,13 +92,14 @@ const bad = {
     'throws an ordinary error': `refuse: (call) => { parts.refuse(call); if (!/[a-z]/.test(call.text)) throw new Error(); }`,
   },
   'a caller who leaves is let go at once, with the reason': {
-    'works to the end': `work: () => sleep(400)`,
+    'works to the end': `work: () => sleep(1000)`,
     'goes on behind its back': goesOn('work'),
     'rejects with an error of its own': `work: (...call) => parts.work(...call).catch(() => { throw new Error(); })`,
   },
   'who stops listening is let go at once': {
-    'takes its time': `audio: async function* (...call) { try { yield* parts.audio(...call); } finally { await sleep(400); } }`,
+    'takes its time': `audio: async function* (...call) { try { yield* parts.audio(...call); } finally { await sleep(1000); } }`,
   },
+  ...talksElsewhere('work'),
   'nothing is left behind, however a call ends': {
     'writes where nobody lent it a place': litters('work'),
     'leaves a directory': `work: async (context, options) => {
@@ -97,10 +107,7 @@ const bad = {
       await parts.work(context, options);
     }`,
   },
-  'no child process and no connection outlives it': {
-    'leaves a child process': `work: async () => { spawn('sleep', ['5']); }`,
-    ...badEndings('work'),
-  },
+  'no child process and no connection outlives it': badEndings('work'),
   ...badOptions,
 };
 

@@ -39,7 +39,7 @@ export function describeKit<S extends Subject>(name: string, { checks, good, bad
       return toSubject({ options: { volume: 'loud' }, open: openerOf(join(folder, 'engine.js'), folder) });
     }
 
-    it('lets a good engine pass', async () => {
+    it('lets a good engine pass', { timeout: 120_000 }, async () => {
       const subject = await subjectFrom(`export { default } from './good.js';`);
       const verdicts = await runChecks(checks, subject);
       expect(verdicts).toEqual(checks.map(({ name }) => ({ check: name })));
@@ -56,7 +56,8 @@ export function describeKit<S extends Subject>(name: string, { checks, good, bad
       const subject = await subjectFrom(`
         import { spawn } from 'node:child_process';
         import { mkdtemp } from 'node:fs/promises';
-        import { createServer } from 'node:net';
+        import { lookup } from 'node:dns';
+        import { connect, createServer } from 'node:net';
         import { tmpdir } from 'node:os';
         import { setTimeout as sleep } from 'node:timers/promises';
         import { engineOf, parts } from './good.js';
@@ -76,14 +77,14 @@ export const badListings = {
     'has a model without a name': `models: async () => [{ id: '', local: true }]`,
     'serves nothing': `models: async () => []`,
     'lists a model twice': `models: async () => [{ id: 'ears', local: true }, { id: 'ears', local: true }]`,
-    'thinks long about its models': `models: async () => { await sleep(400); return parts.models(); }`,
+    'thinks long about its models': `models: async () => { await sleep(1000); return parts.models(); }`,
   },
   'every model tells whether it can work, at once, in a word that is known': {
     'says so in a word of its own': `availability: async () => ({ available: true, code: 'fine', reason: 'Fine.' })`,
     'is ready but not available': `availability: async () => ({ available: false, code: 'ready', reason: 'Ready.' })`,
     'lacks a key but is available': `availability: async () => ({ available: true, code: 'key-missing', reason: 'No.' })`,
     'gives no reason': `availability: async () => ({ available: true, code: 'ready', reason: '' })`,
-    'asks its provider first': `availability: async () => { await sleep(400); return parts.availability(); }`,
+    'asks its provider first': `availability: async () => { await sleep(1000); return parts.availability(); }`,
   },
 } as const;
 
@@ -99,20 +100,32 @@ export const badOptions = {
 const also = (part: string, deed: string) => `${part}: async (...call) => { ${deed}; return parts.${part}(...call); }`;
 
 /** Rejects as it should, but its work does not end. */
-export const goesOn = (part: string) => also(part, `spawn('sleep', ['3'])`);
+export const goesOn = (part: string) => also(part, `spawn('sleep', ['10'])`);
 
 export const litters = (part: string) => also(part, `await mkdtemp(tmpdir() + '/litter-')`);
 
-/** By itself each of them is gone after some seconds. */
+/** Whether anybody is there does not matter. */
+export const talksElsewhere = (part: string) => ({
+  'a model that is local connects to no other machine': {
+    'connects to one': also(part, tries),
+    'connects to one once it has answered': also(part, `setTimeout(() => { ${tries} }, 200)`),
+    'looks one up': also(part, `lookup('provider.invalid', () => undefined)`),
+  },
+});
+
+const tries = `connect(9, '198.51.100.1').on('error', () => undefined).destroySoon()`;
+
+/** By itself each of them is gone after some seconds: later than the kit looks, however busy the machine is. */
 export const badEndings = (part: string) => ({
-  'leaves a child process that it disowns': also(part, `spawn('sleep', ['5'], { detached: true }).unref()`),
+  'leaves a child process': also(part, `spawn('sleep', ['10'])`),
+  'leaves a child process that it disowns': also(part, `spawn('sleep', ['10'], { detached: true }).unref()`),
   'ends the shell, but not what the shell has started': also(
     part,
-    `const shell = spawn('sh', ['-c', 'sleep 5; true']); setTimeout(() => shell.kill(), 50)`,
+    `const shell = spawn('sh', ['-c', 'sleep 10 & echo; wait']); shell.stdout.once('data', () => shell.kill())`,
   ),
   'leaves a server': also(
     part,
-    `const server = createServer().listen(0); setTimeout(() => server.close(), 5000).unref()`,
+    `const server = createServer().listen(0); setTimeout(() => server.close(), 10_000).unref()`,
   ),
 });
 

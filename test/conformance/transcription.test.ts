@@ -1,7 +1,16 @@
 /** The kit for transcription catches what it is to catch. */
 import { transcriptionChecks } from '../../src/conformance/transcription.ts';
 import { openRecorder } from '../../src/conformance/recordings.ts';
-import { badEndings, badListings, badOptions, describeKit, goesOn, litters, ownEngineError } from './support.ts';
+import {
+  badEndings,
+  badListings,
+  badOptions,
+  describeKit,
+  goesOn,
+  litters,
+  ownEngineError,
+  talksElsewhere,
+} from './support.ts';
 
 /** Hears any sound as words. Keeps every rule. */
 const good = `
@@ -77,10 +86,13 @@ const bad = {
   'a caller who leaves is let go at once, with the reason': {
     'works to the end': `
       decode: (context, recording) => parts.decode(context, recording, { signal: new AbortController().signal }),
-      work: () => sleep(400)`,
-    'goes on behind its back': goesOn('work'),
-    'rejects with an error of its own': `decode: (...call) => parts.decode(...call).catch(() => { throw new Error(); })`,
+      work: () => sleep(1000)`,
+    'goes on behind its back': goesOn('decode'),
+    'rejects with an error of its own': `
+      decode: (...call) => parts.decode(...call).catch(() => { throw new Error(); }),
+      work: (...call) => parts.work(...call).catch(() => { throw new Error(); })`,
   },
+  ...talksElsewhere('work'),
   'nothing is left behind, however a call ends': {
     'writes where nobody lent it a place': litters('work'),
     'leaves a directory': `work: async (context, wavPath, options) => {
@@ -95,10 +107,7 @@ const bad = {
       return decoded;
     }`,
   },
-  'no child process and no connection outlives it': {
-    'leaves a child process': `work: async () => { spawn('sleep', ['5']); }`,
-    ...badEndings('work'),
-  },
+  'no child process and no connection outlives it': badEndings('work'),
   ...badOptions,
 };
 

@@ -1,0 +1,120 @@
+/**
+ * Who an engine connects to while it works. Node.js tells of every attempt of this process's main thread, also of one
+ * that fails; of its worker threads and of programs, Linux tells what is open when it is looked at, some hundred times
+ * a second.
+ */
+import { createHook } from 'node:async_hooks';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { BlockList, isIP, isIPv6, SocketAddress } from 'node:net';
+import { isLoopback } from '../machine/loopback.ts';
+
+const pauseMs = 5;
+
+/** What Node.js makes for each attempt. It is filled in once it is made. */
+interface Attempt {
+  /** Of a connection. */
+  readonly address?: string;
+  /** Of a question for the address of a name. */
+  readonly hostname?: string;
+}
+const attemptTypes = ['TCPCONNECTWRAP', 'GETADDRINFOREQWRAP', 'QUERYWRAP'];
+
+/** Names and addresses beyond this machine that the work asks for or is connected to, each once. */
+export async function connectionsDuring(
+  work: () => Promise<void>,
+  processes: () => readonly number[],
+): Promise<string[]> {
+  const attempts: Attempt[] = [];
+  const hook = createHook({
+    init: (_id, type, _trigger, resource) => {
+      if (attemptTypes.includes(type)) attempts.push(resource);
+    },
+  });
+  const open = new Set<string>();
+  const look = () =>
+    processes()
+      .flatMap(peersOf)
+      .forEach((peer) => open.add(peer));
+  look();
+  const looking = setInterval(look, pauseMs);
+  hook.enable();
+  try {
+    await work();
+  } finally {
+    hook.disable();
+    clearInterval(looking);
+  }
+  const tried = attempts.flatMap(({ address, hostname }) => address ?? hostname ?? []);
+  return [...new Set([...tried, ...open])].filter((host) => !isHere(host));
+}
+
+const here = new BlockList();
+here.addSubnet('127.0.0.0', 8);
+here.addAddress('::1', 'ipv6');
+/** Of a socket that is connected to nobody. */
+here.addAddress('0.0.0.0');
+here.addAddress('::', 'ipv6');
+
+function isHere(host: string): boolean {
+  return isIP(host) === 0 ? isLoopback(host) : here.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
+}
+
+/**
+ * Finds this process, those with this in their environment, and what these have started, by their ids. Each new process
+ * is looked at once, so that it can be asked again and again.
+ */
+export function createFinder(variable: string): () => number[] {
+  const areOurs = new Map([[process.pid, true]]);
+  return () => {
+    for (const pid of (told(() => readdirSync('/proc')) ?? []).map(Number)) {
+      if (!Number.isInteger(pid) || areOurs.has(pid)) continue;
+      const environment = told(() => readFileSync(`/proc/${pid}/environ`, 'utf8')) ?? '';
+      areOurs.set(pid, areOurs.get(parentOf(pid)) === true || environment.split('\0').includes(variable));
+    }
+    return [...areOurs].flatMap(([pid, isOurs]) => (isOurs ? pid : []));
+  };
+}
+
+/** 0 when it is not told. */
+function parentOf(pid: number): number {
+  const status = told(() => readFileSync(`/proc/${pid}/status`, 'utf8')) ?? '';
+  return Number(/^PPid:\s*(\d+)$/m.exec(status)?.[1] ?? 0);
+}
+
+/** The addresses that the sockets of a process are connected to. */
+function peersOf(pid: number): string[] {
+  const sockets = socketsOf(pid);
+  if (sockets.size === 0) return [];
+  const tables = ['tcp', 'tcp6', 'udp', 'udp6'].map(
+    (table) => told(() => readFileSync(`/proc/${pid}/net/${table}`, 'utf8')) ?? '',
+  );
+  const rows = tables.flatMap((table) => table.split('\n').map((row) => row.trim().split(/\s+/)));
+  return rows.flatMap(([, , peer = '', , , , , , , socket = '']) => (sockets.has(socket) ? toAddress(peer) : []));
+}
+
+/** By the numbers that the tables have in their tenth column. */
+function socketsOf(pid: number): Set<string> {
+  const folder = `/proc/${pid}/fd`;
+  const links = (told(() => readdirSync(folder)) ?? []).map(
+    (file) => told(() => readlinkSync(`${folder}/${file}`)) ?? '',
+  );
+  return new Set(links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []));
+}
+
+/** Of another user's process, or of one that has just ended, nothing is told. */
+function told<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Hexadecimal words of 32 bits, the last byte first; behind them a colon and the port. */
+function toAddress(peer: string): string {
+  const [words = ''] = peer.split(':');
+  const bytes = (words.match(/.{8}/g) ?? []).flatMap((word) => [...Buffer.from(word, 'hex').reverse()]);
+  if (bytes.length === 4) return bytes.join('.');
+  const groups = Buffer.from(bytes).toString('hex').match(/.{4}/g) ?? [];
+  return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address;
+}
