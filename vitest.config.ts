@@ -7,7 +7,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/bench/**'],
     globalSetup: ['test/contract/coverage/global-setup.ts'],
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // A busy machine may leave a process without a core for a second.
     expect: { poll: { timeout: 10_000 } },

@@ -2,13 +2,15 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { getHeapStatistics } from 'node:v8';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { largestBody } from '../../src/contract/largest-body.ts';
 import { contract } from '../../src/contract/document.ts';
 import { startChildService } from '../support/child-service.ts';
 import { createApi, type Answer, type Api } from '../support/http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { connectRaw, requestHead } from './support/raw-socket.ts';
+
+vi.setConfig({ testTimeout: 120_000 }); // hundreds of megabytes, however busy the machine is
 
 const path = '/api/v1/chat';
 const withoutEngines = { config: 'engines: {}\n' };
@@ -95,7 +97,7 @@ describe('a service with a heap of 512 MB', () => {
     service.kill('SIGTERM');
     expect(await service.exit).toEqual({ code: 0, signal: null });
     expect(service.said.stderr).not.toMatch(/heap|memory/i);
-  }, 120_000);
+  });
 });
 
 describe('a body that is larger than any valid one', () => {

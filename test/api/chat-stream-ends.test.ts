@@ -16,6 +16,7 @@ import {
 import { openStream } from '../chat/support/stream.ts';
 import { createApi } from '../support/http.ts';
 import { startTestService, type LogLine, type TestService, type TestServiceOptions } from '../support/service.ts';
+import { waitedMs } from '../support/stopwatch.ts';
 import { eventually } from './support/eventually.ts';
 
 const paths = { plain: '/chat', stream: '/chat/stream' };
@@ -30,10 +31,11 @@ async function start(options: TestServiceOptions = {}): Promise<TestService> {
 const said = ({ log }: TestService, message: string) => log.filter(({ msg }) => msg === message);
 /** The one such line of the log, which must be written within the limit, whenever we come to read it. */
 async function inTime(service: TestService, message: string): Promise<LogLine> {
-  const from = Date.now();
+  const [from, waitedBefore] = [Date.now(), waitedMs()];
   await eventually(() => said(service, message)).toHaveLength(1);
   const [line] = said(service, message);
-  expect(Number(line!.time) - from).toBeLessThan(limitMs);
+  // The service has this thread, too: that others had the processor is no fault of it.
+  expect(Number(line!.time) - from - (waitedMs() - waitedBefore)).toBeLessThan(limitMs);
   return line!;
 }
 const types = (events: readonly { type: string }[]) => events.map(({ type }) => type);
@@ -160,7 +162,7 @@ describe('the end of the service', () => {
     expect(events.at(-1)).toMatchObject({ problem: { status: 503, code: 'shutting-down' } });
     expect(await plain).toMatchObject({ status: 503, problem: { code: 'shutting-down' } });
     expect(said(service, 'aborted')).toHaveLength(2);
-    expect(said(service, 'ended')).toHaveLength(2);
+    await eventually(() => said(service, 'ended')).toHaveLength(2);
     expect(said(service, 'a request failed')).toMatchObject([{ code: 'shutting-down' }, { code: 'shutting-down' }]);
   });
 

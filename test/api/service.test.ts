@@ -2,15 +2,17 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Schemas } from '../../src/operations.ts';
 import { startChildService, type ChildService } from '../support/child-service.ts';
-import { createApi, type Api, type Call } from '../support/http.ts';
+import { createApi, type Answer, type Api, type Call } from '../support/http.ts';
 import { startTestService, type LogLine, type TestService } from '../support/service.ts';
 import { broken, echo, lawless, patient } from './support/engines.ts';
 import { eventually } from './support/eventually.ts';
 import { multipart, multipartType, recording } from './support/forms.ts';
 import { connectRaw, requestHead } from './support/raw-socket.ts';
+
+vi.setConfig({ testTimeout: 120_000 }); // services in processes of their own, however busy the machine is
 
 let service: TestService;
 let api: Api;
@@ -208,14 +210,17 @@ describe('the access log', () => {
   it('has one line for each request: id, operation, status and milliseconds', async () => {
     await using fresh = await startTestService(echo);
     const freshApi = createApi(fresh.url);
-    const answers = [
-      await freshApi.get('/api/v1/transcribe?model=first'),
-      await transcribe(freshApi),
-      await freshApi.post('/api/v1/chat', {}),
-      await freshApi.get('/healthz'),
-      await freshApi.get('/nothing'),
-    ];
-    await eventually(() => accessLines(fresh.log)).toHaveLength(answers.length);
+    const answers: Answer[] = [];
+    for (const ask of [
+      () => freshApi.get('/api/v1/transcribe?model=first'),
+      () => transcribe(freshApi),
+      () => freshApi.post('/api/v1/chat', {}),
+      () => freshApi.get('/healthz'),
+      () => freshApi.get('/nothing'),
+    ]) {
+      answers.push(await ask());
+      await eventually(() => accessLines(fresh.log)).toHaveLength(answers.length); // it may come after the answer
+    }
     expect(
       accessLines(fresh.log).map(({ operation, method, path, status }) => ({ operation, method, path, status })),
     ).toEqual([
@@ -365,7 +370,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
 describe('a start', () => {
   it('says where the service listens, and what works', async () => {
     const child = await startChildService(echo);
-    expect(child.said.stderr).toContain(`${child.url}/openapi.json`);
+    await eventually(() => child.said.stderr).toContain(`${child.url}/openapi.json`);
     await eventually(() => child.said.stderr).toMatch(/Transcription\s+first: works/);
     expect((await createApi(child.url).get('/healthz')).body as Schemas['Problem']).toEqual({ status: 'ok' });
   });

@@ -1,10 +1,10 @@
-import { closeSync, openSync } from 'node:fs';
-import { open, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { decodeWithFfmpeg } from '../../src/audio/ffmpeg.ts';
-import { describeWith, requireProgram, run } from '../support/programs.ts';
+import { describeWith } from '../support/programs.ts';
 import { processesWith, until } from '../support/processes.ts';
+import { stopTheDisk } from '../support/slow-disk.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { toneWav } from '../support/tone-model.ts';
 
@@ -13,7 +13,7 @@ describeWith(['ffmpeg'], 'decoding with ffmpeg', ({ ffmpeg }) => {
     const directory = await temporaryDirectory();
     const path = join(directory, 'upload');
     await writeFile(path, toneWav({ words: ['alpha'], rate: 16_000 }));
-    const goOn = await stopTheDisk(directory);
+    const goOn = await stopTheDisk();
     const job = { path, container: 'wav', wavPath: join(directory, 'decoded.wav'), maxSeconds: 60 } as const;
     const decoding = decodeWithFfmpeg(ffmpeg, job, { signal: new AbortController().signal });
     decoding.catch(() => undefined); // it may fail before anybody waits for it
@@ -25,16 +25,3 @@ describeWith(['ffmpeg'], 'decoding with ffmpeg', ({ ffmpeg }) => {
     expect((await decoding).durationMs).toBe(1250);
   });
 });
-
-/** All threads in which Node opens files wait for one that nobody writes to, until the answer is called. */
-async function stopTheDisk(directory: string): Promise<() => Promise<void>> {
-  const pipe = join(directory, 'pipe');
-  await run(requireProgram('mkfifo'), [pipe]);
-  const threads = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
-  const readers = Array.from({ length: threads }, () => open(pipe));
-  return async () => {
-    const writer = openSync(pipe, 'r+');
-    for (const reader of await Promise.all(readers)) await reader.close();
-    closeSync(writer);
-  };
-}

@@ -234,7 +234,7 @@ describe('a spool', () => {
   });
 
   test('goes when its reader leaves, and ends what fills it', async () => {
-    const store = await openStore();
+    const store = await openStore({ clipBytes: 1e9, totalBytes: 1e9 }); // it is filled until its reader has left
     let isOver = false;
     const audio: AsyncIterableIterator<Uint8Array> = {
       [Symbol.asyncIterator]: () => audio,

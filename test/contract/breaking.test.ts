@@ -124,7 +124,7 @@ test.each([
   expect(mayBreak(from, to)).toBe(may);
 });
 
-describe('npm run check', () => {
+describe('npm run check', { timeout: 120_000 }, () => {
   const broken = edited((_schemas, paths) => delete paths['/models']);
 
   /** The exit code, and what it says. */

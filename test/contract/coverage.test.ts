@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { contract } from '../../src/contract/document.ts';
 import { startChildService } from '../support/child-service.ts';
 import { createApi } from '../support/http.ts';
@@ -10,6 +10,8 @@ import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 import { directoryVariable } from './coverage/recorder.ts';
 import { coverageOf, readNotes } from './coverage/report.ts';
 import { scripted } from './support/engines.ts';
+
+vi.setConfig({ testTimeout: 120_000 }); // whole runs of vitest, however busy the machine is
 
 const home = join(import.meta.dirname, '../..');
 
@@ -23,6 +25,8 @@ describe('the record of a service', () => {
     await api.get('/api/v1/tts/models', { prefer: 'respond-async, Code = "200"' });
     await api.post('/api/v1/chat', {});
     await api.post('/api/v1/chat/stream', { messages: [{ role: 'user', content: 'Hello' }] });
+    // A service notes its answer once it has sent it: perhaps after we have read it.
+    await expect.poll(() => readNotes(directory)).toContain('POST /api/v1/chat/stream 200');
     service.kill('SIGKILL');
     await service.exit;
     expect([...readNotes(directory)].toSorted()).toEqual([
@@ -97,7 +101,7 @@ describe('a run of the tests', () => {
     ];
     const { [directoryVariable]: _ours, ...env } = process.env;
     return new Promise((resolve) => {
-      execFile(join(home, 'node_modules/.bin/vitest'), line, { env, timeout: 60_000 }, (error, stdout, stderr) => {
+      execFile(join(home, 'node_modules/.bin/vitest'), line, { env, timeout: 110_000 }, (error, stdout, stderr) => {
         resolve(`${error ? String(error.code) : '0'} ${stdout}${stderr}`);
       });
     });

@@ -2,9 +2,7 @@
  * Every status that the contract declares, really answered by the operation that declares it; every event, really sent;
  * every code of an engine's failure with its status. A status that is declared but has no way here fails.
  */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { rm, writeFile } from 'node:fs/promises';
-import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engineErrorCodes } from '../../engines/contract.ts';
@@ -12,6 +10,7 @@ import { problems } from '../../src/problems.ts';
 import { connectRaw, requestHead } from '../api/support/raw-socket.ts';
 import { readEventStream } from '../support/event-stream.ts';
 import { createApi, type Answer, type Call } from '../support/http.ts';
+import { nextRequest } from '../support/next-request.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
 import { eventTypes, operations, root, type Operation } from './support/document.ts';
 import { scripted } from './support/engines.ts';
@@ -167,17 +166,4 @@ async function askAtTheEnd(operation: Operation): Promise<Answer> {
   await rm(join(ending.dir, 'hold'));
   await stopped;
   return await answer;
-}
-
-/** Resolves when the service has begun with its next request. */
-function nextRequest({ url }: TestService): Promise<void> {
-  const channel = 'http.server.request.start';
-  return new Promise((resolve) => {
-    const listen = (message: unknown) => {
-      if ((message as { socket: Socket }).socket.localPort !== Number(new URL(url).port)) return;
-      unsubscribe(channel, listen);
-      resolve();
-    };
-    subscribe(channel, listen);
-  });
 }

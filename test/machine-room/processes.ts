@@ -20,6 +20,6 @@ export function alive(wanted: readonly Process[]): Process[] {
 export async function childrenAtWork(pid: number, commandLine: RegExp): Promise<Process[]> {
   const isIt = ({ commandLine: words }: Process) => commandLine.test(words) && !/^\S*setpriv /.test(words);
   const found = () => childrenOf(pid).some(isIt);
-  await expect.poll(found, { timeout: 15_000, interval: 10 }).toBe(true);
+  await expect.poll(found, { timeout: 30_000, interval: 10 }).toBe(true);
   return childrenOf(pid);
 }

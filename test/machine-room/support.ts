@@ -3,8 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, test } from 'vitest';
+import { describe, test, vi } from 'vitest';
 import { toneWav, writeToneModel } from '../support/tone-model.ts';
+
+vi.setConfig({ testTimeout: 120_000 }); // services in processes of their own, however busy the machine is
 
 const programs = join(import.meta.dirname, 'programs');
 

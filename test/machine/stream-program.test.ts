@@ -5,6 +5,7 @@ import type { RunningProgram, StreamingCall } from '../../engines/contract.ts';
 import { streamProgram } from '../../src/machine/programs.ts';
 import { processes } from '../support/proc.ts';
 import { processesWith, startNode, until } from '../support/processes.ts';
+import { startStopwatch } from '../support/stopwatch.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const soonMs = 250;
@@ -110,12 +111,12 @@ describe('a program ends, with all that it has started,', () => {
     const outcome = read(output).catch((error: unknown) => error);
     await until('the family is at work', () => marked() >= 2);
     const reason = new Error('the caller has left');
-    const left = performance.now();
+    const sinceLeft = startStopwatch();
     caller.abort(reason);
     expect(await outcome).toBe(reason);
     await expect(exit).rejects.toBe(reason);
     await until('nobody is left', () => marked() === 0, soonMs);
-    expect(performance.now() - left).toBeLessThan(soonMs);
+    expect(sinceLeft()).toBeLessThan(soonMs);
   });
 
   it('when its caller leaves while nobody reads', async () => {

@@ -70,10 +70,12 @@ describe.each([
   ['typescript', 'tsconfig.page.json'],
   ['typescript', 'tsconfig.node.json'],
 ])('its types, for %s', (compiler, config) => {
-  it(`hold in a project with ${config}`, async () => {
+  // A compiler takes as long as the machine lets it.
+  it(`hold in a project with ${config}`, { timeout: 120_000 }, async () => {
     const types = ['--typeRoots', join(home, 'node_modules/@types')];
     const tsc = join(home, 'node_modules', compiler, 'bin/tsc');
-    await run(process.execPath, [tsc, '-p', inside(config), ...types]).catch((error: unknown) => {
+    const line = [tsc, '-p', inside(config), ...types];
+    await run(process.execPath, line, { deadlineMs: 110_000 }).catch((error: unknown) => {
       throw new Error((error as { stdout: string }).stdout);
     });
   });

@@ -73,7 +73,7 @@ export default {
       availability: async (id) => (id === 'mute' || down ? missing : ready),
       async synthesize({ text, ...call }, { signal }) {
         log.info({ call }, 'synthesize');
-        signal.addEventListener('abort', () => log.info({ at: Date.now() }, 'ended'));
+        signal.addEventListener('abort', () => log.info({}, 'ended'));
         const audio = speak(text.split(' '), signal);
         const first = await audio.next();
         async function* all() {

@@ -19,7 +19,7 @@ test.each(sizes)('has the size of a real model: $size', async ({ size, bytes }) 
 });
 
 describeWith(['whisper-cli'], 'the parrot model', (programs) => {
-  test('says its sentence whatever it hears, and where that ends', async () => {
+  test('says its sentence whatever it hears, and where that ends', { timeout: 120_000 }, async () => {
     const directory = await temporaryDirectory();
     const [model, silence, output] = [
       join(directory, 'model.bin'),
@@ -30,10 +30,11 @@ describeWith(['whisper-cli'], 'the parrot model', (programs) => {
     await writeFile(silence, toneWav({ words: [], rate: 16_000, tailSeconds: 9.5 }));
     // One thread: several wait for each other in vain when other programs have the cores.
     const inHaste = ['-t', '1', '-bs', '1', '-bo', '1'];
-    await run(programs['whisper-cli'], [
-      ...['-np', '-m', model, '-l', 'auto', ...inHaste],
-      ...['-oj', '-of', output, '-f', silence],
-    ]);
+    await run(
+      programs['whisper-cli'],
+      [...['-np', '-m', model, '-l', 'auto', ...inHaste], ...['-oj', '-of', output, '-f', silence]],
+      { deadlineMs: 110_000 },
+    );
     expect(JSON.parse(await readFile(`${output}.json`, 'utf8'))).toMatchObject({
       result: { language: 'en' },
       transcription: [{ text: expect.stringContaining(sentence) as string, offsets: { from: 0, to: 10_000 } }],

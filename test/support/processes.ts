@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
+import { startStopwatch } from './stopwatch.ts';
 
 export interface NodeProcess {
   readonly child: ChildProcess;
@@ -17,8 +18,11 @@ export interface NodeProcess {
 export function startNode(source: string, args: readonly string[] = [], before: readonly string[] = []): NodeProcess {
   const [program = '', ...rest] = [...before, process.execPath, '--input-type=module', '-e', source, '--', ...args];
   const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
   const ended = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended; // before the test's directory goes, in which it may write
+  });
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
   const firstLine = new Promise<string>((resolve, reject) => {
@@ -40,11 +44,14 @@ export function processesWith(text: string): string[] {
   });
 }
 
-/** Looks every few milliseconds until it is so, the last time after the deadline: we may have been kept waiting. */
+/**
+ * Looks every few milliseconds until it is so, the last time after the deadline. That other programs have kept us from
+ * looking does not count.
+ */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>, deadlineMs = 10_000): Promise<void> {
-  const deadline = performance.now() + deadlineMs;
+  const elapsedMs = startStopwatch();
   for (;;) {
-    const isLast = performance.now() > deadline;
+    const isLast = elapsedMs() > deadlineMs;
     if (await isSo()) return;
     if (isLast) throw new Error(`after ${deadlineMs} ms it is still not so: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

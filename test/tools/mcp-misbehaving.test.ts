@@ -3,17 +3,32 @@ import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { ToolEvent } from '../../engines/contract.ts';
 import { processesWith, until } from '../support/processes.ts';
+import { startStopwatch } from '../support/stopwatch.ts';
 import { watchTurns } from '../support/turns.ts';
-import { back, connected, down, openConnected, openTools, run, scripted, type OpenTools } from './mcp-support.ts';
+import {
+  back,
+  connected,
+  down,
+  offering,
+  openConnected,
+  openTools,
+  run,
+  scripted,
+  type OpenTools,
+} from './mcp-support.ts';
 
 const names = async (open: OpenTools) => [...(await open.offered()).keys()];
 
 const good = () => scripted('');
 
+/** A script that writes as fast as it is read: one that were faster would fail by itself, with ENOBUFS. */
+const pouring = (stream: 'stdout' | 'stderr', what: string) =>
+  `const pour = () => { while (process.${stream}.write(${what})); process.${stream}.once('drain', pour); }; pour();`;
+
 async function took(work: () => Promise<unknown>): Promise<number> {
-  const started = performance.now();
+  const elapsedMs = startStopwatch();
   await work();
-  return performance.now() - started;
+  return elapsedMs();
 }
 
 describe('a server that is not there', () => {
@@ -71,17 +86,18 @@ describe('a server that hangs', () => {
     expect(await took(async () => expect(await names(open)).toHaveLength(2))).toBeLessThan(3_000);
     expect(await took(async () => expect(await names(open)).toHaveLength(2))).toBeLessThan(250);
     expect(await took(async () => open.mcp[Symbol.asyncDispose]())).toBeLessThan(4_000);
-    expect(processesWith(server.args[0]!)).toEqual([]);
+    // Killed it has been; to be gone it needs the processor once more.
+    await until('it is gone', () => processesWith(server.args[0]!).length === 0);
   });
 
   it('and lets a chat go at once that leaves while it waits', async () => {
     const open = openTools({ hangs: await scripted('on.initialize = () => undefined;') });
     const caller = new AbortController();
     const waiting = open.mcp.toolsFor({ id: 'a-chat', signal: caller.signal }).catch((error: unknown) => error);
-    const left = performance.now();
+    const sinceLeft = startStopwatch();
     caller.abort(new Error('gone'));
     expect(await waiting).toBe(caller.signal.reason);
-    expect(performance.now() - left).toBeLessThan(250);
+    expect(sinceLeft()).toBeLessThan(250);
   });
 
   it('in a call is told that it is cancelled when the time is over', async () => {
@@ -104,10 +120,10 @@ describe('a server that hangs', () => {
     const caller = new AbortController();
     const outcome = run(open, 'slow__one', {}, { signal: caller.signal }).catch((error: unknown) => error);
     await until('it is at work', () => open.log.some(({ stderr }) => stderr === 'called'));
-    const left = performance.now();
+    const sinceLeft = startStopwatch();
     caller.abort(new Error('a private reason'));
     expect(await outcome).toBe(caller.signal.reason);
-    expect(performance.now() - left).toBeLessThan(250);
+    expect(sinceLeft()).toBeLessThan(250);
     await until('the server knows', () => open.log.some(({ stderr }) => stderr === 'cancelled: the caller has left'));
   });
 
@@ -136,6 +152,7 @@ describe('a server that ends', () => {
       message: 'The tool server frail failed during the call.',
     });
     expect(open.said(down)).toMatchObject([{ mcp: 'frail', reason: 'it ended with exit code 7: out of memory' }]);
+    await offering(open, 'frail__two');
     expect(await run(open, 'frail__two')).toBe('fine');
     expect(open.said(back)).toHaveLength(1);
   });
@@ -158,7 +175,7 @@ describe('a server that ends', () => {
     const mark = await run(open, 'parent__one');
     expect(processesWith(mark)).toHaveLength(1);
     await open.mcp[Symbol.asyncDispose]();
-    await until('the child is gone', () => processesWith(mark).length === 0, 250);
+    await until('the child is gone', () => processesWith(mark).length === 0); // to end, it needs the processor
   });
 });
 
@@ -174,7 +191,7 @@ describe('a server that says what it should not', () => {
       `setInterval(() => console.log('la'.repeat(30)), 0);`,
       'it writes what are no MCP messages',
     ],
-    ['a line without end', `setInterval(() => process.stdout.write('x'.repeat(1 << 20)), 0);`, 'bytes at once'],
+    ['a line without end', pouring('stdout', `'x'.repeat(1 << 20)`), 'bytes at once'],
   ])('is ended: %s', async (_what, script, reason) => {
     const server = await scripted(`on.initialize = () => undefined; ${script}`);
     const before = process.memoryUsage().rss;
@@ -191,11 +208,11 @@ describe('a server that says what it should not', () => {
       on['notifications/initialized'] = () => void setTimeout(pour, 500);`;
     const server = await scripted(flood);
     const open = await openConnected({ flood: server, good: await good() });
-    const used = process.cpuUsage();
+    const [started, used] = [performance.now(), process.cpuUsage()];
     const turns = watchTurns();
     await new Promise((resolve) => setTimeout(resolve, 2_500)); // time for the flood to rise
     const { user, system } = process.cpuUsage(used);
-    expect((user + system) / 2_500_000).toBeLessThan(0.5);
+    expect((user + system) / 1000 / (performance.now() - started)).toBeLessThan(0.5);
     expect(turns().longestMs).toBeLessThan(250);
     expect(await run(open, 'good__one')).toBe('one was called');
   });
@@ -216,13 +233,14 @@ describe('a server that says what it should not', () => {
 
   it('may write very much to stderr: some of it is in the log at debug, without the secrets of its settings', async () => {
     const server = await scripted(`console.error('my key is ' + process.env.KEY); console.error('x'.repeat(100000));
-      setInterval(() => console.error('again\\n'.repeat(100)), 1);`);
+      ${pouring('stderr', `'again\\n'.repeat(100)`)}`);
+    const started = performance.now();
     const open = await openConnected({ chatty: { ...server, env: { KEY: 'hush-hush' } } });
     expect(await run(open, 'chatty__one')).toBe('one was called');
     const lines = open.log.filter(({ stderr }) => stderr !== undefined);
     expect(lines[0]).toMatchObject({ level: 20, mcp: 'chatty', stderr: 'my key is [secret]' });
     expect(lines[1]!.stderr).toHaveLength(500);
-    expect(lines.length).toBeLessThan(200);
+    expect(lines.length).toBeLessThanOrEqual(20 * (2 + (performance.now() - started) / 1_000)); // twenty a second
     expect(JSON.stringify(open.log)).not.toContain('hush-hush');
   });
 });
@@ -333,7 +351,7 @@ describe('a list of tools', () => {
     const open = await openConnected({ moving: server });
     expect(await names(open)).toEqual(['moving__one', 'moving__two']);
     await run(open, 'moving__one');
-    await expect.poll(() => names(open), { timeout: 5_000 }).toEqual(['moving__three']);
+    await expect.poll(() => names(open)).toEqual(['moving__three']);
   });
 
   it('is read once a second at most, however often it changes', async () => {
@@ -341,9 +359,12 @@ describe('a list of tools', () => {
       on['tools/list'] = () => ({ tools: [tool('read' + count++)] });
       on['notifications/initialized'] = () => void setInterval(() => say({ method: 'notifications/tools/list_changed' }), 5);`);
     const open = await openConnected({ restless: server });
-    await expect.poll(() => names(open), { timeout: 10_000 }).toEqual(['restless__read3']);
-    const [first, last] = [open.said(connected)[0]!, open.log.at(-1)!];
-    expect((last.time as number) - (first.time as number)).toBeGreaterThan(1_500);
+    const reads = () => open.said('the tools of the MCP server have changed').map(({ time }) => Number(time));
+    await until('it is read three times more', () => reads().length >= 3);
+    expect(await names(open)).toEqual([expect.stringMatching(/^restless__read[3-9]$/)]);
+    for (const [index, time] of reads().slice(1).entries()) {
+      expect(time - reads()[index]!).toBeGreaterThan(990); // a timer and the clock of the log differ by some
+    }
   });
 });
 
@@ -459,9 +480,11 @@ describe('what a tool answers', () => {
     };`;
     const open = await openConnected({ s: await scripted(script) });
     const events: ToolEvent[] = [];
+    const started = performance.now();
     expect(await run(open, 's__one', {}, { events })).toBe('done');
     expect(events[0]).toEqual({ type: 'progress', progress: 1, message: 'step 1' });
-    expect(events.length).toBeLessThan(50);
+    expect(events.length).toBeLessThanOrEqual(1 + (performance.now() - started) / 50);
+    await run(open, 's__one'); // what came behind the first answer has been read by now
     expect(events.map((event) => event.type === 'progress' && event.progress)).not.toContain(1000);
   });
 });

@@ -115,6 +115,11 @@ export async function openConnected(
   return open;
 }
 
+/** Resolves when a chat is offered this tool again: of a server that is just being connected it waits two seconds only. */
+export async function offering(open: OpenTools, name: string): Promise<void> {
+  await until(`${name} is offered`, async () => (await open.offered()).has(name), 20_000);
+}
+
 export interface Run {
   readonly signal?: AbortSignal;
   readonly events?: ToolEvent[];

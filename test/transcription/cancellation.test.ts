@@ -39,7 +39,8 @@ describe.each(Object.entries(stages))('while %s', (_stage, { env, program }) => 
   });
 
   test('the deadline (TRANSCRIBE_TIMEOUT) ends them with 504', async () => {
-    const service = await start({ ...env, TRANSCRIBE_TIMEOUT: '1' });
+    // Time enough on a busy machine to come as far as the program, which then has as long as it likes.
+    const service = await start({ ...env, TRANSCRIBE_TIMEOUT: '4' });
     const answer = upload(service, recording);
     const programs = await atWork(service, program);
     const response = await answer;
@@ -102,5 +103,5 @@ test('while the WASM decoders work, a caller that leaves leaves no file and no t
   caller.abort();
   await left;
   await goneInTime(async () => (await service.leftovers()).length === 0);
-  expect(programsOf(service)).toEqual([]);
+  await goneInTime(() => programsOf(service).length === 0);
 });

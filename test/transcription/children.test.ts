@@ -82,7 +82,7 @@ describe('a whisper-cli', () => {
   });
 
   test('leaves neither a program nor a file', async () => {
-    expect(programsOf(service)).toEqual([]);
+    await expect.poll(() => programsOf(service)).toEqual([]);
     await expect.poll(() => service.leftovers()).toEqual([]);
   });
 });

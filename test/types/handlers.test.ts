@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+
+vi.setConfig({ testTimeout: 120_000 }); // a compiler takes as long as the machine lets it
 
 const home = resolve(import.meta.dirname, '../..');
 const fixture = readFileSync(join(import.meta.dirname, 'mistakes.ts'), 'utf8');

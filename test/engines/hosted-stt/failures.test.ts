@@ -318,17 +318,17 @@ describe('a provider that cannot be reached', () => {
 
 describe('time', () => {
   test('is limited by the settings, when nothing comes', async () => {
-    const { transcribe, provider } = await startHosted(() => undefined, { engine: 'timeout: 0.5' });
+    const { transcribe, provider } = await startHosted(() => undefined, { engine: 'timeout: 1' });
     const { status, problem } = await transcribe();
     expect({ status, code: problem.code }).toEqual({ status: 504, code: 'provider-timeout' });
-    expect(problem.detail).toContain('0.5 s');
+    expect(problem.detail).toContain('1 s');
     await expect.poll(() => provider.open.size).toBe(0);
     expect(provider.calls).toHaveLength(1);
   });
 
   test('is limited when the answer stops half way', async () => {
     const half: Behaviour = ({ socket }) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"text":');
-    const { transcribe, provider } = await startHosted(half, { engine: 'timeout: 0.5' });
+    const { transcribe, provider } = await startHosted(half, { engine: 'timeout: 1' });
     expect((await transcribe()).problem.code).toBe('provider-timeout');
     await expect.poll(() => provider.open.size).toBe(0);
   });

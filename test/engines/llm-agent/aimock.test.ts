@@ -93,7 +93,7 @@ describe.each(['chat', 'responses'])('with aimock, by %s', (api) => {
 
 test('its models are served', async () => {
   const { models } = await open({ models: undefined });
-  expect((await models()).length).toBeGreaterThan(0);
+  await expect.poll(async () => (await models()).length).toBeGreaterThan(0);
 });
 
 test('a limit that is reached is told', async () => {

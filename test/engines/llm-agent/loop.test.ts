@@ -2,7 +2,20 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../engines/contract.ts';
 import { answers } from '../../support/provider.ts';
-import { calls, chunk, says, sentTo, startAgent, streams, streamsOnly, tool, usageChunk, weather } from './support.ts';
+import {
+  calls,
+  chunk,
+  framed,
+  says,
+  sentTo,
+  startAgent,
+  streamHead,
+  streams,
+  streamsOnly,
+  tool,
+  usageChunk,
+  weather,
+} from './support.ts';
 
 const paris = { name: 'weather', args: '{"city":"Paris"}' };
 const inEvents = <T extends AgentEvent['type']>(events: readonly AgentEvent[], type: T) =>
@@ -59,7 +72,13 @@ describe('a plain answer', () => {
   });
 
   test('leaves its connection for the next one', async () => {
-    const { ask, provider } = await startAgent(says('Hi.'));
+    // The end comes with the rest: for one that lags behind, a connection is not kept waiting long.
+    const { ask, provider } = await startAgent(async ({ body, socket }) => {
+      await body;
+      const events = [chunk({ content: 'Hi.' }), chunk({}, 'stop'), '[DONE]'];
+      const text = events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`);
+      socket.write(Buffer.concat([Buffer.from(streamHead), framed(text.join('')), Buffer.from('0\r\n\r\n')]));
+    });
     for (let i = 0; i < 6; i += 1) await ask();
     // undici lets a connection rest for a tick, in which it may open another.
     expect(provider.connections).toBeLessThanOrEqual(2);

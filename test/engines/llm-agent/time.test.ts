@@ -1,11 +1,15 @@
 /** Deadlines and silence; leaving. When nobody waits any more, nothing is left at the provider or in a tool. */
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../engines/contract.ts';
 import { stalls, type Behaviour } from '../../support/provider.ts';
+import { startStopwatch } from '../../support/stopwatch.ts';
 import { calls, chunk, framed, says, stallsAfter, startAgent, streamHead, tool } from './support.ts';
 
 const limitMs = 250;
 const hi = chunk({ content: 'Hi' });
+
+// An engine loads it with its first request: on a busy machine, for longer than the deadlines here.
+beforeAll(() => import('undici'));
 
 describe('time', () => {
   test('is limited when nothing comes', async () => {
@@ -103,14 +107,15 @@ describe.each(stages)('while $name', ({ behaviour }) => {
   test('a signal ends the call', async () => {
     const caller = new AbortController();
     const gone = new Error('gone');
-    let left = Infinity;
+    let goneAfterMs: Promise<number> | undefined;
     const { ask, provider } = await startAgent(async (call) => {
       await behaviour(call);
-      left = performance.now();
+      const sinceLeft = startStopwatch();
+      goneAfterMs = call.gone.then(sinceLeft);
       caller.abort(gone);
     });
     await expect(ask({ signal: caller.signal })).rejects.toBe(gone);
-    expect((await provider.calls[0]!.gone) - left).toBeLessThan(limitMs);
+    expect(await goneAfterMs).toBeLessThan(limitMs);
     expect(provider.calls).toHaveLength(1);
   });
 
@@ -124,10 +129,11 @@ describe.each(stages)('while $name', ({ behaviour }) => {
     await iterator.next();
     const waiting = readOn(iterator);
     await reached;
-    const left = performance.now();
+    const sinceLeft = startStopwatch();
     await iterator.return?.();
     expect(await waiting).toBe('done');
-    expect((await provider.calls[0]!.gone) - left).toBeLessThan(limitMs);
+    await provider.calls[0]!.gone;
+    expect(sinceLeft()).toBeLessThan(limitMs);
   });
 });
 
@@ -141,11 +147,11 @@ describe('while tools run', () => {
   test('a signal ends them, those too that do not heed it', async () => {
     const caller = new AbortController();
     const gone = new Error('gone');
-    const heeded = Promise.withResolvers<number>();
+    const heeded = Promise.withResolvers<undefined>();
     const deaf = Promise.withResolvers<string>();
     const tools = [
       tool('heedful', (_args, { signal }) => {
-        signal.addEventListener('abort', () => heeded.resolve(performance.now()));
+        signal.addEventListener('abort', () => heeded.resolve(undefined));
         return new Promise(() => {});
       }),
       tool('deaf', () => deaf.promise),
@@ -153,19 +159,19 @@ describe('while tools run', () => {
     const { events, provider } = await startAgent(
       calls({ id: 'a', name: 'heedful', args: '{}' }, { id: 'b', name: 'deaf', args: '{}' }),
     );
-    let left = Infinity;
+    let sinceLeft = () => Infinity;
     const reading = async () => {
       for await (const event of await events({ tools, signal: caller.signal })) {
         if (event.type !== 'tool-started' || event.call !== 1) continue;
         setImmediate(() => {
-          left = performance.now(); // and the next event is waited for
+          sinceLeft = startStopwatch(); // and the next event is waited for
           caller.abort(gone);
         });
       }
     };
     await expect(reading()).rejects.toBe(gone);
-    expect(performance.now() - left).toBeLessThan(limitMs);
-    expect((await heeded.promise) - left).toBeLessThan(limitMs);
+    await heeded.promise;
+    expect(sinceLeft()).toBeLessThan(limitMs);
     deaf.reject(new Error('too late')); // nobody listens, and that is no crash
     expect(provider.calls).toHaveLength(1);
   });
