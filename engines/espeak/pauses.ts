@@ -30,11 +30,18 @@ const clauseEnd = /(?<=[,:;!?…]\s|\p{L}{2}\.\s{1,2}(?=\p{Lu})|[。．，、：
 const letterOrDigit = /[\p{L}\p{Nd}]/u;
 const emptyLine = '\n\n';
 
+/** Short words in a short clause, as in most prose: whatever they are, they fit. */
+const surelyFits = /^(?=[^]{1,100}$)(?:\p{Script=Latin}{1,16}(?:['’-]\p{Script=Latin}{1,16})?[,.:;!?]?\s)+$/u;
+
 /** A space in a long word, a comma in a long clause, between words where there are any. */
 export function withPauses(text: string): string {
   let spoken = '';
   let [letters, phonemes, isSpeech] = [0, 0, false];
   for (const clause of text.split(clauseEnd)) {
+    if (letters === 0 && phonemes === 0 && surelyFits.test(clause)) {
+      spoken += clause;
+      continue;
+    }
     for (const part of partsOf(clause)) {
       const [more, morePhonemes] = [codePointsIn(part), phonemesIn(part)];
       if (phonemes + morePhonemes > longestClause) {
