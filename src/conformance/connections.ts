@@ -7,6 +7,7 @@ import { createHook } from 'node:async_hooks';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { BlockList, isIP, isIPv6, SocketAddress } from 'node:net';
 import { isLoopback } from '../machine/loopback.ts';
+import { told } from './processes.ts';
 
 const pauseMs = 5;
 
@@ -59,28 +60,6 @@ function isHere(host: string): boolean {
   return isIP(host) === 0 ? isLoopback(host) : here.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
 }
 
-/**
- * Finds this process, those with this in their environment, and what these have started, by their ids. Each new process
- * is looked at once, so that it can be asked again and again.
- */
-export function createFinder(variable: string): () => number[] {
-  const areOurs = new Map([[process.pid, true]]);
-  return () => {
-    for (const pid of (told(() => readdirSync('/proc')) ?? []).map(Number)) {
-      if (!Number.isInteger(pid) || areOurs.has(pid)) continue;
-      const environment = told(() => readFileSync(`/proc/${pid}/environ`, 'utf8')) ?? '';
-      areOurs.set(pid, areOurs.get(parentOf(pid)) === true || environment.split('\0').includes(variable));
-    }
-    return [...areOurs].flatMap(([pid, isOurs]) => (isOurs ? pid : []));
-  };
-}
-
-/** 0 when it is not told. */
-function parentOf(pid: number): number {
-  const status = told(() => readFileSync(`/proc/${pid}/status`, 'utf8')) ?? '';
-  return Number(/^PPid:\s*(\d+)$/m.exec(status)?.[1] ?? 0);
-}
-
 /** The addresses that the sockets of a process are connected to. */
 function peersOf(pid: number): string[] {
   const sockets = socketsOf(pid);
@@ -99,15 +78,6 @@ function socketsOf(pid: number): Set<string> {
     (file) => told(() => readlinkSync(`${folder}/${file}`)) ?? '',
   );
   return new Set(links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []));
-}
-
-/** Of another user's process, or of one that has just ended, nothing is told. */
-function told<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }
 
 /** Hexadecimal words of 32 bits, the last byte first; behind them a colon and the port. */

@@ -7,8 +7,7 @@ import { pino } from 'pino';
 import { openEngines } from '../engines.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Subject } from './subject.ts';
-import { createFinder } from './connections.ts';
-import { programsWith } from './traces.ts';
+import { createFinder, programsWith } from './processes.ts';
 
 /** `use` is as in the settings; a relative path is relative to `baseDir`. */
 export function openerOf(use: string, baseDir: string): Subject['open'] {

@@ -18,7 +18,7 @@ export interface OpenSubject extends AsyncDisposable {
   /** The files in the directories that were lent to the engine, and in what it takes for the system's, now. */
   readonly leftovers: () => Promise<readonly string[]>;
   /** The command lines of the programs that it has started and that still run, also when it no longer does. */
-  readonly programs: () => Promise<readonly string[]>;
+  readonly programs: () => readonly string[];
   /** The ids of the processes in which it works: this one, and the programs. */
   readonly processes: () => readonly number[];
 }
@@ -160,7 +160,7 @@ function outlivingCheck<S extends Subject>(calls: Calls<S>): Check<S> {
   return {
     name: 'no child process and no connection outlives it',
     async run(subject) {
-      const before = await held(() => Promise.resolve([]));
+      const before = held(() => []);
       let programs: OpenSubject['programs'];
       {
         await using opened = await subject.open(subject.options);
@@ -189,7 +189,7 @@ export async function firstThatWorks<C extends Capability>(registry: Registry, c
  * with must be the reason for which the caller left, and the work must end with it.
  */
 async function leaveAfter(ms: number, { programs }: Opened<Subject>, call: SignalledCall): Promise<void> {
-  const before = await held(programs);
+  const before = held(programs);
   const reason = new Error('the caller has left');
   const caller = new AbortController();
   const outcome = call(caller.signal).then(

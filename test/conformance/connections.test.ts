@@ -6,7 +6,8 @@ import { createServer, connect, type AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { expect, it, onTestFinished } from 'vitest';
-import { connectionsDuring, createFinder } from '../../src/conformance/connections.ts';
+import { connectionsDuring } from '../../src/conformance/connections.ts';
+import { createFinder } from '../../src/conformance/processes.ts';
 
 const variable = `KIT_UNDER_TEST=${process.pid}`;
 const during = (work: () => Promise<void>) => connectionsDuring(work, createFinder(variable));

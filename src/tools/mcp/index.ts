@@ -27,7 +27,6 @@ export function createMcpTools({ settings, env, log, backOffMs }: McpOptions): M
     createMcpServer({ name, settings: server, env, baseDir, log: log.child({ mcp: name }), backOffMs }),
   );
   const never = new AbortController().signal;
-
   return {
     connect() {
       for (const server of servers) void server.connect();
