@@ -83,6 +83,8 @@ export const availabilityCodes = [
   'upstream-unreachable',
   'preparing',
   'busy',
+  /** The service's word for an engine that throws or never answers; an engine has no use for it. */
+  'engine-failed',
 ] as const;
 export type AvailabilityCode = (typeof availabilityCodes)[number];
 

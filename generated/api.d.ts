@@ -205,7 +205,7 @@ export type components = {
          * @description Whether a model can work, for a program. New codes may be added: treat an unknown one by `available`.
          * @enum {string}
          */
-        AvailabilityCode: "ready" | "disabled" | "unknown-model" | "no-model" | "program-missing" | "model-file-missing" | "key-missing" | "key-refused" | "upstream-unreachable" | "preparing" | "busy";
+        AvailabilityCode: "ready" | "disabled" | "unknown-model" | "no-model" | "program-missing" | "model-file-missing" | "key-missing" | "key-refused" | "upstream-unreachable" | "preparing" | "busy" | "engine-failed";
         /** @description The last event of a run that succeeded. */
         ChatCompleted: {
             /**
@@ -396,14 +396,19 @@ export type components = {
             code: components["schemas"]["ProblemCode"];
             /** @description The id of the request, as in `X-Request-Id`: quote it when you ask the operator. */
             instance: string;
-            /** @description Every rule that the request breaks (of bodies over 64 KB, the first one). */
+            /**
+             * Format: int32
+             * @description Seconds to wait before the next try, as in the header `Retry-After`, which a stream's failure cannot have.
+             */
+            retry_after?: number;
+            /** @description The rules that the request breaks, at most 100 (of bodies over 64 KB, the first one). */
             errors?: components["schemas"]["Violation"][];
         };
         /**
          * @description What went wrong, for a program. New codes may be added: treat an unknown one by its status.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "malformed-body" | "body-too-large" | "recording-empty" | "recording-too-large" | "recording-too-long" | "recording-not-accepted" | "recording-undecodable" | "unknown-model" | "language-not-supported" | "voice-not-supported" | "format-not-supported" | "context-length-exceeded" | "content-rejected" | "provider-rejected-request" | "unsupported-media-type" | "unauthorized" | "host-not-allowed" | "origin-not-allowed" | "not-found" | "clip-not-found" | "method-not-allowed" | "request-timeout" | "range-not-satisfiable" | "provider-quota-exhausted" | "provider-rate-limited" | "internal-error" | "engine-failed" | "provider-auth-failed" | "provider-misconfigured" | "provider-unreachable" | "provider-error" | "provider-bad-response" | "transcription-disabled" | "no-engine" | "model-unavailable" | "overloaded" | "storage-full" | "shutting-down" | "provider-overloaded" | "engine-timeout" | "provider-timeout";
+        ProblemCode: "invalid-request" | "malformed-body" | "body-too-large" | "recording-empty" | "recording-too-large" | "recording-too-long" | "recording-not-accepted" | "recording-undecodable" | "unknown-model" | "language-not-supported" | "voice-not-supported" | "format-not-supported" | "context-length-exceeded" | "content-rejected" | "provider-rejected-request" | "unsupported-media-type" | "unauthorized" | "host-not-allowed" | "origin-not-allowed" | "not-found" | "clip-not-found" | "method-not-allowed" | "malformed-request" | "request-timeout" | "expectation-failed" | "headers-too-large" | "range-not-satisfiable" | "provider-quota-exhausted" | "provider-rate-limited" | "internal-error" | "engine-failed" | "provider-auth-failed" | "provider-misconfigured" | "provider-unreachable" | "provider-error" | "provider-bad-response" | "transcription-disabled" | "no-engine" | "model-unavailable" | "overloaded" | "storage-full" | "shutting-down" | "provider-overloaded" | "engine-timeout" | "provider-timeout";
         /** @description More of the model's reasoning. */
         ReasoningDelta: {
             /**
@@ -761,7 +766,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:request-timeout",
-                     *       "title": "The body did not arrive in time",
+                     *       "title": "The request did not arrive in time",
                      *       "status": 408,
                      *       "detail": "The body took more than 300 s.",
                      *       "code": "request-timeout",
@@ -840,7 +845,8 @@ export interface operations {
                      *       "status": 429,
                      *       "detail": "The quota at the provider is used up.",
                      *       "code": "provider-quota-exhausted",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 60
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -908,7 +914,8 @@ export interface operations {
                      *       "status": 503,
                      *       "detail": "All places are taken; try again.",
                      *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -1045,7 +1052,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:request-timeout",
-                     *       "title": "The body did not arrive in time",
+                     *       "title": "The request did not arrive in time",
                      *       "status": 408,
                      *       "detail": "The body took more than 300 s.",
                      *       "code": "request-timeout",
@@ -1124,7 +1131,8 @@ export interface operations {
                      *       "status": 429,
                      *       "detail": "The quota at the provider is used up.",
                      *       "code": "provider-quota-exhausted",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 60
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -1192,7 +1200,8 @@ export interface operations {
                      *       "status": 503,
                      *       "detail": "All places are taken; try again.",
                      *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -1371,7 +1380,8 @@ export interface operations {
                      *       "status": 503,
                      *       "detail": "All places are taken; try again.",
                      *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -1552,7 +1562,8 @@ export interface operations {
                      *       "status": 503,
                      *       "detail": "All places are taken; try again.",
                      *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -1668,7 +1679,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:request-timeout",
-                     *       "title": "The body did not arrive in time",
+                     *       "title": "The request did not arrive in time",
                      *       "status": 408,
                      *       "detail": "The body took more than 300 s.",
                      *       "code": "request-timeout",
@@ -1730,7 +1741,8 @@ export interface operations {
                      *       "status": 429,
                      *       "detail": "The quota at the provider is used up.",
                      *       "code": "provider-quota-exhausted",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 60
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -1798,7 +1810,8 @@ export interface operations {
                      *       "status": 503,
                      *       "detail": "All places are taken; try again.",
                      *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -1977,7 +1990,8 @@ export interface operations {
                      *       "status": 503,
                      *       "detail": "All places are taken; try again.",
                      *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -2097,7 +2111,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:request-timeout",
-                     *       "title": "The body did not arrive in time",
+                     *       "title": "The request did not arrive in time",
                      *       "status": 408,
                      *       "detail": "The body took more than 300 s.",
                      *       "code": "request-timeout",
@@ -2176,7 +2190,8 @@ export interface operations {
                      *       "status": 429,
                      *       "detail": "The quota at the provider is used up.",
                      *       "code": "provider-quota-exhausted",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 60
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -2244,7 +2259,8 @@ export interface operations {
                      *       "status": 503,
                      *       "detail": "All places are taken; try again.",
                      *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -2496,7 +2512,8 @@ export interface operations {
                      *       "status": 503,
                      *       "detail": "All places are taken; try again.",
                      *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -2661,7 +2678,8 @@ export interface operations {
                      *       "status": 503,
                      *       "detail": "All places are taken; try again.",
                      *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];

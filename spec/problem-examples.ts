@@ -52,7 +52,11 @@ const common: Readonly<Record<string, ProblemExample>> = {
     detail: 'This address does not know DELETE.',
     headers: { Allow: 'GET, HEAD, POST' },
   },
-  408: { code: 'request-timeout', title: 'The body did not arrive in time', detail: 'The body took more than 300 s.' },
+  408: {
+    code: 'request-timeout',
+    title: 'The request did not arrive in time',
+    detail: 'The body took more than 300 s.',
+  },
   415: {
     code: 'unsupported-media-type',
     title: 'The body has the wrong content type',
@@ -137,6 +141,7 @@ export function addProblemExamples({ paths }: WithOperations): void {
       if (!example)
         throw new Error(`${operationId} declares ${status}, of which spec/problem-examples.ts has no example`);
       const { code, title, detail, errors } = example;
+      const retryAfter = example.headers?.['Retry-After'];
       problem.example = {
         type: `urn:parlance:problem:${code}`,
         title,
@@ -144,6 +149,7 @@ export function addProblemExamples({ paths }: WithOperations): void {
         detail,
         code,
         instance: requestId,
+        ...(retryAfter !== undefined && { retry_after: Number(retryAfter) }),
         ...(errors && { errors }),
       };
     }

@@ -10,6 +10,7 @@ import { Readable } from 'node:stream';
 import Koa, { type Context } from 'koa';
 import type { Logger, TemporaryDirectory } from '../engines/contract.ts';
 import type { Incoming, Respond } from './backend.ts';
+import { callerOfAddress, runInScope, type RequestScope } from './caller.ts';
 import { checkAnswer } from './contract/answers.ts';
 import { apiRoot, documents, operationsById } from './contract/document.ts';
 import { preflightHeaders, type Access } from './http/access.ts';
@@ -46,7 +47,7 @@ class CallerGone extends Error {
 type ProblemAnswer = ReturnType<typeof problemAnswer>;
 
 /** What belongs to one request, and ends with it. */
-interface Exchange {
+interface Exchange extends RequestScope {
   readonly id: string;
   readonly started: number;
   readonly signal: AbortSignal;
@@ -59,7 +60,10 @@ export function createApp(options: AppOptions): RequestListener {
   const app = new Koa();
   app.on('error', (error: unknown) => options.log.debug({ err: error }, 'a connection broke'));
   const inFlight = endingWith(options.ending);
-  app.use((context) => serve(context, options, inFlight));
+  app.use((context) => {
+    const exchange = openExchange(context, options, inFlight);
+    return runInScope(exchange, () => serve(context, exchange, options));
+  });
   const handle = app.callback();
   return (req, res) => void handle(req, res);
 }
@@ -71,8 +75,7 @@ function endingWith(ending: AbortSignal): Set<AbortController> {
   return inFlight;
 }
 
-async function serve(context: Context, options: AppOptions, inFlight: Set<AbortController>): Promise<void> {
-  const exchange = openExchange(context, options, inFlight);
+async function serve(context: Context, exchange: Exchange, options: AppOptions): Promise<void> {
   context.set('X-Request-Id', exchange.id);
   const { origin } = context.headers;
   try {
@@ -156,6 +159,7 @@ function openExchange(
   const exchange: Exchange = {
     id: randomUUID(),
     started: performance.now(),
+    caller: callerOfAddress(req.socket.remoteAddress),
     signal: controller.signal,
     atEnd(cleanup) {
       if (isOver) runCleanup(cleanup, exchange, log);
@@ -202,7 +206,9 @@ function incoming(context: Context, exchange: Exchange, options: AppOptions): In
     headers,
     signal,
     log: options.log,
-    authorize: () => options.access.authorize(headers),
+    authorize: () => {
+      exchange.caller = options.access.authorize(headers) ?? exchange.caller;
+    },
     readJson: (limit) => readJson(source, { limit, budget: options.budget, onEnd: atEnd }),
     readForm: async () => {
       const directory = await options.temporaryDirectory();

@@ -22,7 +22,7 @@ export interface Incoming {
   readonly headers: IncomingHttpHeaders;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Throws `unauthorized`. */
+  /** Throws `unauthorized`; else the request has its caller. */
   authorize(): void;
   readJson(limit: number): Promise<{ readonly value: object; readonly bytes: number }>;
   readForm(): Promise<{ readonly file: object; readonly fields: Readonly<Record<string, unknown>> }>;

@@ -33,9 +33,12 @@ export const problems: Readonly<Record<ProblemCode, ProblemKind>> = {
   'not-found': { status: 404, title: 'There is nothing at this address' },
   'clip-not-found': { status: 404, title: 'There is no such clip, or no longer' },
   'method-not-allowed': { status: 405, title: 'This address knows other methods' },
-  'request-timeout': { status: 408, title: 'The body did not arrive in time' },
+  'malformed-request': { status: 400, title: 'The request is not valid HTTP' },
+  'request-timeout': { status: 408, title: 'The request did not arrive in time' },
   'unsupported-media-type': { status: 415, title: 'The body has the wrong content type' },
   'range-not-satisfiable': { status: 416, title: 'The range lies outside of the clip' },
+  'expectation-failed': { status: 417, title: 'Unsupported Expect header' },
+  'headers-too-large': { status: 431, title: 'Request headers too large' },
   'provider-quota-exhausted': { status: 429, title: "The provider's quota is exhausted" },
   'provider-rate-limited': { status: 429, title: "The provider's rate limit is reached", retryAfter: 1 },
   'internal-error': { status: 500, title: 'The service failed' },
@@ -109,6 +112,8 @@ export function problemAnswer(error: unknown, requestId: string): AnyAnswer & { 
   const { status, title } = problems[code];
   const type = `urn:parlance:problem:${code}`;
   const problem: Problem = { type, title, status, detail, code, instance: requestId };
+  const seconds = headers['Retry-After'];
+  if (seconds !== undefined) problem.retry_after = Number(seconds);
   const blamed = errors ?? (places[code] && [places[code]]);
   if (blamed) problem.errors = [...blamed];
   return { status, mediaType: 'application/problem+json', headers, body: problem };

@@ -44,8 +44,10 @@ export class ParlanceError extends Error {
   }
 
   /** For the problem of a `chat.failed` event, and of an answer. */
-  static fromProblem({ code, detail, status, errors, instance }: Problem, headers?: Headers): ParlanceError {
-    const retryAfter = headers === undefined ? undefined : retryAfterOf(headers);
+  static fromProblem(problem: Problem, headers?: Headers): ParlanceError {
+    const { code, detail, status, errors, instance, retry_after: inBody } = problem;
+    // A proxy on the way may ask for a longer wait in the header.
+    const retryAfter = (headers && retryAfterOf(headers)) ?? inBody;
     return new ParlanceError(code, detail, { status, errors, retryAfter, requestId: instance });
   }
 }

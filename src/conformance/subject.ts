@@ -54,6 +54,7 @@ const verdictOf: Readonly<Record<AvailabilityCode, boolean | 'either'>> = {
   'key-missing': false,
   'key-refused': false,
   preparing: false,
+  'engine-failed': false,
 };
 
 /** What an engine says of its models. */

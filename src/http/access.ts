@@ -14,8 +14,11 @@ export interface AccessOptions {
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface Access {
-  /** Throws `unauthorized` unless the request carries one of the tokens; without tokens everybody may. */
-  authorize(headers: Headers): void;
+  /**
+   * The name of the key that the request carries, `key-1` for the first; undefined in open mode, where everybody may.
+   * Throws `unauthorized` for a missing or unknown key.
+   */
+  authorize(headers: Headers): string | undefined;
   /** In open mode: throws for a Host or an Origin that is not ours. */
   admit(headers: Headers): void;
   /** The CORS headers of an answer to this origin; none for one that is not listed. */
@@ -46,11 +49,13 @@ export function createAccess({ apiKeys, allowOpen, corsOrigins, publicUrl }: Acc
 
   return {
     authorize({ authorization }) {
-      if (digests.length === 0) return;
+      if (digests.length === 0) return undefined;
       const token = /^bearer +(\S+) *$/i.exec(String(authorization ?? ''))?.[1];
-      // Every digest is compared, so that the time tells nothing about which one came close.
-      const matches = token === undefined ? [] : digests.filter((known) => timingSafeEqual(known, digest(token)));
-      if (matches.length > 0) return;
+      // Every digest is compared, so that the time says nothing about which one came close.
+      const sent = token === undefined ? undefined : digest(token);
+      const matches = digests.map((known) => sent !== undefined && timingSafeEqual(known, sent));
+      const key = matches.indexOf(true);
+      if (key >= 0) return `key-${String(key + 1)}`;
       const challenge =
         token === undefined ? 'Bearer realm="parlance"' : 'Bearer realm="parlance", error="invalid_token"';
       const detail =
