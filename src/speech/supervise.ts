@@ -55,6 +55,7 @@ export async function supervise<S extends Speech>(
       work.signal.throwIfAborted();
       const begun = await synthesize(work.signal);
       const pieces = begun.audio[Symbol.asyncIterator]();
+      onAbort(work.signal, () => void pieces.return?.().catch(ignore));
       let piece = await pieces.next();
       while (!piece.done && piece.value.length === 0) piece = await pieces.next();
       return { speech: begun, source: pieces, first: piece };
@@ -80,8 +81,6 @@ export async function supervise<S extends Speech>(
       ended = true;
       held = undefined;
       end(reason);
-      // The abort has ended the work; what its iterator says to it is nobody's any more.
-      source.return?.().catch(() => undefined);
     };
     return {
       [Symbol.asyncIterator]() {
@@ -108,6 +107,16 @@ export async function supervise<S extends Speech>(
       },
     };
   }
+}
+
+/** At once, when it has been aborted already: an engine may begin after its caller has left, and holds files by then. */
+function onAbort(signal: AbortSignal, listener: () => void): void {
+  if (signal.aborted) listener();
+  else signal.addEventListener('abort', listener, { once: true });
+}
+
+function ignore(): void {
+  // The abort has ended the work; nobody waits for what its iterator answers.
 }
 
 /** Of an engine that was late: it may say, at once, that it has been at work for others all the time. */

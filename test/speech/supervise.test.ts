@@ -128,6 +128,21 @@ describe('a synthesis', () => {
     expect(seen.signal?.aborted).toBe(true);
   });
 
+  test('that an engine begins after its caller has left is closed', async () => {
+    const caller = new AbortController();
+    const begins = Promise.withResolvers<undefined>();
+    const { synthesize, seen } = engine(bytes);
+    const late = async (signal: AbortSignal) => {
+      await begins.promise;
+      return synthesize(signal);
+    };
+    const speech = supervise(late, { signal: caller.signal }, { ...limits, firstBytesMs: 60_000 });
+    caller.abort(new Error('gone'));
+    await expect(speech).rejects.toThrow('gone');
+    begins.resolve(undefined);
+    await expect.poll(() => seen.returned).toBe(true);
+  });
+
   test('is not begun for a caller who has left already', async () => {
     const { synthesize, seen } = engine(bytes);
     await expect(supervise(synthesize, { signal: AbortSignal.abort(new Error('gone')) }, limits)).rejects.toThrow(
