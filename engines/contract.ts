@@ -347,7 +347,10 @@ export interface EngineContext {
   readonly cores: number;
   /** Private (0700), owned by the caller, who disposes of it; swept at the next start after a crash. */
   temporaryDirectory(): Promise<TemporaryDirectory>;
-  /** Rejects with `recording-undecodable`, `recording-too-long` and the like. */
+  /**
+   * May be called again for the same recording, at the same time too: each call decodes anew into a file of its own.
+   * Rejects with `recording-undecodable`, `recording-too-long` and the like, and leaves no file then.
+   */
   decode(recording: Recording, { signal }: { signal: AbortSignal }): Promise<Decoded>;
   /** The formats that `encode` can make on this machine: all but opus, which needs ffmpeg. */
   readonly formats: readonly SpeechFormat[];

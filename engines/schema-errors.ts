@@ -1,8 +1,11 @@
 /** Says what is wrong with settings: the place, the value, and what is allowed. Used for the service's and for engines'. */
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
+/** An address may pass a pattern and still be none, such as `http://a:99999`. IRI: hosts need not be ASCII. */
+const formats = { iri: (text: string): boolean => URL.canParse(text) } as const;
+
 /** Ajv's options that give these errors what they need; the check of the schema itself would cost the start 50 ms. */
-export const explainable = { allErrors: true, strict: false, verbose: true, validateSchema: false } as const;
+export const explainable = { allErrors: true, strict: false, verbose: true, validateSchema: false, formats } as const;
 
 export interface Place {
   /** How the reader finds it: a variable, or a path in the file. */
@@ -46,5 +49,6 @@ function shown(value: unknown, secret: boolean | undefined): string {
 
 function allowed({ keyword, schema, message }: ErrorObject): string {
   if (keyword === 'enum') return `must be one of ${(schema as unknown[]).join(', ')}`;
+  if (keyword === 'format' && schema === 'iri') return 'must be a valid URL';
   return message ?? keyword;
 }

@@ -98,7 +98,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     tools,
     speakers,
     clips,
-    linkTo: (path) => `${(settings.publicUrl ?? '').replace(/\/+$/, '')}${apiRoot}${path}`,
+    linkTo: (path) => `${settings.publicUrl ?? ''}${apiRoot}${path}`,
     streamHoldMs,
     transcribeEnabled: settings.transcribeEnabled,
     transcribeTimeoutMs: settings.transcribeTimeout * 1000,

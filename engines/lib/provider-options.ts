@@ -35,6 +35,7 @@ const ownHeaders = 'connection|content-length|content-type|expect|keep-alive|te|
 export const providerProperties = {
   baseUrl: {
     type: 'string',
+    format: 'iri',
     // No user and password: they would end up in messages.
     pattern: '^https?://[^/?#@\\s]+(/[^?#\\s]*)?$',
     description:

@@ -30,10 +30,27 @@ export function askable(conversation: Conversation, asking: Asking): LoopConvers
   return {
     ask(isLast, signal) {
       const reader = conversation.read();
-      return { deltas: ask(conversation, { reader, isLast }, asking, signal), end: () => reader.end() };
+      return {
+        deltas: ask(conversation, { reader, isLast }, asking, signal),
+        end() {
+          const round = reader.end();
+          warnOfUnknownReason(round, asking);
+          return round;
+        },
+      };
     },
     append: (round, outputs) => conversation.append(round, outputs),
   };
+}
+
+/** Logged once per model. */
+const warnedOf = new WeakSet<Model>();
+
+function warnOfUnknownReason({ unknownReason, finish }: Round, { model, provider, log }: Asking): void {
+  if (unknownReason === undefined || warnedOf.has(model)) return;
+  warnedOf.add(model);
+  const reason = provider.redact(unknownReason).slice(0, 100);
+  log.warn({ model: model.id, reason, takenAs: finish }, 'the provider sent an unknown finish reason');
 }
 
 /** The answer's deltas as they come, into `reader`. Throws an `EngineError`, or the signal's reason. */

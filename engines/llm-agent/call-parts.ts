@@ -1,15 +1,26 @@
 /** Puts tool calls together from the parts in which they stream, whatever of index and id the provider gives them. */
-import { isObject, parseObject, textOf, type JsonObject } from '../lib/json.ts';
+import { isObject, textOf, type JsonObject } from '../lib/json.ts';
 import type { CallRequest } from '../lib/tool-calls.ts';
 import { distinctIds } from './call-ids.ts';
-import { argumentsOf, argumentText, longestArguments, mostCalls } from './dialect.ts';
+import { argumentsOf, argumentText, longestArguments, mostCalls, mostParts } from './dialect.ts';
 import { badResponse } from './failures.ts';
+import { createJsonText, type JsonText } from './json-text.ts';
 
+interface Part {
+  readonly index: number | undefined;
+  readonly id: string;
+  readonly name: string;
+  /** A piece of the arguments. */
+  readonly piece: string;
+  readonly extra: JsonObject | undefined;
+}
+
+/** A call, as far as it has come. */
 interface Parts {
   readonly index: number | undefined;
   id: string;
   name: string;
-  json: string;
+  readonly json: JsonText;
   extra: JsonObject | undefined;
 }
 
@@ -23,10 +34,11 @@ export interface CallParts {
 
 /** `nextId` makes the ids that the provider leaves out or gives twice. */
 export function createCallParts(nextId: () => string): CallParts {
-  const all: Parts[] = [];
+  const all: Parts[] = []; // at most `mostCalls`, so that a search of all of them costs the same for every part
+  let count = 0;
 
   /** The call that a part goes on with; undefined: it begins another one. */
-  function continued({ index, id, name, json }: Parts): Parts | undefined {
+  function continued({ index, id, name, piece }: Part): Parts | undefined {
     const latest =
       index !== undefined
         ? all.findLast((one) => one.index === index)
@@ -36,30 +48,26 @@ export function createCallParts(nextId: () => string): CallParts {
     if (latest === undefined || name === '') return latest;
     // Whole calls that come one after the other, all of them at index 0, or under one id, or without either.
     const isAnother = index !== undefined ? id !== '' && id !== latest.id : id === '';
-    return isAnother || (json !== '' && isWhole(latest.json)) ? undefined : latest;
+    return isAnother || (piece !== '' && latest.json.isWholeObject()) ? undefined : latest;
   }
 
   return {
     add(part) {
-      const fn = isObject(part.function) ? part.function : {};
-      const given: Parts = {
-        index: typeof part.index === 'number' ? part.index : undefined,
-        id: textOf(part.id),
-        name: textOf(fn.name),
-        json: argumentText(fn.arguments),
-        extra: isObject(part.extra_content) ? part.extra_content : undefined,
-      };
-      const call = continued(given) ?? given;
-      if (call === given) {
+      count += 1;
+      const given = readPart(part);
+      const { index, id, name, piece, extra } = given;
+      let call = continued(given);
+      if (call === undefined) {
+        call = { index, id, name, json: createJsonText(), extra };
         all.push(call);
-      } else {
-        if (call.id === '') call.id = given.id;
-        if (call.name === '') call.name = given.name; // some repeat it with every part
-        call.json += given.json;
-        call.extra ??= given.extra;
       }
-      if (call.json.length > longestArguments || all.length > mostCalls) {
-        throw badResponse('The model calls tools without end.', `${all.length} calls, ${call.json.length} characters`);
+      if (call.id === '') call.id = id;
+      if (call.name === '') call.name = name; // some repeat it with every part
+      call.json.append(piece);
+      call.extra ??= extra;
+      if (call.json.length > longestArguments || all.length > mostCalls || count > mostParts) {
+        const why = `${all.length} calls, ${call.json.length} characters, ${count} parts`;
+        throw badResponse('The model calls tools without end.', why);
       }
     },
     calls() {
@@ -67,12 +75,19 @@ export function createCallParts(nextId: () => string): CallParts {
         all.map(({ id }) => id),
         nextId,
       );
-      return all.map(({ name, json }, index) => ({ id: ids[index] ?? '', name, arguments: argumentsOf(json) }));
+      return all.map(({ name, json }, index) => ({ id: ids[index] ?? '', name, arguments: argumentsOf(json.text()) }));
     },
     extras: () => all.map(({ extra }) => (extra ? { extra_content: extra } : {})),
   };
 }
 
-function isWhole(json: string): boolean {
-  return json.endsWith('}') && parseObject(json) !== undefined;
+function readPart({ index, id, function: fn, extra_content: extra }: JsonObject): Part {
+  const { name, arguments: given } = isObject(fn) ? fn : {};
+  return {
+    index: typeof index === 'number' ? index : undefined,
+    id: textOf(id),
+    name: textOf(name),
+    piece: argumentText(given),
+    extra: isObject(extra) ? extra : undefined,
+  };
 }

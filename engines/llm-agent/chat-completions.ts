@@ -8,7 +8,7 @@ import { createCallParts } from './call-parts.ts';
 import type { Conversation, Dialect, Round, RoundReader } from './dialect.ts';
 import { badResponse } from './failures.ts';
 import type { Model } from './models.ts';
-import { addDetail } from './reasoning-details.ts';
+import { createReasoningDetails } from './reasoning-details.ts';
 import type { Shape } from './shape.ts';
 
 type Request = OpenAI.ChatCompletionCreateParamsStreaming;
@@ -67,7 +67,7 @@ function toFunction({ name, description, parameters }: Tool): OpenAI.ChatComplet
 
 // ------------------------------------------------------------------------------------------------- the answer
 
-/** Whatever is not in the table is no reason: it is never made up. */
+/** A reason that is not in the table is `stop`: the answer is there, and discarding it helps nobody. */
 const finishReasons: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
   tool_calls: 'stop',
@@ -94,7 +94,7 @@ const reasoningKeys = ['reasoning_content', 'reasoning'] as const;
 function createReader(nextId: () => string): RoundReader {
   const parts = createCallParts(nextId);
   const reasoning = new Map<string, string>();
-  const details: JsonObject[] = [];
+  const details = createReasoningDetails();
   /** Reasoning within the content, which has no key to go back under. */
   let thoughts = '';
   let content = '';
@@ -110,7 +110,7 @@ function createReader(nextId: () => string): RoundReader {
       // Some send the same under both names.
       if (reasoning.keys().next().value === key) shown.push({ type: 'reasoning-delta', delta: text });
     }
-    for (const part of objectsOf(delta.reasoning_details)) addDetail(details, part);
+    for (const part of objectsOf(delta.reasoning_details)) details.add(part);
     const { said, thought } = readContent(delta.content);
     if (thought !== '') {
       thoughts += thought;
@@ -136,7 +136,8 @@ function createReader(nextId: () => string): RoundReader {
 
   /** The reasoning, and what else belongs to each call. */
   function replay(): JsonObject[] {
-    const kept = { ...Object.fromEntries(reasoning), ...(details.length > 0 && { reasoning_details: details }) };
+    const blocks = details.blocks();
+    const kept = { ...Object.fromEntries(reasoning), ...(blocks.length > 0 && { reasoning_details: blocks }) };
     return [kept, ...parts.extras()];
   }
 
@@ -151,13 +152,13 @@ function createReader(nextId: () => string): RoundReader {
       if (finish === undefined) throw badResponse('The answer of the provider has no end.', 'no finish_reason');
       const failure = Object.hasOwn(failures, finish) ? failures[finish] : undefined;
       if (failure) throw failure();
-      const reason = Object.hasOwn(finishReasons, finish) ? finishReasons[finish] : undefined;
-      if (reason === undefined) {
-        const why = `finish_reason ${JSON.stringify(finish.slice(0, 100))}`;
-        throw badResponse('The provider ended its answer for a reason that is not known.', why);
-      }
+      const known = Object.hasOwn(finishReasons, finish) ? finishReasons[finish] : undefined;
       const [text = thoughts] = reasoning.values();
-      return { content, reasoning: text, calls: parts.calls(), finish: reason, usage, replay: replay() };
+      return {
+        ...{ content, reasoning: text, calls: parts.calls(), usage, replay: replay() },
+        finish: known ?? 'stop',
+        unknownReason: known === undefined ? finish : undefined,
+      };
     },
   };
 }

@@ -37,11 +37,15 @@ export interface RoundReader {
 export interface Round extends LoopRound {
   /** What the dialect needs to say the round again. */
   readonly replay: readonly JsonObject[];
+  /** How the provider calls the end of the round, when our table does not have it. */
+  readonly unknownReason: string | undefined;
 }
 
 /** Far longer than what any tool takes; a model that never ends its arguments is cut off. */
 export const longestArguments = 2 ** 20;
 export const mostCalls = 128;
+/** Of all calls of an answer together: about as many as there are tokens in the longest one. */
+export const mostParts = 200_000;
 
 /** The arguments of a call, or a part of them, as text: some send the object itself. */
 export function argumentText(given: unknown): string {

@@ -4,21 +4,57 @@ import type { JsonObject } from '../lib/json.ts';
 /** What of a block comes piece by piece; the rest, such as its signature, comes once. */
 const growing: Readonly<Record<string, string>> = { 'reasoning.text': 'text', 'reasoning.summary': 'summary' };
 
-/**
- * Adds a piece to its block, or begins another one. Given back in pieces, a block does not fit its signature, and the
- * model refuses the history. Encrypted blocks come whole, and several of them may have one index.
- */
-export function addDetail(details: JsonObject[], piece: JsonObject): void {
-  const { type, index } = piece;
-  const field = typeof type === 'string' && Object.hasOwn(growing, type) ? growing[type] : undefined;
-  const at = details.findLastIndex((block) => block.type === type && block.index === index);
-  const block = details[at];
-  const isContinued = field !== undefined && typeof index === 'number' && typeof block?.signature !== 'string';
-  if (block === undefined || !isContinued) {
-    details.push(piece);
-    return;
-  }
-  const given = Object.entries(piece).filter(([, value]) => value !== null && value !== undefined);
-  const texts = [block[field], piece[field]].filter((text) => typeof text === 'string');
-  details[at] = { ...block, ...Object.fromEntries(given), ...(texts.length > 0 && { [field]: texts.join('') }) };
+interface Block {
+  readonly fields: Map<string, unknown>;
+  /** Of its growing field. */
+  readonly texts: string[];
+}
+
+export interface ReasoningDetails {
+  /**
+   * Adds a piece to its block, or begins another one. Given back in pieces, a block does not fit its signature, and the
+   * model refuses the history. Encrypted blocks come whole, and several of them may have one index.
+   */
+  add(piece: JsonObject): void;
+  blocks(): readonly JsonObject[];
+}
+
+export function createReasoningDetails(): ReasoningDetails {
+  const blocks: Block[] = [];
+  /** The latest block of a growing type and an index: the one that the next piece continues. */
+  const latest = new Map<string, Block>();
+  return {
+    add(piece) {
+      const { type, index } = piece;
+      const field = fieldOf(piece);
+      if (field === undefined || typeof index !== 'number') {
+        blocks.push({ fields: new Map(Object.entries(piece)), texts: [] });
+        return;
+      }
+      const key = `${String(type)} ${String(index)}`;
+      const block = latest.get(key);
+      const text = piece[field];
+      if (block === undefined || typeof block.fields.get('signature') === 'string') {
+        const next = { fields: new Map(Object.entries(piece)), texts: typeof text === 'string' ? [text] : [] };
+        blocks.push(next);
+        latest.set(key, next);
+        return;
+      }
+      for (const [name, value] of Object.entries(piece)) {
+        if (value !== null && value !== undefined) block.fields.set(name, value);
+      }
+      if (typeof text === 'string') block.texts.push(text);
+    },
+    blocks: () => blocks.map(toObject),
+  };
+}
+
+function fieldOf({ type }: JsonObject): string | undefined {
+  return typeof type === 'string' && Object.hasOwn(growing, type) ? growing[type] : undefined;
+}
+
+function toObject({ fields, texts }: Block): JsonObject {
+  const whole = Object.fromEntries(fields);
+  const field = fieldOf(whole);
+  return field === undefined || texts.length === 0 ? whole : { ...whole, [field]: texts.join('') };
 }

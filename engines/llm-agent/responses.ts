@@ -5,7 +5,7 @@ import type { Delta } from '../lib/agent-loop.ts';
 import { countOf, isObject, objectsOf, textOf, type JsonObject } from '../lib/json.ts';
 import type { CallRequest } from '../lib/tool-calls.ts';
 import { createIds, distinctIds } from './call-ids.ts';
-import { argumentsOf, longestArguments, mostCalls } from './dialect.ts';
+import { argumentsOf, longestArguments, mostCalls, mostParts } from './dialect.ts';
 import type { Conversation, Dialect, Round, RoundReader } from './dialect.ts';
 import { badResponse } from './failures.ts';
 import type { Model } from './models.ts';
@@ -41,7 +41,10 @@ function converse(call: ChatCall, model: Model, tools: readonly Tool[]): Convers
     read: () => createReader(nextId),
     append({ calls, replay }, outputs) {
       const byId = new Map(calls.map((request) => [request.id, request]));
-      input.push(...replay.map((item) => toInput(item, byId, replaysReasoning)).filter((item) => item !== undefined));
+      for (const item of replay) {
+        const again = toInput(item, byId, replaysReasoning);
+        if (again !== undefined) input.push(again);
+      }
       for (const [index, { id }] of calls.entries()) {
         input.push({ type: 'function_call_output', call_id: id, output: outputs[index] ?? '' });
       }
@@ -85,6 +88,9 @@ const incompleteReasons: Readonly<Record<string, FinishReason>> = {
   content_filter: 'content_filter',
 };
 
+/** Statuses of an answer that has not come to its end, or never will. */
+const unfinished: ReadonlySet<string> = new Set(['', 'queued', 'in_progress', 'cancelled']);
+
 /** Reasoning comes as it is, or as a summary of it; where both come, the first kind is shown. */
 const reasoningEvents = {
   'response.reasoning_text.delta': 'content_index',
@@ -99,6 +105,11 @@ function createReader(nextId: () => string): RoundReader {
   /** The part of the reasoning that the latest delta belongs to. */
   let reasoningPart: string | undefined;
   let last: JsonObject | undefined;
+
+  function takeItem(item: JsonObject): void {
+    if (items.length === mostParts) throw badResponse('The answer of the provider has too many parts.', 'items');
+    items.push(item);
+  }
 
   function takeContent(text: string): readonly Delta[] {
     content += text;
@@ -125,7 +136,7 @@ function createReader(nextId: () => string): RoundReader {
       case 'response.reasoning_summary_text.delta':
         return takeReasoning(event.type, event);
       case 'response.output_item.done':
-        if (isObject(event.item)) items.push(event.item);
+        if (isObject(event.item)) takeItem(event.item);
         return [];
       case 'response.completed':
       case 'response.incomplete':
@@ -139,7 +150,7 @@ function createReader(nextId: () => string): RoundReader {
   /** The answer at its end, or in one piece: what has not come before is in it. */
   function takeWhole(response: JsonObject): readonly Delta[] {
     last = response;
-    if (items.length === 0) items.push(...objectsOf(response.output));
+    if (items.length === 0) objectsOf(response.output).forEach(takeItem);
     return [...(reasoning === '' ? takeThoughts() : []), ...(content === '' ? takeMessages() : [])];
   }
 
@@ -167,22 +178,24 @@ function createReader(nextId: () => string): RoundReader {
       return last !== undefined;
     },
     end(): Round {
-      const finish = finishOf(last);
+      const end = readEnd(last);
       const replay = withDistinctCalls(items, nextId);
-      return { finish, content, reasoning, calls: readCalls(replay), usage: readUsage(last?.usage), replay };
+      return { ...end, content, reasoning, calls: readCalls(replay), usage: readUsage(last?.usage), replay };
     },
   };
 }
 
-function finishOf(response: JsonObject | undefined): FinishReason {
-  if (response?.status === 'completed') return 'stop';
-  const details = isObject(response?.incomplete_details) ? response.incomplete_details : {};
-  const reason = textOf(details.reason);
-  const finish = Object.hasOwn(incompleteReasons, reason) ? incompleteReasons[reason] : undefined;
-  if (response?.status === 'incomplete' && finish !== undefined) return finish;
-  if (response?.status === 'failed') throw new EngineError('provider-error', 'The provider failed while it answered.');
-  const why = `status ${JSON.stringify(textOf(response?.status).slice(0, 100))} ${JSON.stringify(reason.slice(0, 100))}`;
-  throw badResponse('The answer of the provider has no end.', why);
+/** An unknown word for an answer that is there is no failure. Where it says `incomplete`, no call in it is run. */
+function readEnd(response: JsonObject | undefined): Pick<Round, 'finish' | 'unknownReason'> {
+  const status = textOf(response?.status);
+  if (status === 'failed') throw new EngineError('provider-error', 'The provider failed while it answered.');
+  if (unfinished.has(status)) {
+    throw badResponse('The answer of the provider has no end.', `status ${JSON.stringify(status)}`);
+  }
+  if (status !== 'incomplete') return { finish: 'stop', unknownReason: status === 'completed' ? undefined : status };
+  const reason = textOf(isObject(response?.incomplete_details) ? response.incomplete_details.reason : undefined);
+  const known = Object.hasOwn(incompleteReasons, reason) ? incompleteReasons[reason] : undefined;
+  return { finish: known ?? 'length', unknownReason: known === undefined ? `incomplete: ${reason}` : undefined };
 }
 
 /** Whatever ids the provider has given them, each call finds its output again. */
@@ -199,7 +212,7 @@ function readCalls(items: readonly JsonObject[]): CallRequest[] {
   const calls = items
     .filter(({ type }) => type === 'function_call')
     .map((item) => ({ id: textOf(item.call_id), name: textOf(item.name), arguments: argumentsOf(item.arguments) }));
-  const longest = Math.max(0, ...calls.map((call) => call.arguments.length));
+  const longest = calls.reduce((most, call) => Math.max(most, call.arguments.length), 0);
   if (calls.length > mostCalls || longest > longestArguments) {
     throw badResponse('The model calls tools without end.', `${calls.length} calls, ${longest} characters`);
   }

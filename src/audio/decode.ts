@@ -1,4 +1,5 @@
 /** Any accepted recording into 16 kHz mono PCM: with ffmpeg where it is installed, else with WASM decoders. */
+import { randomUUID } from 'node:crypto';
 import { join, dirname } from 'node:path';
 import type { Decoded, EngineContext } from '../../engines/contract.ts';
 import { decodeWithFfmpeg } from './ffmpeg.ts';
@@ -9,10 +10,10 @@ export interface DecoderOptions {
   readonly maxSeconds: number;
 }
 
-/** The `decode` of an engine's context. The WAV file lies beside the recording and goes with it. */
+/** The `decode` of an engine's context. Each call writes a WAV file of its own beside the recording; it goes with it. */
 export function createDecoder({ ffmpeg, maxSeconds }: DecoderOptions): EngineContext['decode'] {
   return async ({ path, container }, { signal }): Promise<Decoded> => {
-    const job = { path, container, wavPath: join(dirname(path), 'decoded.wav'), maxSeconds };
+    const job = { path, container, wavPath: join(dirname(path), `${randomUUID()}.wav`), maxSeconds };
     if (ffmpeg !== undefined) return decodeWithFfmpeg(ffmpeg, job, { signal });
     // Loaded late: with ffmpeg installed nobody needs the decoders.
     const { decodeWithWasm } = await import('./wasm/index.ts');

@@ -2,7 +2,7 @@
  * Decodes with ffmpeg, locked down: the demuxer is forced, no network protocol, no other file, no output file, and
  * caps on memory, time and length. (A plain `ffmpeg -i` follows playlists into local files and the network.)
  */
-import { open, type FileHandle } from 'node:fs/promises';
+import { open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { EngineError, type Container, type Decoded } from '../../engines/contract.ts';
 import { findProgram, startProgram } from '../machine/programs.ts';
@@ -21,24 +21,42 @@ const demuxers: Readonly<Record<Container, string>> = {
 const codecs =
   'opus,vorbis,aac,mp3float,mp3,flac,pcm_s16le,pcm_s24le,pcm_s32le,pcm_u8,pcm_f32le,pcm_f64le,pcm_mulaw,pcm_alaw';
 
-/** No core dump, no file, 120 s of processor time, 2 GB of memory. */
-const limits = 'ulimit -c 0; ulimit -f 0; ulimit -t 120; ulimit -v 2000000; exec "$@"';
+/** No core dump, no file, so many seconds of processor time, 2 GB of memory. */
+const limits = (cpuSeconds: number) =>
+  `ulimit -c 0; ulimit -f 0; ulimit -t ${String(cpuSeconds)}; ulimit -v 2000000; exec "$@"`;
 const shell = findProgram('/bin/sh');
 
-const deadlineMs = 180_000;
 const bytesPerSecond = sampleRate * 2;
 
-export async function decodeWithFfmpeg(
+export interface FfmpegOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number;
+  readonly cpuSeconds?: number;
+}
+
+/** Writes the new file `wavPath`; after a failure there is none. */
+export async function decodeWithFfmpeg(ffmpeg: string, job: DecodeJob, options: FfmpegOptions): Promise<Decoded> {
+  // The file is there before the program: of one that ends before anybody reads, Node throws the output away.
+  await using wav = await open(job.wavPath, 'wx', 0o600);
+  try {
+    return await decodeInto(wav, ffmpeg, job, options);
+  } catch (error) {
+    await rm(job.wavPath, { force: true });
+    throw error;
+  }
+}
+
+async function decodeInto(
+  wav: FileHandle,
   ffmpeg: string,
   { path, container, wavPath, maxSeconds }: DecodeJob,
-  { signal }: { signal: AbortSignal },
+  { signal, timeoutMs = 180_000, cpuSeconds = 120 }: FfmpegOptions,
 ): Promise<Decoded> {
   const args = ffmpegArguments(path, container, maxSeconds);
-  const [program, ...rest] = shell ? [shell, '-c', limits, 'sh', ffmpeg, ...args] : [ffmpeg, ...args];
-  // The file is there before the program: of one that ends before anybody reads, Node throws the output away.
-  await using wav = await open(wavPath, 'wx', 0o600);
+  const [program, ...rest] = shell ? [shell, '-c', limits(cpuSeconds), 'sh', ffmpeg, ...args] : [ffmpeg, ...args];
   await wav.write(wavHeader(0));
-  const decoder = startProgram(program, rest, { signal, timeoutMs: deadlineMs, cwd: dirname(wavPath) });
+  const started = performance.now();
+  const decoder = startProgram(program, rest, { signal, timeoutMs, cwd: dirname(wavPath) });
   const [bytes, exit] = await Promise.all([
     writePcm(decoder.stdout, wav, maxSeconds, decoder.kill),
     decoder.exit,
@@ -47,9 +65,12 @@ export async function decodeWithFfmpeg(
 
   if (bytes > maxSeconds * bytesPerSecond) throw tooLong(maxSeconds);
   const cause = new Error(`ffmpeg: exit ${String(exit.code ?? exit.signal)}: ${exit.stderr.trim().slice(-2000)}`);
-  if (exit.timedOut || exit.signal !== null) {
+  // At the CPU limit Linux sends SIGKILL, as for want of memory; no crash of a decoder takes that long.
+  const isSpent = exit.signal === 'SIGKILL' && performance.now() - started >= cpuSeconds * 1000;
+  if (exit.timedOut || exit.signal === 'SIGXCPU' || isSpent) {
     throw new EngineError('engine-timeout', 'The recording took too long to decode.', { cause });
   }
+  if (exit.signal !== null) throw new EngineError('engine-failed', 'The decoder crashed.', { cause });
   if (exit.code !== 0 || bytes === 0) {
     throw new EngineError('recording-undecodable', `No sound could be decoded from the ${container} recording.`, {
       cause,

@@ -43,7 +43,7 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
   const wrong = [...violations(fileSchema, file.values, file.path), ...violations(settingsSchema, values, file.path)];
   if (wrong.length > 0) throw new SettingsError([...new Set(wrong)].join('\n'));
 
-  const settings = values as unknown as Omit<Settings, 'dataDir'> &
+  const settings = normalized(values) as unknown as Omit<Settings, 'dataDir'> &
     Partial<Pick<LoadedSettings, 'dataDir' | 'engines' | 'mcpServers'>>;
   refuseOpenDoors(settings);
   const dataDir = resolve(file.dir, settings.dataDir ?? join(homedir(), '.local/share/parlance'));
@@ -55,6 +55,17 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     mcpServers: settings.mcpServers ?? {},
     baseDir: file.dir,
   };
+}
+
+/** Only for values that the schema has accepted. */
+function normalized(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const result = { ...values };
+  for (const [name, { normalize }] of Object.entries(settingsTable)) {
+    const value = values[name] as string | readonly string[] | undefined;
+    if (value === undefined || normalize === undefined) continue;
+    result[name] = typeof value === 'string' ? normalize(value) : value.map((item) => normalize(item));
+  }
+  return result;
 }
 
 /** Without keys, whoever reaches the service may use it: that is for this machine, unless the operator says otherwise. */

@@ -45,11 +45,17 @@ interface SettingRow {
   readonly inFile?: false;
   /** Its value is never shown, not even in the message that refuses it. */
   readonly secret?: boolean;
+  /** The one spelling of a valid value, or of an item of a list. */
+  readonly normalize?: (text: string) => string;
 }
 
 const text = { type: 'string', minLength: 1 } as const;
 const flag = { schema: { type: 'boolean' }, expects: 'must be true or false' } as const;
-const origin = { type: 'string', pattern: '^(https?://[^/?#\\s]+|\\*)$' } as const;
+const origin = {
+  type: 'string',
+  if: { not: { const: '*' } },
+  then: { format: 'iri', pattern: '^https?://[^/?#@\\s\\\\]+$' },
+} as const;
 
 export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
   host: { env: 'HOST', schema: text, default: '127.0.0.1', description: 'Address to listen on' },
@@ -62,8 +68,10 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
   },
   publicUrl: {
     env: 'PUBLIC_URL',
-    schema: { type: 'string', pattern: '^https?://[^/?#\\s]+(/[^?#\\s]*)?$' },
-    expects: 'must be an http or https address without query, such as https://voice.example.com',
+    schema: { type: 'string', format: 'iri', pattern: '^https?://[^/?#@\\s]+(/[^?#\\s]*)?$' },
+    expects: 'must be an http or https address without user or query, such as https://voice.example.com',
+    // Header values are ASCII: the host in punycode, the path percent-encoded.
+    normalize: (text) => new URL(text).href.replace(/\/+$/, ''),
     description: 'The service as its clients see it; prefix of the links that it hands out',
   },
   sandbox: {
@@ -92,6 +100,8 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     schema: { type: 'array', items: origin },
     default: [],
     expects: 'must be origins such as https://app.example.com, or *',
+    // As browsers send it: lower case, punycode, no default port.
+    normalize: (text) => (text === '*' ? text : new URL(text).origin),
     description: 'Origins of web pages that may use the service, comma-separated; `*` is any',
   },
   transcribeEnabled: {
@@ -151,8 +161,8 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
   },
   openaiBaseUrl: {
     env: 'OPENAI_BASE_URL',
-    schema: { type: 'string', pattern: '^https?://[^/?#@\\s]+(/[^?#\\s]*)?$' },
-    expects: 'must be an http or https address without query, such as https://api.openai.com/v1',
+    schema: { type: 'string', format: 'iri', pattern: '^https?://[^/?#@\\s]+(/[^?#\\s]*)?$' },
+    expects: 'must be an http or https address without user or query, such as https://api.openai.com/v1',
     inFile: false,
     description: 'Without a file: the address of the instance `openai`; unset: OpenAI itself, when there is a key',
   },
@@ -239,6 +249,7 @@ const mcpServersSchema = {
       },
       url: {
         type: 'string',
+        format: 'iri',
         pattern: '^https?://[^/?#@\\s]+([/?][^#\\s]*)?$',
         description: 'The address of a server that speaks streamable HTTP.',
       },

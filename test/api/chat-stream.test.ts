@@ -290,6 +290,16 @@ describe('the address of a clip', () => {
     const { headers } = await createApi(nameless.url).post(paths.plain, chatOf(everything));
     expect(headers.get('link')).toMatch(/^<\/api\/v1\/tts\/clips\/Vb1yPz4mQ0iYxkq3o9TtWw>;/);
   });
+
+  it('is ASCII under a PUBLIC_URL that is not', async () => {
+    await using service = await startTestService({ ...scripted, env: { PUBLIC_URL: 'https://例え.jp/声/' } });
+    const root = 'https://xn--r8jz45g.jp/%E5%A3%B0/api/v1/tts/clips/';
+    const { status, headers } = await createApi(service.url).post(paths.plain, chatOf(everything));
+    expect(status).toBe(200);
+    expect(headers.get('link')).toContain(`<${root}Vb1yPz4mQ0iYxkq3o9TtWw>;`);
+    const { events } = await readStream(service.url, chatOf(everything));
+    expect(JSON.stringify(events)).toContain(`"${root}Vb1yPz4mQ0iYxkq3o9TtWw"`);
+  });
 });
 
 /** Both variants end alike as long as nothing has been streamed. */

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { speechFormats, type EngineContext, type Pcm, type SpeechFormat } from '../../engines/contract.ts';
 import { createEncoder } from '../../src/audio/encode/index.ts';
 import { takeSeat } from '../../src/audio/encode/workers.ts';
@@ -139,6 +139,25 @@ describe('encode', () => {
     await expect(collect(audio)).rejects.toMatchObject({ code: 'format-not-supported' });
   });
 
+  const dying = {
+    'before its first byte': 'kill -KILL $$',
+    'in the middle': 'head -c 9000; kill -SEGV $$',
+    'with an exit code': 'head -c 9000; exit 3',
+  };
+  it.each(Object.entries(dying))('is engine-failed when ffmpeg dies %s', async (_when, script) => {
+    const ffmpeg = join(directory, 'ffmpeg');
+    await writeFile(ffmpeg, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const { audio } = encoderWith(ffmpeg).encode({ sampleRate, samples: tone(60) }, 'opus', { signal: stay() });
+    await expect(collect(audio)).rejects.toMatchObject({ code: 'engine-failed' });
+    await until('no child is left', () => children() === 0, soonMs);
+  });
+
+  it('is engine-failed when ffmpeg is gone', async () => {
+    const gone = encoderWith(join(directory, 'ffmpeg'));
+    const { audio } = gone.encode({ sampleRate, samples: tone(1) }, 'opus', { signal: stay() });
+    await expect(collect(audio)).rejects.toMatchObject({ code: 'engine-failed' });
+  });
+
   it('writes the true length into the header of a wav, and leaves no file', async () => {
     const audio = encode(tone(2), 'wav').audio;
     const wav = await collect(audio);
@@ -251,6 +270,21 @@ describe('the threads of the encoders', () => {
       await worker.terminate();
     }
     await failure;
+    expect(await collect(encode(tone(1), 'mp3').audio)).not.toHaveLength(0);
+  });
+
+  it('are not chosen once they are retired', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const retired = takeSeats().map(({ worker, leave }) => {
+      leave();
+      return worker;
+    });
+    vi.advanceTimersByTime(60_000);
+    // Their threads are still ending.
+    const { worker, leave } = takeSeat();
+    leave();
+    expect(retired).not.toContain(worker);
     expect(await collect(encode(tone(1), 'mp3').audio)).not.toHaveLength(0);
   });
 

@@ -130,6 +130,37 @@ describe('a setting', () => {
   });
 });
 
+describe('an address', () => {
+  it.each([
+    ['https://例え.jp', 'https://xn--r8jz45g.jp'],
+    ['https://Voice.Example.com:443//', 'https://voice.example.com'],
+    ['http://[::1]:8484/Stimme/für%20alle/', 'http://[::1]:8484/Stimme/f%C3%BCr%20alle'],
+  ])('in PUBLIC_URL is normalised: %s', async (text, normalised) => {
+    expect((await load({ PUBLIC_URL: text })).publicUrl).toBe(normalised);
+    expect((await load({}, `publicUrl: ${text}`)).publicUrl).toBe(normalised);
+  });
+
+  it('in CORS_ORIGINS is normalised to what browsers send', async () => {
+    const { corsOrigins } = await load({ CORS_ORIGINS: 'https://例え.jp,https://App.Example.com:443,http://a:80,*' });
+    expect(corsOrigins).toEqual(['https://xn--r8jz45g.jp', 'https://app.example.com', 'http://a', '*']);
+  });
+
+  const addresses = ['http://a:99999', 'https://a^b', 'http://1.2.3.999', 'https://user:pass@a.example'];
+  it.each(addresses)('that is no URL, or has a user, is refused: %s', async (text) => {
+    const says = `${JSON.stringify(text)} is not allowed: it must be`;
+    expect(await refusal({ PUBLIC_URL: text })).toBe(
+      `PUBLIC_URL: ${says} an http or https address without user or query, such as https://voice.example.com`,
+    );
+    expect(await refusal({ CORS_ORIGINS: text })).toBe(
+      `CORS_ORIGINS: ${says} origins such as https://app.example.com, or *`,
+    );
+    expect(await refusal({ OPENAI_BASE_URL: text })).toBe(
+      `OPENAI_BASE_URL: ${says} an http or https address without user or query, such as https://api.openai.com/v1`,
+    );
+    expect(await refusal({}, `mcpServers: { a: { url: "${text}" } }`)).toContain('mcpServers.a.url: its value');
+  });
+});
+
 describe('the settings file', () => {
   it('is parlance.config.yaml in the working directory', async () => {
     expect(await load({}, 'port: 1')).toMatchObject({ port: 1, baseDir: folder });
@@ -211,7 +242,7 @@ describe('${NAME} in the file', () => {
       'engines: { ear: { use: ./ear.js, models: [{ file: "${MODELS}/a.bin" }], apiKey: "${KEY}" } }',
     ].join('\n');
     const { publicUrl, apiKeys, engines } = await load(env, yaml);
-    expect(publicUrl).toBe('https://voice.example.com/');
+    expect(publicUrl).toBe('https://voice.example.com');
     expect(apiKeys).toEqual(['k-1']);
     expect(engines.ear).toEqual({ use: './ear.js', models: [{ file: '/models/a.bin' }], apiKey: 'k-1' });
   });

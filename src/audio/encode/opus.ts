@@ -10,21 +10,42 @@ export async function* encodeOpus(
   ffmpeg: string,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const call = { signal, timeoutMs: hardLimitMs, cwd: '/', input: bytesOf(samples) };
-  const { output, exit } = streamProgram(ffmpeg, ffmpegArguments(sampleRate), call);
-  yield* output;
-  const { code, stderr } = await exit;
-  if (code === 0) return;
-  // An ffmpeg can be built without it, which shows only now; to ask each one would slow down every start.
-  if (stderr.includes("Unknown encoder 'libopus'")) {
-    throw new EngineError('format-not-supported', 'The ffmpeg of this service makes no opus.');
+  let unspoken: unknown;
+  const input = bytesOf(samples, (error) => (unspoken = error));
+  const call = { signal, timeoutMs: hardLimitMs, cwd: '/', input };
+  try {
+    const { output, exit } = streamProgram(ffmpeg, ffmpegArguments(sampleRate), call);
+    yield* output;
+    const { code, stderr } = await exit;
+    if (code !== 0) throw failureOf(code, stderr);
+  } catch (error) {
+    signal.throwIfAborted();
+    // What the samples threw is no failure of the encoder; a program that was killed, or that is gone, is one.
+    if (error === unspoken || EngineError.is(error)) throw error;
+    throw new EngineError('engine-failed', 'The speech could not be encoded.', { cause: error });
   }
-  const cause = new Error(`ffmpeg: exit ${String(code)}: ${stderr.trim().slice(-2000)}`);
-  throw new EngineError('engine-failed', 'The speech could not be encoded.', { cause });
 }
 
-async function* bytesOf(samples: AsyncIterable<Int16Array>): AsyncGenerator<Uint8Array> {
-  for await (const { buffer, byteOffset, byteLength } of samples) yield new Uint8Array(buffer, byteOffset, byteLength);
+async function* bytesOf(
+  samples: AsyncIterable<Int16Array>,
+  onError: (error: unknown) => void,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const { buffer, byteOffset, byteLength } of samples) {
+      yield new Uint8Array(buffer, byteOffset, byteLength);
+    }
+  } catch (error) {
+    onError(error);
+    throw error;
+  }
+}
+
+function failureOf(code: number | null, stderr: string): Error {
+  // An ffmpeg can be built without it, which shows only now; to ask each one would slow down every start.
+  if (stderr.includes("Unknown encoder 'libopus'")) {
+    return new EngineError('format-not-supported', 'The ffmpeg of this service makes no opus.');
+  }
+  return new Error(`ffmpeg: exit ${String(code)}: ${stderr.trim().slice(-2000)}`);
 }
 
 function ffmpegArguments(sampleRate: number): string[] {

@@ -42,9 +42,15 @@ export function takeSeat(): Seat {
     leave() {
       port.close();
       thread.speeches -= 1;
-      if (thread.speeches === 0) thread.retirement = setTimeout(() => void worker.terminate(), keptMs).unref();
+      if (thread.speeches === 0) thread.retirement = setTimeout(() => retire(thread), keptMs).unref();
     },
   };
+}
+
+/** Out of the set first: it takes a while to end, and a speech that begins meanwhile must not choose it. */
+function retire(thread: Thread): void {
+  threads.delete(thread);
+  void thread.worker.terminate();
 }
 
 /** An idle one, else a new one, else the one with the fewest speeches. */

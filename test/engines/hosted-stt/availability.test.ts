@@ -133,11 +133,14 @@ describe('the settings of a model', () => {
     await expect(startTestService({ config })).rejects.toThrow(message);
   });
 
-  test.each(['ftp://127.0.0.1/v1', 'http://user:pass@127.0.0.1/v1', 'http://127.0.0.1/v1?x=1', 'api.example.com'])(
-    'stop the start when the address is none: %s',
-    async (baseUrl) => {
-      const config = `engines: { cloud: { use: hosted-stt, baseUrl: "${baseUrl}", models: [a] } }`;
-      await expect(startTestService({ config })).rejects.toThrow('engines.cloud.baseUrl');
-    },
-  );
+  test.each([
+    'ftp://127.0.0.1/v1',
+    'http://user:pass@127.0.0.1/v1',
+    'http://127.0.0.1/v1?x=1',
+    'api.example.com',
+    'http://a:99999/v1',
+  ])('stop the start when the address is none: %s', async (baseUrl) => {
+    const config = `engines: { cloud: { use: hosted-stt, baseUrl: "${baseUrl}", models: [a] } }`;
+    await expect(startTestService({ config })).rejects.toThrow('engines.cloud.baseUrl');
+  });
 });

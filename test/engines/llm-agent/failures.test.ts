@@ -168,18 +168,6 @@ const table: readonly Failure[] = [
     says: streams(hi, chunk({}, 'insufficient_system_resource')),
   },
   { name: 'no finish_reason', says: streams(hi), code: 'provider-bad-response', status: 502 },
-  {
-    name: 'a finish_reason of its own',
-    says: streams(hi, chunk({}, 'bored')),
-    code: 'provider-bad-response',
-    status: 502,
-  },
-  {
-    name: 'one that is in every object',
-    says: streams(chunk({}, 'toString')),
-    code: 'provider-bad-response',
-    status: 502,
-  },
   { name: 'only [DONE]', says: streams(), code: 'provider-bad-response', status: 502 },
   {
     ...{ name: 'calls without an end', code: 'provider-bad-response', status: 502 },

@@ -6,6 +6,7 @@ import {
   calls,
   chunk,
   framed,
+  key,
   says,
   sentTo,
   startAgent,
@@ -432,6 +433,40 @@ describe('the reason of the end', () => {
   ])('%s is %s', async (given, expected) => {
     const { ask } = await startAgent(streams(chunk({ content: 'Hi.' }), chunk({}, given)));
     expect(await ask()).toMatchObject({ content: 'Hi.', finishReason: expected });
+  });
+
+  test.each(['end_turn', 'toString', '__proto__', 'x'.repeat(10_000)])(
+    '%s, which no table has, is stop, with one warning for the model',
+    async (given) => {
+      const { ask, log } = await startAgent(streams(chunk({ content: 'Hi.' }), chunk({}, given)));
+      expect(await ask()).toMatchObject({ content: 'Hi.', finishReason: 'stop' });
+      expect(await ask()).toMatchObject({ content: 'Hi.', finishReason: 'stop' });
+      expect(log.filter(({ level }) => level === 'warn')).toEqual([
+        {
+          level: 'warn',
+          facts: { model: 'remote', reason: given.slice(0, 100), takenAs: 'stop' },
+          message: 'the provider sent an unknown finish reason',
+        },
+      ]);
+    },
+  );
+
+  test('that no table has is logged for each model, without the key', async () => {
+    const { ask, log } = await startAgent(streams(chunk({ content: 'Hi.' }), chunk({}, `because of ${key}`)), {
+      models: ['one', 'two'],
+    });
+    for (const model of ['one', 'two', 'one']) await ask({ model });
+    const warnings = log.filter(({ level }) => level === 'warn');
+    expect(warnings.map(({ facts }) => facts)).toMatchObject([{ model: 'one' }, { model: 'two' }]);
+    expect(JSON.stringify(warnings)).not.toContain(key);
+  });
+
+  test('that no table has runs the tools of a whole call', async () => {
+    const call = { index: 0, id: 'c1', function: { name: 'weather', arguments: '{"city":"Paris"}' } };
+    const { run } = await startAgent([streams(chunk({ tool_calls: [call] }), chunk({}, 'tool_use')), says('Sunny.')]);
+    const events = await run({ tools: [weather] });
+    expect(inEvents(events, 'tool-finished')).toMatchObject([{ ok: true, output: 'Sunny in Paris.' }]);
+    expect(events.at(-1)).toMatchObject({ result: { content: 'Sunny.', finishReason: 'stop' } });
   });
 
   test('counts without [DONE]', async () => {

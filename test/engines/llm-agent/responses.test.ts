@@ -212,6 +212,26 @@ describe('the reason of the end', () => {
   const incomplete = (reason: string) =>
     ended({ status: 'incomplete', incomplete_details: { reason } }, 'response.incomplete');
 
+  test('is stop for an unknown status, with one warning for the model', async () => {
+    const { ask, log } = await startAgent(streams(text('Pa'), ended({ status: 'done' })), api);
+    expect(await ask()).toMatchObject({ content: 'Pa', finishReason: 'stop' });
+    expect(await ask()).toMatchObject({ content: 'Pa', finishReason: 'stop' });
+    const warnings = log.filter(({ level }) => level === 'warn');
+    expect(warnings).toMatchObject([{ facts: { model: 'remote', reason: 'done', takenAs: 'stop' } }]);
+  });
+
+  test('is length for an answer that is incomplete for an unknown reason, with a warning', async () => {
+    const never = tool('never', () => {
+      throw new Error('it ran');
+    });
+    const behaviour = streams(text('Pa'), itemDone(call('never', '{}')), incomplete('bored'));
+    const { run, log } = await startAgent(behaviour, api);
+    const events = await run({ tools: [never] });
+    expect(events.at(-1)).toMatchObject({ type: 'completed', result: { content: 'Pa', finishReason: 'length' } });
+    const warnings = log.filter(({ level }) => level === 'warn');
+    expect(warnings).toMatchObject([{ facts: { reason: 'incomplete: bored', takenAs: 'length' } }]);
+  });
+
   test.each([
     ['max_output_tokens', 'length'],
     ['content_filter', 'content_filter'],
@@ -226,9 +246,10 @@ describe('the reason of the end', () => {
   });
 
   test.each([
-    ['of its own', streams(text('Pa'), incomplete('bored')), 'provider-bad-response'],
     ['that does not come', streams(text('Pa'), itemDone(message('Pa'))), 'provider-bad-response'],
-    ['that is no status', streams(ended({ status: 'queued' })), 'provider-bad-response'],
+    ['that is no end', streams(text('Pa'), ended({ status: 'queued' })), 'provider-bad-response'],
+    ['that is missing', streams(text('Pa'), ended({ status: undefined })), 'provider-bad-response'],
+    ['cancelled', streams(text('Pa'), ended({ status: 'cancelled' })), 'provider-bad-response'],
     [
       'failed',
       streams(text('Pa'), ended({ status: 'failed', error: { message: secret } }, 'response.failed')),

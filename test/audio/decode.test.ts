@@ -1,0 +1,55 @@
+/** The `decode` of an engine's context, with either decoder. */
+import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Recording } from '../../engines/contract.ts';
+import { createDecoder } from '../../src/audio/decode.ts';
+import { describeWith, requireProgram } from '../support/programs.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { toneWav } from '../support/tone-model.ts';
+
+const stay = () => ({ signal: new AbortController().signal });
+
+async function upload(bytes: Uint8Array): Promise<Recording & { readonly directory: string }> {
+  const directory = await temporaryDirectory();
+  const path = join(directory, 'upload');
+  await writeFile(path, bytes);
+  return { directory, path, bytes: bytes.length, container: 'wav', mediaType: 'audio/wav' };
+}
+
+function decodesAgain(ffmpeg: () => string | undefined): void {
+  const decoder = () => createDecoder({ ffmpeg: ffmpeg(), maxSeconds: 60 });
+  const speech = toneWav({ words: ['alpha'], rate: 16_000 });
+
+  test('decodes a recording again, and several times at once, each into a file of its own', async () => {
+    const decode = decoder();
+    const { directory, ...recording } = await upload(speech);
+    const first = await decode(recording, stay());
+    const others = await Promise.all([decode(recording, stay()), decode(recording, stay())]);
+    const all = [first, ...others];
+    expect(all.map(({ durationMs }) => durationMs)).toEqual([1250, 1250, 1250]);
+    expect(new Set(all.map(({ wavPath }) => wavPath)).size).toBe(3);
+    const [one, ...rest] = await Promise.all(all.map(({ wavPath }) => readFile(wavPath)));
+    for (const other of rest) expect(other.equals(one!)).toBe(true);
+    expect((await readdir(directory)).sort()).toEqual(
+      ['upload', ...all.map(({ wavPath }) => basename(wavPath))].sort(),
+    );
+  });
+
+  test('leaves no file of a call that failed or was aborted, and decodes the next time', async () => {
+    const decode = decoder();
+    const { directory, ...recording } = await upload(speech);
+    await truncate(recording.path, 20);
+    await expect(decode(recording, stay())).rejects.toMatchObject({ code: 'recording-undecodable' });
+    await writeFile(recording.path, speech);
+    const caller = new AbortController();
+    const aborted = decode(recording, { signal: caller.signal });
+    caller.abort(new Error('gone'));
+    await expect(aborted).rejects.toThrow('gone');
+    expect(await readdir(directory)).toEqual(['upload']);
+    expect((await decode(recording, stay())).durationMs).toBe(1250);
+  });
+}
+
+describeWith(['ffmpeg'], 'ffmpeg', () => decodesAgain(() => requireProgram('ffmpeg')));
+describe('WASM', () => decodesAgain(() => undefined));
