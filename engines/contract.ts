@@ -334,6 +334,10 @@ export interface RunningProgram {
 export interface EngineContext {
   /** The instance's name in the settings. */
   readonly instance: string;
+  /**
+   * Use this one, never the global one: it honours HTTPS_PROXY and NO_PROXY, and survives servers that end the process
+   * through Node's own (nodejs/undici#5360). Connecting may take 10 s; an answer has no deadline but your signal.
+   */
   readonly fetch: typeof globalThis.fetch;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;

@@ -181,7 +181,10 @@ export type components = {
             url: string;
             content_type: string;
         };
-        /** @description A tool has made audio. */
+        /**
+         * @description A tool has made audio. Clips of parallel calls are announced in the model's order of calls: a later one waits until
+         *     every earlier `read_aloud` of its step has announced its clip or has failed.
+         */
         AudioCreated: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -494,7 +497,10 @@ export type components = {
         };
         /** Format: double */
         Temperature: number;
-        /** @description A tool has ended; in the order of completion. The next step starts after all tools of this one. */
+        /**
+         * @description A tool has ended; in the order of completion, but always behind the `audio.created` of its call. The next step starts
+         *     after all tools of this one.
+         */
         ToolFinished: {
             /**
              * @description discriminator enum property added by openapi-typescript

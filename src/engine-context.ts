@@ -17,6 +17,7 @@ export interface ContextOptions {
   readonly env: Environment;
   readonly log: ParentLogger;
   readonly workspace: Workspace;
+  readonly fetch: EngineContext['fetch'];
 }
 
 /** Makes the context of an instance. Throws a `SettingsError` when FFMPEG names no program. */
@@ -25,13 +26,14 @@ export function createEngineContexts({
   env,
   log,
   workspace,
+  fetch,
 }: ContextOptions): (instance: string) => EngineContext {
   const ffmpeg = findFfmpeg(settings, env);
   const decode = createDecoder({ ffmpeg, maxSeconds: settings.transcribeMaxSeconds });
   const encoder = createEncoder({ ffmpeg, temporaryDirectory: () => workspace.directory('speech') });
   return (instance) => ({
     instance,
-    fetch: globalThis.fetch,
+    fetch,
     env,
     log: log.child({ engine: instance }),
     now: Date.now,

@@ -1,6 +1,7 @@
 /** Opens the engines of the settings, and the directory that they work in. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createHttpClient } from '../engines/http-client.ts';
 import { createRegistry, type Registry } from '../engines/registry.ts';
 import { createEngineContexts, type ParentLogger } from './engine-context.ts';
 import { createWorkspace, type Workspace } from './machine/workspace.ts';
@@ -13,6 +14,7 @@ export interface OpenEngines extends AsyncDisposable {
 
 /** Throws a `RegistryError` or a `SettingsError`. */
 export async function openEngines(settings: LoadedSettings, env: Environment, log: ParentLogger): Promise<OpenEngines> {
+  const http = createHttpClient(env);
   const root = settings.dataDirIsNamed ? join(settings.dataDir, 'tmp') : tmpdir();
   const workspace = await createWorkspace(root).catch((cause: unknown) => {
     throw new SettingsError(`DATA_DIR: ${root} cannot be used: ${(cause as Error).message}`, { cause });
@@ -27,17 +29,19 @@ export async function openEngines(settings: LoadedSettings, env: Environment, lo
         ...(chatModel !== undefined && { chat: chatModel }),
         ...(ttsModel !== undefined && { speech: ttsModel }),
       },
-      contextFor: createEngineContexts({ settings, env, log, workspace }),
+      contextFor: createEngineContexts({ settings, env, log, workspace, fetch: http.fetch }),
     });
     return {
       registry,
       workspace,
       async [Symbol.asyncDispose]() {
         await registry[Symbol.asyncDispose]();
+        await http[Symbol.asyncDispose]();
         workspace[Symbol.dispose]();
       },
     };
   } catch (error) {
+    await http[Symbol.asyncDispose]();
     workspace[Symbol.dispose]();
     throw error;
   }

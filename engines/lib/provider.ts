@@ -41,11 +41,11 @@ const waitsMs = [250, 1_000];
 /** A provider that wants to be left alone for longer is left to the caller. */
 const longestWaitMs = 2_000;
 
-export function createProvider(options: ProviderOptions, { instance, now, log }: EngineContext): Provider {
+export function createProvider(options: ProviderOptions, { instance, env, now, log }: EngineContext): Provider {
   const { apiKey, headers = {} } = options;
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const health = createHealth(instance, apiKey === '', now);
-  const transport = createTransport();
+  const transport = createTransport(env);
   const redact = createRedactor([apiKey ?? '', ...Object.values(headers)]);
   const ownHeaders = {
     'user-agent': 'parlance',

@@ -1,6 +1,7 @@
 /** HTTP to a provider: one request, one answer, and what went wrong in between. */
 import { Readable } from 'node:stream';
-import { EngineError } from '../contract.ts';
+import { EngineError, type EngineContext } from '../contract.ts';
+import { createHttpClient } from '../http-client.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
@@ -25,31 +26,17 @@ export interface Transport extends AsyncDisposable {
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
 }
 
-const connectMs = 10_000;
-
-/**
- * Keeps connections open between requests and caps nothing: a stream would hold back whatever waits behind it.
- *
- * By undici's own request and agent: Node's fetch (undici 7, issue 5360) ends the whole process when a server closes
- * a connection while the reader of the body waits for something.
- */
-export function createTransport(): Transport {
-  const open = async () => {
-    const { Agent, request } = await import('undici'); // 80 ms of a start that may never need it
-    const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: connectMs }, allowH2: false });
-    return { agent, request };
-  };
-  let opened: ReturnType<typeof open> | undefined;
+/** Throws when `env` names a proxy that is none. */
+export function createTransport(env: EngineContext['env']): Transport {
+  const client = createHttpClient(env);
   return {
     async send({ method, url, headers, body }, signal) {
-      const { agent, request } = await (opened ??= open());
       signal.throwIfAborted();
       const framed = body === undefined ? headers : { ...headers, 'content-length': String(lengthOf(body)) };
       try {
-        const answer = await request(url, {
+        const answer = await client.request(url, {
           method,
           headers: framed,
-          dispatcher: agent,
           signal,
           ...(body && { body: 'chunks' in body ? Readable.from(body.chunks, { objectMode: false }) : body }),
         });
@@ -59,9 +46,7 @@ export function createTransport(): Transport {
         throw toFailure(error);
       }
     },
-    async [Symbol.asyncDispose]() {
-      await (await opened)?.agent.destroy();
-    },
+    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };
 }
 
@@ -88,7 +73,7 @@ function toFailure(error: unknown): EngineError {
 /** Failures of a connection that the next one may not have. */
 const passing = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
-  'UND_ERR_SOCKET',
+  ...['UND_ERR_SOCKET', 'UND_ERR_PRX_CONN'],
 ]);
 
 /** True of a failure to connect, or of a connection that broke before the answer's head; a wrong name or certificate stays wrong. */

@@ -1,15 +1,13 @@
 import { createHash, type Hash } from 'node:crypto';
-import { closeSync, createReadStream, fsync, openSync, writeFileSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { promisify } from 'node:util';
 import type { Logger } from '../contract.ts';
 import { acquireLock } from './lock.ts';
 import { pause } from '../lib/pause.ts';
 import { BrokenTransfer, requestTransfer, ResumeRefused, type Transfer } from './transfer.ts';
 
 const MiB = 2 ** 20;
-const sync = promisify(fsync);
 
 export interface Download {
   readonly url: string;
@@ -101,32 +99,25 @@ async function receive(job: Download, transfer: Transfer, part: Inspection): Pro
   throw new Error(`${job.url} is not the file that was expected: ${found}; what came was deleted`);
 }
 
-/**
- * Returns the length of the partial file in bytes.
- *
- * Between the answer's head and its last byte nothing may wait, so the file is written synchronously: Node's fetch
- * (undici 7.29, issue 5360) ends the whole process when a server closes the connection while the reader holds back.
- */
+/** Returns the length of the partial file in bytes. */
 async function write(job: Download, transfer: Transfer, hash: Hash): Promise<number> {
   if (transfer.total !== undefined && transfer.total > job.maxBytes) throw tooLarge(job);
   let bytes = transfer.start;
-  const file = openSync(partOf(job), bytes > 0 ? 'a' : 'w');
   try {
+    await using file = await open(partOf(job), bytes > 0 ? 'a' : 'w');
     for await (const chunk of transfer.chunks) {
       bytes += chunk.byteLength;
       if (bytes > job.maxBytes) throw tooLarge(job);
-      writeFileSync(file, chunk);
+      await file.writeFile(chunk);
       hash.update(chunk);
       job.progress(transfer.total === undefined ? null : Math.min(1, bytes / transfer.total));
     }
-    await sync(file);
+    await file.sync();
     return bytes;
   } catch (error) {
     // Neither is worth keeping; least of all on a full disk, which the rest of the service needs too.
-    if (bytes > job.maxBytes || isDiskFull(error)) await rm(partOf(job));
+    if (bytes > job.maxBytes || isDiskFull(error)) await rm(partOf(job), { force: true });
     throw isDiskFull(error) ? diskFull(job, error) : error;
-  } finally {
-    closeSync(file);
   }
 }
 

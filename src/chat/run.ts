@@ -4,6 +4,7 @@ import type { ServedModel } from '../../engines/registry.ts';
 import { chooseModel, requireAvailable } from '../models.ts';
 import type { OperationRequest } from '../operations.ts';
 import type { Services } from '../services.ts';
+import { createClipOrder } from './clip-order.ts';
 import { toChatEvent, type ChatEvent } from './events.ts';
 import { openLifetime, type Lifetime } from './lifetime.ts';
 import { createRules } from './rules.ts';
@@ -47,6 +48,7 @@ async function* run(
 ): AsyncGenerator<ChatEvent, void, undefined> {
   const facts = { model: model.id, linkTo };
   const mayBeSeen = createRules();
+  const inOrder = createClipOrder();
   let seq = 0;
   try {
     yield { type: 'chat.started', seq: seq++, id, model: model.id };
@@ -61,6 +63,10 @@ async function* run(
       if (next.done) throw new EngineError('engine-failed', 'The engine ended without a result.');
       const event = next.value;
       if (!mayBeSeen(event)) continue;
+      if ('call' in event) {
+        for (const shown of inOrder(event)) yield toChatEvent(shown, seq++, facts);
+        continue;
+      }
       if (event.type === 'completed') {
         life.complete();
         leave();

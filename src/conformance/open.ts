@@ -9,6 +9,8 @@ import { loadSettings } from '../settings/load.ts';
 import type { Subject } from './subject.ts';
 import { createFinder, programsWith } from './processes.ts';
 
+const passedOn = /^(PATH|HOME|FFMPEG|(https?|no)_proxy)$/i;
+
 /** `use` is as in the settings; a relative path is relative to `baseDir`. */
 export function openerOf(use: string, baseDir: string): Subject['open'] {
   return async (options) => {
@@ -19,8 +21,8 @@ export function openerOf(use: string, baseDir: string): Subject['open'] {
       await rm(directory, { recursive: true, force: true, maxRetries: 2 });
     };
     try {
-      const { PATH, HOME, FFMPEG } = process.env;
-      const env = { PATH, HOME, FFMPEG, DATA_DIR: join(directory, 'data') };
+      const passed = Object.entries(process.env).filter(([name]) => passedOn.test(name));
+      const env = { ...Object.fromEntries(passed), DATA_DIR: join(directory, 'data') };
       const settings = { ...loadSettings(env, directory), engines: { subject: { ...options, use } }, baseDir };
       const engines = await openEngines(settings, env, pino({ level: 'silent' }));
       return {

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parseDocument } from 'yaml';
 import { isLoopback } from '../machine/loopback.ts';
+import { proxyMistakes } from '../../engines/proxies.ts';
 import { describeErrors, explainable } from '../../engines/schema-errors.ts';
 import type { InstanceSettings, RegistryOptions } from '../../engines/registry.ts';
 import { fileSchema, settingsSchema, settingsTable, type McpServerSettings, type Settings } from './table.ts';
@@ -40,7 +41,11 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     const value = text === undefined || text === '' ? (inFile ?? row.default) : fromText(text, row.schema.type);
     if (value !== undefined) values[name] = value;
   }
-  const wrong = [...violations(fileSchema, file.values, file.path), ...violations(settingsSchema, values, file.path)];
+  const wrong = [
+    ...violations(fileSchema, file.values, file.path),
+    ...violations(settingsSchema, values, file.path),
+    ...proxyMistakes(env),
+  ];
   if (wrong.length > 0) throw new SettingsError([...new Set(wrong)].join('\n'));
 
   const settings = normalized(values) as unknown as Omit<Settings, 'dataDir'> &

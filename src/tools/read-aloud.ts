@@ -12,6 +12,8 @@ export interface ReadAloudOptions {
   readonly log: Logger;
 }
 
+export const readAloudName = 'read_aloud';
+
 const maxCharacters = 32_000;
 const maxClips = 16;
 
@@ -50,7 +52,7 @@ export function createReadAloud({ speakers, clips, log }: ReadAloudOptions): Too
     setMaxListeners(0, signal); // three for each clip
     let calls = 0;
     return {
-      name: 'read_aloud',
+      name: readAloudName,
       description: `Reads a text aloud to the user, who hears it at once. The voice is chosen already. At most ${maxClips} times in an answer.`,
       parameters,
       async run(args, { signal: waiting, emit }) {

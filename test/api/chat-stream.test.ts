@@ -236,6 +236,60 @@ data: {"type":"chat.completed","seq":4,"result":{"content":"Hello.","model":"scr
     await stream.all();
     expect(stream.comments).toBe(0);
   });
+
+  describe('with several calls of read_aloud at once', () => {
+    const shown = async (script: Script) => {
+      const { events } = await streamed(script);
+      expectGuarantees(events);
+      return events.flatMap((event) => {
+        if (event.type === 'audio.created') return `${event.id} ${event.audio.id}`;
+        return event.type === 'tool.finished' || event.type === 'tool.progress' ? `${event.id} ${event.type}` : [];
+      });
+    };
+    const progress = (call: number) =>
+      emit({ type: 'tool-event', step: 0, call, event: { type: 'progress', progress: 1 } });
+    const failed = (call: number, name = 'read_aloud') =>
+      emit({ type: 'tool-finished', step: 0, call, name, ok: false, error: 'No.', durationMs: 1 });
+    const begun = [
+      stepStarted(0),
+      toolStarted(0, 0),
+      toolStarted(0, 1),
+      toolStarted(0, 2, 'files__read'),
+      toolStarted(0, 3),
+    ];
+    const end = [stepStarted(1), toolStarted(1, 0), audio(1, 0, 'next'), toolFinished(1, 0), completed('')];
+    const next = ['tool-1-0 next', 'tool-1-0 tool.finished'];
+
+    it("announces the clips in the model's order, each before the end of its call", async () => {
+      const reversed = [
+        ...[audio(0, 3, 'fourth'), toolFinished(0, 3), audio(0, 1, 'second')],
+        ...[progress(2), progress(1), toolFinished(0, 2, 'files__read'), audio(0, 0, 'first')],
+        ...[toolFinished(0, 1), toolFinished(0, 0)],
+      ];
+      expect(await shown([...begun, ...reversed, ...end])).toEqual([
+        ...['tool-0-2 tool.progress', 'tool-0-2 tool.finished', 'tool-0-0 first'],
+        ...['tool-0-1 second', 'tool-0-1 tool.progress', 'tool-0-3 fourth', 'tool-0-3 tool.finished'],
+        ...['tool-0-1 tool.finished', 'tool-0-0 tool.finished', ...next],
+      ]);
+    });
+
+    it('does not wait for a call that has failed, nor for one that has announced its clip', async () => {
+      const script = [
+        ...[audio(0, 3, 'fourth'), toolFinished(0, 3), failed(1), audio(0, 0, 'first')],
+        ...[failed(2, 'files__read'), toolFinished(0, 0)],
+      ];
+      expect(await shown([...begun, ...script, ...end])).toEqual([
+        ...['tool-0-1 tool.finished', 'tool-0-0 first', 'tool-0-3 fourth', 'tool-0-3 tool.finished'],
+        ...['tool-0-2 tool.finished', 'tool-0-0 tool.finished', ...next],
+      ]);
+    });
+
+    it('fails at once when the run fails while a clip waits', async () => {
+      const { events } = await streamed([...begun, audio(0, 1, 'second'), { fail: 'provider-error' }]);
+      expectGuarantees(events);
+      expect(events.slice(-2).map(({ type }) => type)).toEqual(['tool.started', 'chat.failed']);
+    });
+  });
 });
 
 describe('the plain answer', () => {

@@ -393,6 +393,26 @@ describe('a wrong value', () => {
   });
 });
 
+describe('a proxy variable', () => {
+  it.each([
+    ['HTTPS_PROXY', 'ftp://user:hush@proxy.example.com'],
+    ['HTTP_PROXY', 'http://user:hush@:3128'],
+    ['http_proxy', 'http://user:hush%zz@proxy.example.com'],
+    ['https_proxy', 'socks5://user:hush@proxy.example.com'],
+  ])('%s that is not the address of a proxy stops the start, without its value', async (name, value) => {
+    expect(await refusal({ [name]: value })).toBe(
+      `${name}: its value is not allowed: it must be an http or https address such as http://proxy.example.com:3128`,
+    );
+  });
+
+  it.each(['http://user:hush@proxy.example.com:3128', 'https://proxy.example.com/', 'proxy.example.com:3128', ''])(
+    'may be "%s"',
+    async (value) => {
+      await expect(load({ HTTPS_PROXY: value, HTTP_PROXY: value, NO_PROXY: 'example.com,*' })).resolves.toBeDefined();
+    },
+  );
+});
+
 describe('no message shows a secret', () => {
   it.each([
     ['a key with a space in the variable', { API_KEYS: 'good,hush hush' }, ''],

@@ -1,7 +1,10 @@
 /** The tool read_aloud: what the model is offered, who speaks, and to whom the clip belongs. */
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { readStream } from '../chat/support/stream.ts';
+import { calls, says } from '../engines/llm-agent/support.ts';
 import { createApi } from '../support/http.ts';
 import { until } from '../support/processes.ts';
+import { startProvider } from '../support/provider.ts';
 import type { TestService } from '../support/service.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 import {
@@ -54,6 +57,26 @@ describe('the tool', () => {
     const api = createApi(service.url);
     const lengths = clips.map(async (path) => (await api.get(`/api/v1${path}`)).text.length);
     expect(await Promise.all(lengths)).toEqual([10, 20, 30]);
+  });
+
+  test('announces parallel clips in the order of the calls, though the later one is ready first', async () => {
+    const provider = await startProvider();
+    const texts = ['gate:go 10', '20'];
+    provider.behave(
+      calls(...texts.map((text) => ({ name: 'read_aloud', args: JSON.stringify({ text }) }))),
+      says('So.'),
+    );
+    const chatEngine = `{ use: llm-agent, baseUrl: "${provider.baseUrl}", models: [remote] }`;
+    const config = `engines: { chat: ${chatEngine}, speech: { use: ./speech.mjs } }`;
+    const service = await startSpeechService({ config });
+    const stream = readStream(service.url, { messages: [{ role: 'user', content: 'Read it.' }] });
+    await expect.poll(() => service.log.filter(({ msg }) => msg === 'piece'), patience).toHaveLength(1);
+    await open(service, 'go');
+    const { events } = await stream;
+    expect(events.at(-1)).toMatchObject({ type: 'chat.completed' });
+    const ids = (type: string) => events.flatMap((event) => (event.type === type && 'id' in event ? event.id : []));
+    expect(ids('audio.created')).toEqual(['tool-0-0', 'tool-0-1']);
+    expect(new Set(ids('tool.finished'))).toEqual(new Set(['tool-0-0', 'tool-0-1']));
   });
 
   test('is announced in the stream under PUBLIC_URL as soon as it can be heard', async () => {

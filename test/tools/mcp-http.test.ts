@@ -165,6 +165,54 @@ describe('a server over streamable HTTP', () => {
     await expect.poll(async () => [...(await open.offered()).keys()]).toContain('real__grown');
   });
 
+  it('keeps the list of the new connection when that of the one before comes late', async () => {
+    const session = {
+      sessions: 0,
+      news: undefined as ServerResponse | undefined,
+      late: undefined as (() => void) | undefined,
+    };
+    const lists = [['old'], ['a', 'b', 'c'], ['new'], ['new', 'newer']];
+    const changed = `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })}\n\n`;
+    const server = await listen((request, response) => {
+      void (async () => {
+        if (request.method === 'DELETE') return; // the end of a session may take its time
+        if (request.method === 'GET') {
+          session.news = response.writeHead(200, { 'content-type': 'text/event-stream' });
+          return response.flushHeaders();
+        }
+        const { id, method, params } = (await json(request)) as { id?: number; method: string; params: object };
+        const answer = (result: object) =>
+          void response
+            .writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': String(session.sessions) })
+            .end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+        if (method === 'initialize') {
+          session.sessions += 1;
+          const capabilities = { tools: { listChanged: true } };
+          return answer({ ...params, capabilities, serverInfo: { name: 'slow', version: '1' } });
+        }
+        if (method === 'tools/call') return void response.writeHead(404).end();
+        if (method !== 'tools/list') return void response.writeHead(202).end();
+        const tools = (lists.shift() ?? []).map((name) => ({ name, inputSchema: { type: 'object' } }));
+        if (tools.length === 3) session.late = () => answer({ tools });
+        else answer({ tools });
+      })();
+    });
+    const open = await openConnected({ slow: { url: server.url } }, { backOffMs: 0 });
+    await server.hasListener();
+    session.news!.write(changed);
+    await until('the list is asked for', () => session.late !== undefined);
+    await expect(run(open, 'slow__old')).rejects.toThrow('failed during the call');
+    await offering(open, 'slow__new');
+    await until(
+      'the new connection waits for news',
+      () => server.requests.filter(({ method }) => method === 'GET').length === 2,
+    );
+    session.late!();
+    session.news!.write(changed);
+    await offering(open, 'slow__newer');
+    expect(open.said('the tools of the MCP server have changed')).toMatchObject([{ tools: 2 }]);
+  });
+
   it('has no session and no connection of ours left at the end', async () => {
     const server = await realServer();
     const open = await openConnected({ real: { url: server.url } });

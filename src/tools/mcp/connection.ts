@@ -54,13 +54,16 @@ const anything = {
 
 /** Rejects when the server does not answer as one within thirty seconds. */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
-  const { server, signal, onClosed, onChanged, log, clean } = options;
+  const { server, env, signal, onClosed, onChanged, log, clean } = options;
   const sdk = await import('@modelcontextprotocol/client'); // 150 ms of a start that may never need it
   signal.throwIfAborted();
   const transport =
     server.url === undefined
       ? createStdioTransport(options, sdk.deserializeMessage)
-      : await openHttpTransport(sdk.StreamableHTTPClientTransport, server.url, server.headers ?? {});
+      : openHttpTransport(sdk.StreamableHTTPClientTransport, {
+          ...{ url: server.url, headers: server.headers ?? {} },
+          env,
+        });
   const ending = (error: unknown) =>
     (transport instanceof StdioTransport ? transport.ending : undefined) ?? describe(error);
   const client = new sdk.Client({ name: 'parlance', version: '1' });

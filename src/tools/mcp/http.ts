@@ -1,9 +1,9 @@
 /** An MCP server behind an address: streamable HTTP. */
 import type { FetchLike, JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { createHttpClient } from '../../../engines/http-client.ts';
+import type { Environment } from '../../settings/load.ts';
 import { largestMessage } from './limits.ts';
 import { createPace } from './pace.ts';
-
-const connectMs = 10_000;
 
 /** A message that has no answer is taken within this time. */
 const noticeMs = 10_000;
@@ -11,19 +11,21 @@ const noticeMs = 10_000;
 /** How long the end of the session may take. */
 const farewellMs = 1_000;
 
-/** The SDK's transport over undici's own fetch, with an end for every request. */
-export async function openHttpTransport(
+export interface HttpTransportOptions {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Where the proxy is named. */
+  readonly env: Environment;
+}
+
+/** The SDK's transport over our own HTTP client, with an end for every request. */
+export function openHttpTransport(
   Transport: typeof StreamableHTTPClientTransport,
-  url: string,
-  headers: Readonly<Record<string, string>>,
-): Promise<StreamableHTTPClientTransport> {
-  const { Agent, fetch } = await import('undici');
-  // Not Node's fetch: it ends the process when a server closes a connection under a slow reader (undici, issue 5360).
-  const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: connectMs }, allowH2: false });
-  const send: FetchLike = async (address, init) => {
-    const { method = 'GET', headers, body = null, signal = null, redirect = 'manual' } = init ?? {};
-    const request = { method, headers: [...new Headers(headers)], body: body as string | null, signal, redirect };
-    const answer = await fetch(address, { ...request, dispatcher: agent });
+  { url, headers, env }: HttpTransportOptions,
+): StreamableHTTPClientTransport {
+  const client = createHttpClient(env);
+  const send: FetchLike = async (address, init = {}) => {
+    const answer = await client.fetch(address, { ...init, redirect: init.redirect ?? 'manual' });
     const isStream = answer.headers.get('content-type')?.includes('text/event-stream') === true;
     const { status, statusText } = answer;
     return new Response(answer.body?.pipeThrough(bound(isStream)) ?? null, {
@@ -38,11 +40,11 @@ export async function openHttpTransport(
   return transport;
 
   async function end(): Promise<void> {
-    const late = setTimeout(() => void agent.destroy(), farewellMs);
+    const late = setTimeout(() => void client[Symbol.asyncDispose](), farewellMs);
     await transport.terminateSession().catch(() => undefined); // a courtesy; the server may be gone
     clearTimeout(late);
     await close();
-    await agent.destroy();
+    await client[Symbol.asyncDispose]();
   }
 }
 

@@ -147,8 +147,11 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     isRefreshing = true;
     while (isStale && connection !== undefined) {
       isStale = false;
+      const asked = connection;
       try {
-        definitions = read(await connection.list(ended.signal));
+        const list = await asked.list(ended.signal);
+        if (connection !== asked) continue; // it has been replaced, and the new one has been asked when it was opened
+        definitions = read(list);
         log.debug({ tools: definitions.length }, 'the tools of the MCP server have changed');
       } catch (error) {
         log.debug({ reason: clean((error as Error).message) }, 'the MCP server does not list its tools');

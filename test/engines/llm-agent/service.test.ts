@@ -1,11 +1,12 @@
 /** The engine within a whole service: what of it a caller sees over HTTP. */
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createClient, ParlanceError } from '../../../src/client/index.ts';
 import { openStream, readStream } from '../../chat/support/stream.ts';
 import { createApi } from '../../support/http.ts';
 import { answers, startProvider, type Behaviour } from '../../support/provider.ts';
 import { startTestService } from '../../support/service.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
-import { chunk, key, secret, stallsAfter, streams, usageChunk } from './support.ts';
+import { calls, chunk, key, secret, stallsAfter, streams, usageChunk } from './support.ts';
 
 const limitMs = 250;
 const question = { messages: [{ role: 'user', content: 'What is the capital of France?' }] };
@@ -94,6 +95,27 @@ describe('over HTTP', () => {
       expect(log).not.toContain(key);
     },
   );
+
+  test.each([
+    ['as the provider says', { 'retry-after': '20' }, 20],
+    ['after a second when it does not say', {}, 1],
+  ])('chat.failed says when to come back: %s', async (_what, headers, seconds) => {
+    const name = 'somebody__something';
+    const { service, provider } = await start(calls({ name, args: '{}' }));
+    provider.behave(calls({ name, args: '{}' }), answers(429, { error: { message: secret } }, headers));
+    const { answer, events } = await readStream(service.url, question);
+    expect(answer.status).toBe(200);
+    const problem = { status: 429, code: 'provider-rate-limited', retry_after: seconds };
+    expect(events.at(-1)).toMatchObject({ type: 'chat.failed', problem });
+    const client = createClient({ baseUrl: service.url });
+    provider.behave(calls({ name, args: '{}' }), answers(429, { error: { message: secret } }, headers));
+    for await (const event of client.streamChat({ messages: [{ role: 'user', content: 'Hello' }] })) {
+      if (event.type !== 'chat.failed') continue;
+      expect(ParlanceError.fromProblem(event.problem)).toMatchObject({ status: 429, retryAfter: seconds });
+      return;
+    }
+    expect.unreachable('the stream has no chat.failed');
+  });
 
   test('a failure after the first event is chat.failed', async () => {
     const { service } = await start(streams(chunk({ content: 'Pa' })));

@@ -2,7 +2,8 @@ import { hash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
+import { createHttpClient } from '../../../engines/http-client.ts';
 import { download, type Download, type Patience } from '../../../engines/whisper-cli/download.ts';
 import { good, recordingLog, serve, status, temporaryDirectory, type Answer } from './support.ts';
 
@@ -10,6 +11,10 @@ const MiB = 2 ** 20;
 const content = randomBytes(3 * MiB);
 const half = 1.5 * MiB;
 const patience: Patience = { idleMs: 30_000, attempts: 3, firstWaitMs: 1, longestWaitMs: 20 };
+
+const client = createHttpClient({});
+const { fetch } = client;
+afterAll(() => client[Symbol.asyncDispose]());
 
 async function jobFor(url: string, changes: Partial<Download> = {}) {
   const directory = await temporaryDirectory();

@@ -1,7 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
+import { createHttpClient } from '../../../engines/http-client.ts';
 import { catalogue, maxModelBytes, modelNames, modelUrl } from '../../../engines/whisper-cli/catalogue.ts';
 import { runProgram } from '../../../src/machine/programs.ts';
 import { downloadedModelPath, type Preparation, prepareWhisper } from '../../../engines/whisper-cli/prepare.ts';
@@ -17,6 +18,10 @@ vi.mock('../../../engines/whisper-cli/catalogue.ts', async (original) => {
   const real = await original<typeof import('../../../engines/whisper-cli/catalogue.ts')>();
   return { ...real, catalogue: { ...real.catalogue, base: model } };
 });
+
+const client = createHttpClient({});
+const { fetch } = client;
+afterAll(() => client[Symbol.asyncDispose]());
 
 async function preparation(changes: Partial<Preparation> = {}) {
   const dataDir = join(await temporaryDirectory(), 'data');

@@ -1,0 +1,113 @@
+/**
+ * Outgoing HTTP for the whole service: providers, MCP servers, downloads, and `context.fetch` of engines. Honours
+ * HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
+ *
+ * Uses the undici package, not Node's own fetch: Node 24 bundles undici 7, which ends the whole process when a server
+ * closes a connection while the reader of the body is paused (nodejs/undici#5360).
+ */
+import type { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import { loopback, proxiesOf, proxyMistakes, type Environment, type Proxies } from './proxies.ts';
+
+type Undici = typeof import('undici');
+
+export interface HttpClient extends AsyncDisposable {
+  /** undici's `request`: the body is a Node.js stream, and redirects are not followed. Cheaper than `fetch`. */
+  readonly request: (url: string, options: RequestOptions) => Promise<HttpResponse>;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+export interface RequestOptions {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | Readable;
+  readonly signal: AbortSignal;
+}
+
+export interface HttpResponse {
+  readonly statusCode: number;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Readable;
+}
+
+const connectMs = 10_000;
+
+/** Whoever waits for an answer sets the deadline, by a signal; only connecting has one of its own. */
+const options = { headersTimeout: 0, bodyTimeout: 0, connect: { timeout: connectMs }, allowH2: false } as const;
+
+/**
+ * Keeps connections open between requests and does not cap their number: a stream would hold back whatever waits behind
+ * it. Nothing is loaded before the first request. Disposing of the client closes its connections. Throws when
+ * `proxyMistakes` finds any.
+ */
+export function createHttpClient(env: Environment): HttpClient {
+  const mistakes = proxyMistakes(env);
+  if (mistakes.length > 0) throw new Error(mistakes.join('\n'));
+  const open = async () => {
+    const undici = await import('undici'); // 80 ms of a start that may never need it
+    return { undici, ...createDispatcher(undici, proxiesOf(env)) };
+  };
+  let opened: ReturnType<typeof open> | undefined;
+  return {
+    async request(url, options) {
+      const { undici, dispatcher } = await (opened ??= open());
+      return undici.request(url, { ...options, dispatcher });
+    },
+    async fetch(input, init) {
+      const { undici, dispatcher } = await (opened ??= open());
+      const [url, own] = toUndici(undici, input, init);
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- only instanceof tells the two apart
+      return await undici.fetch(url, { ...own, dispatcher });
+    },
+    async [Symbol.asyncDispose]() {
+      await (await opened)?.destroy();
+    },
+  };
+}
+
+interface OpenDispatcher {
+  readonly dispatcher: Dispatcher;
+  readonly destroy: () => Promise<unknown>;
+}
+
+function createDispatcher(
+  { Agent, Pool, EnvHttpProxyAgent }: Undici,
+  { http, https, noProxy }: Proxies,
+): OpenDispatcher {
+  const direct = new Agent(options);
+  if (http === undefined && https === undefined) return { dispatcher: direct, destroy: () => direct.destroy() };
+  const proxied = new EnvHttpProxyAgent({
+    ...options,
+    // Never undefined, or undici would read process.env.
+    ...{ httpProxy: http?.href ?? '', httpsProxy: https?.href ?? '', noProxy },
+    connectTimeout: connectMs,
+    proxyTls: { allowH2: false },
+    // ProxyAgent does not pass its own timeouts on to the connections for http targets, which would have 300 s.
+    factory: (origin: string | URL, given: object) => new Pool(origin, { ...given, headersTimeout: 0, bodyTimeout: 0 }),
+    // A proxy that takes the connection and does not answer CONNECT counts as unreachable.
+    clientFactory: (origin: URL, given: object) => new Pool(origin, { ...given, headersTimeout: connectMs }),
+  });
+  const isDirect = ({ protocol, hostname }: URL) =>
+    (protocol === 'https:' ? https : http) === undefined || loopback.test(hostname);
+  const dispatcher = direct.compose(
+    (dispatch) => (request, handler) =>
+      isDirect(new URL(request.origin ?? '')) ? dispatch(request, handler) : proxied.dispatch(request, handler),
+  );
+  return { dispatcher, destroy: () => Promise.all([direct.destroy(), proxied.destroy()]) };
+}
+
+/** undici does not recognize Node's own Request and FormData, and would send their names. */
+function toUndici({ FormData }: Undici, input: string | URL | Request, init?: RequestInit): [string | URL, object] {
+  const isRequest = input instanceof Request;
+  const given = { ...(isRequest && partsOf(input)), ...init };
+  const url = isRequest ? input.url : input;
+  if (!(given.body instanceof globalThis.FormData)) return [url, given];
+  const body = new FormData();
+  for (const [name, value] of given.body) body.append(name, value);
+  return [url, { ...given, body }];
+}
+
+function partsOf({ method, headers, body, redirect, signal }: Request): RequestInit {
+  return { method, headers, redirect, signal, ...(body && { body, duplex: 'half' }) };
+}

@@ -1,0 +1,49 @@
+/** HTTPS_PROXY, HTTP_PROXY and NO_PROXY, or their lower-case forms. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Proxies {
+  /** For targets of that scheme; undefined: direct. */
+  readonly http: URL | undefined;
+  readonly https: URL | undefined;
+  readonly noProxy: string;
+}
+
+/** Always direct: a model server on this machine works whatever proxy the company has. */
+export const loopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])\.?$/i;
+
+export function proxiesOf(env: Environment): Proxies {
+  return {
+    http: parseProxy(read(env, 'HTTP_PROXY').value),
+    https: parseProxy(read(env, 'HTTPS_PROXY').value),
+    noProxy: read(env, 'NO_PROXY').value,
+  };
+}
+
+const expected = 'it must be an http or https address such as http://proxy.example.com:3128';
+
+/** One line for each variable that is not the address of a proxy, without its value, which may hold a password. */
+export function proxyMistakes(env: Environment): string[] {
+  return ['HTTPS_PROXY', 'HTTP_PROXY']
+    .map((variable) => read(env, variable))
+    .filter(({ value }) => value !== '' && parseProxy(value) === undefined)
+    .map(({ name }) => `${name}: its value is not allowed: ${expected}`);
+}
+
+/** The lower-case name wins, as in curl. */
+function read(env: Environment, variable: string): { readonly name: string; readonly value: string } {
+  const lowerCase = variable.toLowerCase();
+  const name = env[lowerCase] ? lowerCase : variable;
+  return { name, value: env[name] ?? '' };
+}
+
+/** Undefined when it is not the address of a proxy. Without a scheme it is http, as in curl. */
+function parseProxy(value: string): URL | undefined {
+  const url = URL.parse(value.includes('://') ? value : `http://${value}`);
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
+  try {
+    decodeURIComponent(url.username + url.password); // undici does, at the first request
+    return url;
+  } catch {
+    return undefined;
+  }
+}
