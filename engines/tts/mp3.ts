@@ -21,8 +21,8 @@ function isId3(head: Buffer): boolean {
 }
 
 /**
- * The frames of a stream without what speaks of this stream alone: ID3v2 tags, and the frame that says how long it is
- * (Xing, Info or VBRI). A player would take that for the length of all that follows.
+ * The frames of a stream without what speaks of this stream alone: tags, and the frame that says how long it is (Xing,
+ * Info or VBRI). A player would take that for the length of all that follows.
  */
 export async function* framesOf(stream: ByteReader): AsyncGenerator<Uint8Array> {
   for (;;) {
@@ -32,7 +32,102 @@ export async function* framesOf(stream: ByteReader): AsyncGenerator<Uint8Array> 
   }
   const length = frameLength(await stream.peek(4));
   if (length !== undefined && isInfo(await stream.peek(length))) await stream.skip(length);
-  yield* stream.rest();
+  yield* withoutTags(stream.rest());
+}
+
+/** Drops ID3 and APE tags between and behind the frames. Holds back no whole frame, only what may be a tag. */
+async function* withoutTags(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let held: Buffer = Buffer.alloc(0);
+  let toSkip = 0;
+  for await (const chunk of chunks) {
+    held = Buffer.concat([held, chunk.subarray(toSkip)]);
+    toSkip = Math.max(0, toSkip - chunk.length);
+    while (held.length > 0) {
+      const end = endOfFrames(held);
+      if (end > 0) yield held.subarray(0, end);
+      const tag = tagLengthAt(held.subarray(end));
+      toSkip = Math.max(0, end + tag - held.length);
+      held = held.subarray(end + tag);
+      if (tag === 0) break;
+    }
+  }
+  const rest = withoutTrailingTags(held);
+  if (rest.length > 0) yield rest;
+}
+
+/** Bytes behind a frame that may be a tag without a header, such as APEv1; what is longer is none. */
+const longestUnknown = 8_192;
+
+/** Where a frame that is not there as a whole begins, or something that is, or may be, a tag. */
+function endOfFrames(bytes: Buffer): number {
+  for (let end = 0; ;) {
+    const length = frameLength(bytes.subarray(end));
+    if (length !== undefined) {
+      if (end + length > bytes.length) return end;
+      end += length;
+      continue;
+    }
+    if (tagLengthAt(bytes.subarray(end)) > 0) return end;
+    const next = findFrames(bytes, end);
+    if (next === undefined) return bytes.length - end > longestUnknown ? bytes.length : end;
+    end = next;
+  }
+}
+
+/** Where the frames go on: two headers at the right distance, since one may be chance. */
+function findFrames(bytes: Buffer, from: number): number | undefined {
+  for (let at = bytes.indexOf(0xff, from); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
+    const length = frameLength(bytes.subarray(at));
+    if (length !== undefined && frameLength(bytes.subarray(at + length)) !== undefined) return at;
+  }
+  return undefined;
+}
+
+const apeMark = 'APETAGEX';
+const apeHeaderBytes = 32;
+const id3v1Bytes = 128;
+/** Of the extension of ID3v1, which stands before it. */
+const enhancedBytes = 227;
+
+/** Of the tag that begins here; 0 when there is none, or when too little of it is there. */
+function tagLengthAt(bytes: Buffer): number {
+  if (bytes.length >= headerBytes && isId3(bytes)) return tagLength(bytes);
+  const mark = bytes.toString('latin1', 0, apeMark.length);
+  if (bytes.length >= apeHeaderBytes && mark === apeMark) return isApeHeader(bytes) ? apeLength(bytes) : apeHeaderBytes;
+  if (bytes.length < 4 || !mark.startsWith('TAG')) return 0;
+  return mark.startsWith('TAG+') ? enhancedBytes : id3v1Bytes;
+}
+
+/** Without the tags that are known by their end: ID3v1, APE, and ID3v2.4 with a footer. */
+function withoutTrailingTags(bytes: Buffer): Buffer {
+  for (let rest = bytes; ;) {
+    const length = tagLengthBefore(rest);
+    if (length === 0) return rest;
+    rest = rest.subarray(0, Math.max(0, rest.length - length));
+  }
+}
+
+function tagLengthBefore(bytes: Buffer): number {
+  if (marksEnd(bytes, id3v1Bytes, 'TAG')) return id3v1Bytes;
+  if (marksEnd(bytes, enhancedBytes, 'TAG+')) return enhancedBytes;
+  if (marksEnd(bytes, apeHeaderBytes, apeMark)) return apeLength(bytes.subarray(-apeHeaderBytes));
+  return marksEnd(bytes, headerBytes, '3DI') ? tagLength(bytes.subarray(-headerBytes)) : 0;
+}
+
+/** Whether the last `length` bytes begin with the mark. */
+function marksEnd(bytes: Buffer, length: number, mark: string): boolean {
+  return bytes.length >= length && bytes.subarray(-length).toString('latin1', 0, mark.length) === mark;
+}
+
+/** By its header or its footer. The size counts the items and the footer; the flags say whether there is a header, too. */
+function apeLength(header: Buffer): number {
+  const [size, flags] = [header.readUInt32LE(12), header.readUInt32LE(20)];
+  return Math.max(size, apeHeaderBytes) + (flags >>> 31 === 1 ? apeHeaderBytes : 0);
+}
+
+/** Not a footer, which looks the same. */
+function isApeHeader(bytes: Buffer): boolean {
+  return (bytes.readUInt32LE(20) & 0x2000_0000) !== 0;
 }
 
 /** Header, content in seven bits a byte, and a footer when its flag is set (ID3v2.4, section 3.1). */

@@ -8,7 +8,7 @@ import { framesOf, isMp3 } from '../../../engines/tts/mp3.ts';
 import { readSound } from '../../../engines/tts/sound.ts';
 import { describeWith, run } from '../../support/programs.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
-import { mp3, mp3Frame, pcm, wav } from './support.ts';
+import { mp3, mp3Frame, pcm, trailingTags, wav } from './support.ts';
 
 async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield await Promise.resolve(bytes.subarray(at, at + size));
@@ -138,6 +138,50 @@ describe('mp3', () => {
       for await (const some of framesOf(createByteReader(inChunks(bytes, size)))) frames.push(some);
       expect(Buffer.concat(frames).equals(mp3)).toBe(true);
     }
+  });
+
+  async function framesIn(bytes: Buffer, size: number): Promise<Buffer> {
+    const frames: Uint8Array[] = [];
+    for await (const some of framesOf(createByteReader(inChunks(bytes, size)))) frames.push(some);
+    return Buffer.concat(frames);
+  }
+
+  test.each(Object.entries(trailingTags))('before %s is its frames', async (_, tags) => {
+    for (const size of [1, 10, 127, 417, 5000, 200_000]) {
+      expect((await framesIn(Buffer.concat([tag(0), mp3, tags]), size)).equals(mp3)).toBe(true);
+    }
+  });
+
+  test('goes on behind a tag in the middle', async () => {
+    const id3v2 = Buffer.concat([Buffer.from('ID3\x04\0\0\0\0\x01\x00', 'latin1'), Buffer.alloc(128, 'x')]);
+    const tags = [trailingTags.ID3v1!, id3v2, trailingTags['APEv2 with a picture']!];
+    const bytes = Buffer.concat([mp3, ...tags.flatMap((one) => [one, mp3])]);
+    for (const size of [1, 417, 5000, 200_000]) {
+      expect((await framesIn(bytes, size)).equals(Buffer.concat([mp3, mp3, mp3, mp3]))).toBe(true);
+    }
+  });
+
+  test('keeps its last frame when that is cut, and loses the tag behind it', async () => {
+    const cut = Buffer.concat([mp3, mp3Frame.subarray(0, 100)]);
+    for (const size of [1, 417, 20_000]) {
+      expect((await framesIn(Buffer.concat([cut, trailingTags.ID3v1!]), size)).equals(cut)).toBe(true);
+    }
+  });
+
+  test.each([20, 9_000, 100_000])('keeps %i bytes that are neither a frame nor a tag', async (length) => {
+    const junk = Buffer.alloc(length, 'junk');
+    for (const bytes of [Buffer.concat([mp3, junk]), Buffer.concat([mp3, junk, mp3])]) {
+      for (const size of [417, 5000, 200_000]) expect((await framesIn(bytes, size)).equals(bytes)).toBe(true);
+    }
+  });
+
+  test('gives whole frames on as soon as they are there', async () => {
+    async function* stalling() {
+      yield Buffer.concat([mp3, mp3Frame.subarray(0, 7)]);
+      await new Promise(() => undefined);
+    }
+    const frames = framesOf(createByteReader(stalling()));
+    expect((await frames.next()).value).toHaveLength(mp3.length);
   });
 
   test.each<[string, string]>([

@@ -5,7 +5,20 @@ import { describe, expect, test } from 'vitest';
 import { answers, type Behaviour } from '../../support/provider.ts';
 import { describeWith, run } from '../../support/programs.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
-import { begins, bodyOf, chunk, decode, mp3, mp3Frame, pcm, readerOf, speaks, startTts, wav } from './support.ts';
+import {
+  begins,
+  bodyOf,
+  chunk,
+  decode,
+  mp3,
+  mp3Frame,
+  pcm,
+  readerOf,
+  speaks,
+  startTts,
+  trailingTags,
+  wav,
+} from './support.ts';
 
 const sentences = ['First comes one sentence that is long.', 'Then a second one.', 'Then a third, and that is it.'];
 const text = sentences.join(' ');
@@ -77,6 +90,13 @@ describe('a long text', () => {
     expect((await speak({ text })).bytes.equals(Buffer.concat([mp3, mp3]))).toBe(true);
   });
 
+  test('in mp3 pieces loses the tags behind each; one that is a single piece passes as it is', async () => {
+    const piece = Buffer.concat([mp3, trailingTags['APEv2 and ID3v1']!]);
+    const { speak } = await startTts(speaks(piece), { models: models('mp3') });
+    expect((await speak({ text })).bytes.equals(Buffer.concat([mp3, mp3]))).toBe(true);
+    expect((await speak({ text: sentences[0]! })).bytes.equals(piece)).toBe(true);
+  });
+
   test('of which a later piece fails breaks off: it does not end as if it were whole', async () => {
     const { service, provider } = await startTts(undefined, { models: models('mp3') });
     provider.behave(begins(mp3), answers(500, 'kaput'));
@@ -122,6 +142,30 @@ describeWith(['ffmpeg'], 'a joined stream', ({ ffmpeg }) => {
     // Each piece plays the delay of its encoder, too, which the Xing frame had said to skip: 1105 samples and padding.
     expect(both).toBeGreaterThanOrEqual(2 * one);
     expect(both).toBeLessThan(2 * one + (4 * 1152) / Number(rate));
+  });
+
+  test.each([
+    ['44100', '2'],
+    ['24000', '1'],
+    ['8000', '1'],
+  ])('of tagged mp3 pieces (%s Hz) is that of untagged ones, without an error', async (rate, channels) => {
+    const args = ['-ar', rate, '-ac', channels, '-metadata', 'title=TAG', '-metadata', 'artist=ID3'];
+    const plain = await encodeMp3(ffmpeg, args);
+    const tagged = await encodeMp3(ffmpeg, [...args, '-write_id3v1', '1']);
+    expect(tagged.subarray(-128).toString('latin1', 0, 3)).toBe('TAG');
+    const { speak, provider } = await startTts(speaks(plain), { models: models('mp3') });
+    const expected = (await speak({ text })).bytes;
+    provider.behave(
+      speaks(Buffer.concat([tagged.subarray(0, -128), trailingTags['APEv2 and ID3v1']!])),
+      speaks(tagged),
+    );
+    const { bytes } = await speak({ text });
+    expect(bytes.equals(expected)).toBe(true);
+    expect(bytes.toString('latin1')).not.toMatch(/TAG|ID3|APETAGEX/);
+    const directory = await temporaryDirectory();
+    await writeFile(join(directory, 'joined.mp3'), bytes);
+    const strict = ['-v', 'error', '-xerror', '-err_detect', 'explode', '-i', join(directory, 'joined.mp3')];
+    await run(ffmpeg, [...strict, '-f', 's16le', join(directory, 'joined.raw')]);
   });
 });
 

@@ -14,6 +14,40 @@ export const key = 'sk-very-secret-4711';
 export const mp3Frame = Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0xc0]), Buffer.alloc(413)]);
 export const mp3 = Buffer.concat(Array.from({ length: 20 }, () => mp3Frame));
 
+/** What stands behind the frames in a tagged file, by name; none of it is sound. */
+export const trailingTags: Readonly<Record<string, Buffer>> = (() => {
+  const id3v1 = Buffer.concat([Buffer.from('TAG'), Buffer.alloc(124, 'title'), Buffer.from([255])]);
+  const enhanced = Buffer.concat([Buffer.from('TAG+'), Buffer.alloc(223, 'x')]);
+  const syncsafe = [(300 >> 7) & 0x7f, 300 & 0x7f];
+  const id3v2 = (mark: string) => Buffer.from([...Buffer.from(mark), 4, 0, 0x10, 0, 0, ...syncsafe]);
+  const appended = Buffer.concat([id3v2('ID3'), Buffer.alloc(300, 'TIT2'), id3v2('3DI')]);
+  const end = (version: number, items: Buffer, flags: number) => {
+    const bytes = Buffer.alloc(32);
+    bytes.write('APETAGEX', 'latin1');
+    [version, items.length + 32, 1, flags].forEach((value, at) => bytes.writeUInt32LE(value, 8 + 4 * at));
+    return bytes;
+  };
+  const item = (length: number) =>
+    Buffer.concat([
+      Buffer.from([length & 255, length >> 8, 0, 0, 0, 0, 0, 0]),
+      Buffer.from('Title\0'),
+      Buffer.alloc(length, 'y'),
+    ]);
+  const ape1 = Buffer.concat([item(700), end(1000, item(700), 0)]);
+  const ape2 = (items: Buffer) => Buffer.concat([end(2000, items, 0xa000_0000), items, end(2000, items, 0x8000_0000)]);
+  return {
+    ID3v1: id3v1,
+    'ID3v1 with its extension': Buffer.concat([enhanced, id3v1]),
+    'ID3v2.4 with a footer': appended,
+    APEv1: ape1,
+    'APEv1 and ID3v1': Buffer.concat([ape1, id3v1]),
+    'APEv2 and ID3v1': Buffer.concat([ape2(item(700)), id3v1]),
+    'APEv2 without a header': Buffer.concat([item(700), end(2000, item(700), 0)]),
+    'APEv2 with a picture': ape2(item(60_000)),
+    'all of them': Buffer.concat([appended, ape2(item(20_000)), appended, ape1, enhanced, id3v1]),
+  };
+})();
+
 /** 24 kHz mono, 16 bits: a square wave, which survives a codec. */
 export function pcm(seconds: number, { amplitude = 8000, rate = 24_000 } = {}): Buffer {
   const samples = Int16Array.from({ length: seconds * rate }, (_, i) => (i % 100 < 50 ? amplitude : -amplitude));
