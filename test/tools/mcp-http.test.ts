@@ -10,6 +10,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import type { ToolEvent } from '../../engines/contract.ts';
 import { freePort } from '../support/free-port.ts';
+import { startProxy } from '../support/proxy.ts';
 import { until } from '../support/processes.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 import { back, down, offering, openConnected, openTools, run } from './mcp-support.ts';
@@ -129,6 +130,21 @@ describe('a server over streamable HTTP', () => {
     for (const request of server.requests) expect(request.headers).toMatchObject(headers);
     expect(new Set(server.requests.map(({ method }) => method))).toEqual(new Set(['POST', 'GET']));
     expect(JSON.stringify(open.log)).not.toContain('hush');
+  });
+
+  it('is reached through the proxy of the environment', async () => {
+    const server = await realServer();
+    const proxy = await startProxy(Number(new URL(server.url).port));
+    const open = await openConnected({ real: { url: 'http://provider.test/mcp' } }, { env: { HTTP_PROXY: proxy.url } });
+    expect(await run(open, 'real__add', { a: 2, b: 40 })).toBe('42');
+    expect(new Set(proxy.requests.map(({ line }) => line))).toContain('POST http://provider.test/mcp');
+    const caller = new AbortController();
+    const events: ToolEvent[] = [];
+    const outcome = run(open, 'real__wait', {}, { signal: caller.signal, events }).catch((error: unknown) => error);
+    await until('it is at work', () => events.length > 0);
+    caller.abort(new Error('the caller has left'));
+    expect(await outcome).toBe(caller.signal.reason);
+    await until('the server has heard of it', () => server.cancelled.length === 1);
   });
 
   it('is told of a cancellation, and the connection of the call is let go', async () => {
