@@ -86,20 +86,19 @@ interface Counting {
  * budget has no room for it.
  */
 function overflow(req: IncomingMessage, { account, signal }: Counting): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    let bytes = 0;
-    const count = (chunk: Buffer) => {
-      if (signal.aborted) return; // what still comes is not written
-      bytes += chunk.length;
-      try {
-        if (bytes > maxRecordingBytes + frameBytes) throw tooLarge();
-        account.take(chunk.length);
-      } catch (error) {
-        reject(error);
-      }
-    };
-    req.on('data', count);
+  const { promise, reject } = Promise.withResolvers<never>();
+  let bytes = 0;
+  req.on('data', (chunk: Buffer) => {
+    if (signal.aborted) return; // what still comes is not written
+    bytes += chunk.length;
+    try {
+      if (bytes > maxRecordingBytes + frameBytes) throw tooLarge();
+      account.take(chunk.length);
+    } catch (error) {
+      reject(error);
+    }
   });
+  return promise;
 }
 
 function theRecording(fields: Parsed['fields'], files: Parsed['files']): Parsed['files'][number] {
