@@ -8,7 +8,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { parse as parseQuery } from 'node:querystring';
 import { Readable } from 'node:stream';
 import Koa, { type Context } from 'koa';
-import type { Logger, TemporaryDirectory } from '../engines/contract.ts';
+import type { Logger } from '../engines/contract.ts';
 import type { Incoming, Respond } from './backend.ts';
 import { callerOfAddress, runInScope, type RequestScope } from './caller.ts';
 import { checkAnswer } from './contract/answers.ts';
@@ -18,6 +18,7 @@ import { linger } from './http/body.ts';
 import { eventStreamHeaders, sendEvents } from './http/events.ts';
 import { readJson, type ByteBudget } from './http/json.ts';
 import { readForm } from './http/upload.ts';
+import type { AccountedDirectory } from './machine/workspace.ts';
 import type { AnyAnswer, OperationId, Schemas } from './operations.ts';
 import { ProblemError, problemAnswer } from './problems.ts';
 
@@ -32,7 +33,7 @@ export interface AppOptions {
   readonly log: Logger;
   /** Holds every answer against the contract before it is sent. */
   readonly checkAnswers: boolean;
-  readonly temporaryDirectory: () => Promise<TemporaryDirectory>;
+  readonly temporaryDirectory: () => Promise<AccountedDirectory>;
   /** Aborts when the service ends: requests that are still at work fail with `shutting-down`. */
   readonly ending: AbortSignal;
 }
@@ -213,7 +214,7 @@ function incoming(context: Context, exchange: Exchange, options: AppOptions): In
     readForm: async () => {
       const directory = await options.temporaryDirectory();
       atEnd(() => directory[Symbol.asyncDispose]());
-      return readForm(source, directory.path);
+      return readForm(source, directory);
     },
     routedTo: (operation) => {
       exchange.operation = operation;

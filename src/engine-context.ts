@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type { EngineContext, Logger } from '../engines/contract.ts';
 import { createDecoder } from './audio/decode.ts';
 import { createEncoder } from './audio/encode/index.ts';
+import { clipLimits } from './clips/store.ts';
 import { findProgram, runProgram, streamProgram } from './machine/programs.ts';
 import { createQueue } from './machine/queue.ts';
 import type { Workspace } from './machine/workspace.ts';
@@ -29,8 +30,14 @@ export function createEngineContexts({
   fetch,
 }: ContextOptions): (instance: string) => EngineContext {
   const ffmpeg = findFfmpeg(settings, env);
-  const decode = createDecoder({ ffmpeg, maxSeconds: settings.transcribeMaxSeconds });
-  const encoder = createEncoder({ ffmpeg, temporaryDirectory: () => workspace.directory('speech') });
+  const { disk, accountOf } = workspace;
+  const decode = createDecoder({ ffmpeg, maxSeconds: settings.transcribeMaxSeconds, accountOf });
+  const { clipBytes } = clipLimits(disk.bytes);
+  const encoder = createEncoder({
+    ffmpeg,
+    temporaryDirectory: () => workspace.directory('speech'),
+    openAccount: () => disk.open({ limit: clipBytes }),
+  });
   return (instance) => ({
     instance,
     fetch,

@@ -16,7 +16,7 @@ export interface OpenEngines extends AsyncDisposable {
 export async function openEngines(settings: LoadedSettings, env: Environment, log: ParentLogger): Promise<OpenEngines> {
   const http = createHttpClient(env);
   const root = settings.dataDirIsNamed ? join(settings.dataDir, 'tmp') : tmpdir();
-  const workspace = await createWorkspace(root).catch((cause: unknown) => {
+  const workspace = await createWorkspace(root, settings.diskBudget).catch((cause: unknown) => {
     throw new SettingsError(`DATA_DIR: ${root} cannot be used: ${(cause as Error).message}`, { cause });
   });
   const { transcribeModel, chatModel, ttsModel } = settings;

@@ -52,7 +52,7 @@ export const problems: Readonly<Record<ProblemCode, ProblemKind>> = {
   'no-engine': { status: 503, title: 'No engine is configured for this' },
   'model-unavailable': { status: 503, title: 'The model cannot work now' },
   overloaded: { status: 503, title: 'The service is at its limit', retryAfter: 1 },
-  'storage-full': { status: 503, title: 'The service has no room on its disk' },
+  'storage-full': { status: 503, title: 'The service has no room on its disk', retryAfter: 30 },
   'shutting-down': { status: 503, title: 'The service is shutting down', retryAfter: 5 },
   'provider-overloaded': { status: 503, title: 'The provider is overloaded', retryAfter: 1 },
   'engine-timeout': { status: 504, title: 'The engine did not finish in time' },

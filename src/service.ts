@@ -3,7 +3,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { Registry } from '../engines/registry.ts';
 import { createApp, type RequestListener } from './app.ts';
 import { createBackend } from './backend.ts';
-import { createClipStore } from './clips/store.ts';
+import { clipLimits, createClipStore } from './clips/store.ts';
 import { apiRoot } from './contract/document.ts';
 import { largestRequestBody } from './contract/largest-body.ts';
 import { preferredAnswer } from './contract/preferred.ts';
@@ -16,6 +16,7 @@ import { ProblemError } from './problems.ts';
 import { listen } from './server.ts';
 import type { Services } from './services.ts';
 import { createSpeakers } from './speech/speaker.ts';
+import { createSpeechSpool } from './speech/speech-spool.ts';
 import { createMcpTools } from './tools/mcp/index.ts';
 import { createReadAloud } from './tools/read-aloud.ts';
 import { createToolbox } from './tools/toolbox.ts';
@@ -33,11 +34,19 @@ export interface ServiceOptions {
   readonly heartbeatMs?: number;
 }
 
+/** Temporary files on the disk, in bytes. */
+export interface DiskUse {
+  /** DISK_BUDGET. */
+  readonly bytes: number;
+  readonly used: number;
+}
+
 /** The service without a socket: for a server of somebody else's, and for ours. */
 export interface App extends AsyncDisposable {
   /** Answers every path of the service. Node's own kind, so that `http.createServer` and its like take it. */
   readonly listener: RequestListener;
   readonly registry: Registry;
+  readonly disk: DiskUse;
   /** Ends the requests that are still at work with `shutting-down`. */
   readonly end: () => void;
 }
@@ -46,9 +55,13 @@ export interface Service {
   /** Where it listens. */
   readonly url: string;
   readonly registry: Registry;
+  readonly disk: DiskUse;
   /** Lets requests in flight finish for so many milliseconds, then ends them with `shutting-down`. */
   stop(graceMs: number): Promise<void>;
 }
+
+/** The clips of all callers hold their part of the disk budget together: the store shares it among them. */
+const clipStore = Symbol('clips');
 
 /** Answers to aborted requests take a moment to go out. */
 const farewellMs = 1_000;
@@ -64,6 +77,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   return {
     url: server.url,
     registry: app.registry,
+    disk: app.disk,
     stop: (graceMs) => (stopped ??= stop(graceMs)),
   };
 
@@ -90,7 +104,15 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
   const { settings, env, log, bodyTimeoutMs = 300_000, streamHoldMs = 5_000, heartbeatMs = 15_000 } = options;
   const { registry, workspace } = engines;
   const speakers = await createSpeakers({ registry, defaultVoice: settings.ttsVoice });
-  const clips = createClipStore({ directory: () => workspace.directory('clip'), log });
+  const clips = createClipStore({
+    directory: () => workspace.accountedDirectory('clip', { holder: clipStore }),
+    log,
+    limits: clipLimits(workspace.disk.bytes),
+  });
+  const speechSpool = createSpeechSpool({
+    directory: () => workspace.accountedDirectory('speech', { limit: clipLimits(workspace.disk.bytes).clipBytes }),
+    log,
+  });
   const mcp = createMcpTools({ settings, env, log });
   const tools = createToolbox([createReadAloud({ speakers, clips, log }), mcp], log);
   const services: Services = {
@@ -98,6 +120,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     tools,
     speakers,
     clips,
+    speechSpool,
     linkTo: (path) => `${settings.publicUrl ?? ''}${apiRoot}${path}`,
     streamHoldMs,
     transcribeEnabled: settings.transcribeEnabled,
@@ -117,7 +140,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     heartbeatMs,
     log,
     checkAnswers: env.NODE_ENV !== 'production',
-    temporaryDirectory: () => workspace.directory('request'),
+    temporaryDirectory: () => workspace.accountedDirectory('request'),
     ending: ending.signal,
   });
   const end = () => ending.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
@@ -125,10 +148,11 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
   return {
     listener,
     registry,
+    disk: workspace.disk,
     end,
     async [Symbol.asyncDispose]() {
       end();
-      await Promise.all([tools[Symbol.asyncDispose](), clips[Symbol.asyncDispose]()]);
+      await Promise.all([tools, clips, speechSpool].map((part) => part[Symbol.asyncDispose]()));
       await engines[Symbol.asyncDispose]();
     },
   };

@@ -2,6 +2,7 @@
 import type { Registry } from '../engines/registry.ts';
 import type { ClipStore } from './clips/store.ts';
 import type { Speakers } from './speech/speaker.ts';
+import type { SpeechSpool } from './speech/speech-spool.ts';
 import type { Toolbox } from './tools/toolbox.ts';
 
 export interface Services {
@@ -11,6 +12,8 @@ export interface Services {
   readonly speakers: Speakers;
   /** What read_aloud has made. */
   readonly clips: ClipStore;
+  /** Direct speech on its way to its reader. */
+  readonly speechSpool: SpeechSpool;
   /** An address below the API's root as clients find it: under PUBLIC_URL, or relative to the service's own root. */
   readonly linkTo: (path: string) => string;
   /** Milliseconds that a stream waits for its provider before it begins without it. */

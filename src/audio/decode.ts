@@ -2,22 +2,26 @@
 import { randomUUID } from 'node:crypto';
 import { join, dirname } from 'node:path';
 import type { Decoded, EngineContext } from '../../engines/contract.ts';
+import type { DiskAccount } from '../machine/disk-budget.ts';
 import { decodeWithFfmpeg } from './ffmpeg.ts';
 
 export interface DecoderOptions {
   /** Path of the ffmpeg program; undefined when there is none. */
   readonly ffmpeg: string | undefined;
   readonly maxSeconds: number;
+  /** The account of the directory that a file lies in; undefined where nothing counts it. */
+  readonly accountOf: (path: string) => DiskAccount | undefined;
 }
 
 /** The `decode` of an engine's context. Each call writes a WAV file of its own beside the recording; it goes with it. */
-export function createDecoder({ ffmpeg, maxSeconds }: DecoderOptions): EngineContext['decode'] {
+export function createDecoder({ ffmpeg, maxSeconds, accountOf }: DecoderOptions): EngineContext['decode'] {
   return async ({ path, container }, { signal }): Promise<Decoded> => {
     const job = { path, container, wavPath: join(dirname(path), `${randomUUID()}.wav`), maxSeconds };
-    if (ffmpeg !== undefined) return decodeWithFfmpeg(ffmpeg, job, { signal });
+    const account = accountOf(path);
+    if (ffmpeg !== undefined) return decodeWithFfmpeg(ffmpeg, job, { signal, account });
     // Loaded late: with ffmpeg installed nobody needs the decoders.
     const { decodeWithWasm } = await import('./wasm/index.ts');
-    const { durationMs } = await decodeWithWasm(job, { signal });
+    const { durationMs } = await decodeWithWasm(job, { signal, account });
     return { wavPath: job.wavPath, durationMs };
   };
 }

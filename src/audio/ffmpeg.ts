@@ -6,7 +6,7 @@ import { open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { EngineError, type Container, type Decoded } from '../../engines/contract.ts';
 import { findProgram, startProgram } from '../machine/programs.ts';
-import { tooLong, type DecodeJob } from './job.ts';
+import { tooLong, type DecodeJob, type DecodeOptions } from './job.ts';
 import { sampleRate, wavHeader } from './wav.ts';
 
 const demuxers: Readonly<Record<Container, string>> = {
@@ -28,8 +28,7 @@ const shell = findProgram('/bin/sh');
 
 const bytesPerSecond = sampleRate * 2;
 
-export interface FfmpegOptions {
-  readonly signal: AbortSignal;
+export interface FfmpegOptions extends DecodeOptions {
   readonly timeoutMs?: number;
   readonly cpuSeconds?: number;
 }
@@ -50,7 +49,7 @@ async function decodeInto(
   wav: FileHandle,
   ffmpeg: string,
   { path, container, wavPath, maxSeconds }: DecodeJob,
-  { signal, timeoutMs = 180_000, cpuSeconds = 120 }: FfmpegOptions,
+  { signal, account, timeoutMs = 180_000, cpuSeconds = 120 }: FfmpegOptions,
 ): Promise<Decoded> {
   const args = ffmpegArguments(path, container, maxSeconds);
   const [program, ...rest] = shell ? [shell, '-c', limits(cpuSeconds), 'sh', ffmpeg, ...args] : [ffmpeg, ...args];
@@ -58,7 +57,7 @@ async function decodeInto(
   const started = performance.now();
   const decoder = startProgram(program, rest, { signal, timeoutMs, cwd: dirname(wavPath) });
   const [bytes, exit] = await Promise.all([
-    writePcm(decoder.stdout, wav, maxSeconds, decoder.kill),
+    writePcm(decoder.stdout, wav, { maxSeconds, account, stop: decoder.kill }),
     decoder.exit,
   ]).finally(decoder.kill);
   await wav.write(wavHeader(bytes), 0, undefined, 0);
@@ -89,15 +88,19 @@ function ffmpegArguments(path: string, container: Container, maxSeconds: number)
   ];
 }
 
+interface Writing extends Pick<DecodeJob, 'maxSeconds'>, Pick<DecodeOptions, 'account'> {
+  readonly stop: () => void;
+}
+
 /** Writes what comes until it is longer than allowed; answers the number of PCM bytes. */
 async function writePcm(
   pcm: AsyncIterable<Buffer>,
   wav: FileHandle,
-  maxSeconds: number,
-  stop: () => void,
+  { maxSeconds, account, stop }: Writing,
 ): Promise<number> {
   let bytes = 0;
   for await (const chunk of pcm) {
+    account?.take(chunk.length);
     await wav.writeFile(chunk); // all of it: on a disk that fills up, `write` may stop in the middle and not say so
     bytes += chunk.length;
     if (bytes > maxSeconds * bytesPerSecond) {

@@ -1,5 +1,6 @@
 /** What every decoder is asked, and the refusal that they share. */
 import { EngineError, type Container } from '../../engines/contract.ts';
+import type { DiskAccount } from '../machine/disk-budget.ts';
 
 export interface DecodeJob {
   readonly path: string;
@@ -8,6 +9,12 @@ export interface DecodeJob {
   readonly wavPath: string;
   /** Longer recordings are refused while they are decoded: headers lie. */
   readonly maxSeconds: number;
+}
+
+export interface DecodeOptions {
+  readonly signal: AbortSignal;
+  /** Pays for what is written; absent: nothing counts it. */
+  readonly account?: DiskAccount | undefined;
 }
 
 export function tooLong(maxSeconds: number): EngineError {

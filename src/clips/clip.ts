@@ -1,17 +1,19 @@
 /** A clip on the disk, and how long it stays there. */
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { TemporaryDirectory } from '../../engines/contract.ts';
 import { unlessAborted, withDeadline } from '../deadline.ts';
+import type { AccountedDirectory } from '../machine/workspace.ts';
 import type { AudioType } from '../speech/speaker.ts';
 import { Spool, type Part } from './spool.ts';
 
 export interface ClipLimits {
   /** Milliseconds for which a complete clip is kept after it was last read, or completed. */
   readonly keepMs: number;
+  /** Milliseconds without progress after which a reader no longer counts. */
+  readonly stallMs: number;
   /** The largest clip, in bytes. */
   readonly clipBytes: number;
-  /** All clips together. The oldest complete ones go first, those that somebody reads after the others. */
+  /** All clips together; one caller may have half of it while others have any. */
   readonly totalBytes: number;
   /** Milliseconds that `settled` waits at most. */
   readonly holdMs: number;
@@ -35,27 +37,34 @@ export interface Clip {
   read(part: Part, signal: AbortSignal): AsyncGenerator<Uint8Array>;
 }
 
+export interface ClipOptions {
+  /** Whose share of the store it takes. */
+  readonly caller: string;
+  readonly mediaType: AudioType;
+  readonly directory: AccountedDirectory;
+  readonly limits: ClipLimits;
+  readonly expire: (clip: StoredClip) => void;
+}
+
 export class StoredClip implements Clip {
   readonly id = randomBytes(16).toString('base64url');
+  readonly caller: string;
   readonly mediaType: AudioType;
-  readonly #directory: TemporaryDirectory;
+  readonly #directory: AccountedDirectory;
   readonly #spool: Spool;
   readonly #limits: ClipLimits;
   readonly #expire: () => void;
   readonly #digest = createHash('sha256');
   readonly #settled = Promise.withResolvers<undefined>();
+  #taken = 0;
   #whole: WholeClip | undefined;
   #discarded: Promise<void> | undefined;
   #readers = 0;
+  #lastUsed = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  private constructor(
-    mediaType: AudioType,
-    directory: TemporaryDirectory,
-    spool: Spool,
-    limits: ClipLimits,
-    expire: (clip: StoredClip) => void,
-  ) {
+  private constructor({ caller, mediaType, directory, limits, expire }: ClipOptions, spool: Spool) {
+    this.caller = caller;
     this.mediaType = mediaType;
     this.#directory = directory;
     this.#spool = spool;
@@ -63,31 +72,34 @@ export class StoredClip implements Clip {
     this.#expire = () => expire(this);
   }
 
-  static async create(
-    mediaType: AudioType,
-    directory: TemporaryDirectory,
-    limits: ClipLimits,
-    expire: (clip: StoredClip) => void,
-  ): Promise<StoredClip> {
+  static async create(options: ClipOptions): Promise<StoredClip> {
+    const { directory } = options;
     try {
-      return new StoredClip(mediaType, directory, await Spool.create(join(directory.path, 'audio')), limits, expire);
+      return new StoredClip(options, await Spool.create(join(directory.path, 'audio')));
     } catch (error) {
       await directory[Symbol.asyncDispose]();
       throw error;
     }
   }
 
-  /** Complete, and read by nobody now. */
-  get idle(): boolean {
-    return this.#whole !== undefined && this.#readers === 0;
+  /** Somebody reads it and gets on. A reader that stalls protects nothing: it would cost others their clips for free. */
+  get isBeingRead(): boolean {
+    return this.#readers > 0 && performance.now() - this.#lastUsed < this.#limits.stallMs;
   }
 
+  /** Taken from the disk budget; some of it may still have to be written. */
   get bytes(): number {
-    return this.#spool.bytes;
+    return this.#taken;
   }
 
   get whole(): WholeClip | undefined {
     return this.#whole;
+  }
+
+  /** Called before the bytes are appended. Throws `storage-full`. */
+  take(bytes: number): void {
+    this.#directory.account.take(bytes);
+    this.#taken += bytes;
   }
 
   async append(piece: Uint8Array): Promise<void> {
@@ -97,9 +109,10 @@ export class StoredClip implements Clip {
 
   async complete(): Promise<void> {
     await this.#spool.complete();
-    this.#whole = { bytes: this.bytes, etag: `"${this.#digest.digest('base64url')}"` };
+    this.#whole = { bytes: this.#spool.bytes, etag: `"${this.#digest.digest('base64url')}"` };
     this.#settled.resolve(undefined);
-    this.#keep();
+    this.#lastUsed = performance.now();
+    if (!this.#discarded) this.#expireLater();
   }
 
   /** Removes the file; who reads it ends with the failure. */
@@ -118,12 +131,14 @@ export class StoredClip implements Clip {
 
   async *read(part: Part, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     this.#readers += 1;
-    clearTimeout(this.#timer);
     try {
-      yield* this.#spool.read(part, signal);
+      for await (const piece of this.#spool.read(part, signal)) {
+        this.#lastUsed = performance.now();
+        yield piece;
+      }
     } finally {
       this.#readers -= 1;
-      this.#keep();
+      this.#lastUsed = performance.now();
     }
   }
 
@@ -137,9 +152,12 @@ export class StoredClip implements Clip {
     }
   }
 
-  #keep(): void {
-    if (this.#discarded || !this.#whole || this.#readers > 0) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#expire, this.#limits.keepMs);
+  /** One timer, which looks again when the clip has been used meanwhile: a timer per piece would cost more. */
+  #expireLater(): void {
+    const { keepMs, stallMs } = this.#limits;
+    const idleSince = this.#lastUsed + (this.#readers > 0 ? stallMs : 0);
+    const left = idleSince + keepMs - performance.now();
+    if (left <= 0) this.#expire();
+    else this.#timer = setTimeout(() => this.#expireLater(), left);
   }
 }

@@ -4,14 +4,14 @@ import { ProblemError } from '../problems.ts';
 import type { Services } from '../services.ts';
 import { locate, parseRange } from './byte-range.ts';
 
-export const createSpeech: Handler<'createSpeech', Services> = async ({ body, signal }, { speakers, clips }) => {
+export const createSpeech: Handler<'createSpeech', Services> = async ({ body, signal }, { speakers, speechSpool }) => {
   const speaker = await speakers.choose({
     model: body.model,
     voice: body.voice_id,
     pointers: { model: '/model', voice: '/voice_id' },
   });
   const audio = await speaker.speak({ text: body.text, format: body.format ?? 'mp3' }, { signal });
-  return answer({ status: 200, mediaType: audio.mediaType, body: await clips.spool(audio, { signal }) });
+  return answer({ status: 200, mediaType: audio.mediaType, body: await speechSpool.spool(audio.audio, { signal }) });
 };
 
 export const listSpeechModels: Handler<'listSpeechModels', Services> = async (_request, { registry }) => {

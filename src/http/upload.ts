@@ -6,6 +6,8 @@ import multer from '@koa/multer';
 import { MulterError } from 'multer';
 import type { Recording } from '../../engines/contract.ts';
 import { mediaTypes, sniff } from '../audio/sniff.ts';
+import type { DiskAccount } from '../machine/disk-budget.ts';
+import type { AccountedDirectory } from '../machine/workspace.ts';
 import { ProblemError, invalid } from '../problems.ts';
 import { declaredLength, receive, type BodySource } from './body.ts';
 
@@ -32,11 +34,11 @@ export interface Form {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Stores the recording in `directory`, whose owner removes it. Throws what the caller did wrong. */
-export async function readForm(source: BodySource, directory: string): Promise<Form> {
+/** Stores the recording in `directory`, whose owner removes it. Throws what the caller did wrong, and `storage-full`. */
+export async function readForm(source: BodySource, { path: directory, account }: AccountedDirectory): Promise<Form> {
   if ((declaredLength(source.req) ?? 0) > maxRecordingBytes + frameBytes) throw tooLarge();
   const { fields, files } = await receive(source, (signal) =>
-    Promise.race([parse(source, { directory, signal }), overflow(source.req)]),
+    Promise.race([parse(source, { directory, signal }), overflow(source.req, { account, signal })]),
   );
   const file = theRecording(fields, files);
   return { file: await sniffed(file.path, file.size), fields: withoutEmpty(fields) };
@@ -74,15 +76,29 @@ async function parse({ req, res }: BodySource, { directory, signal }: Parsing): 
   return { fields: parsed.body ?? {}, files: parsed.files ?? [] };
 }
 
-/** multer reports a limit only after the whole body; this one rejects as soon as no valid body can be that long. */
-function overflow(req: IncomingMessage): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    let bytes = 0;
-    req.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > maxRecordingBytes + frameBytes) reject(tooLarge());
-    });
+interface Counting {
+  readonly account: DiskAccount;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Rejects as soon as no valid body can be that long (multer reports a limit only after the whole body), or the disk
+ * budget has no room for it.
+ */
+function overflow(req: IncomingMessage, { account, signal }: Counting): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  let bytes = 0;
+  req.on('data', (chunk: Buffer) => {
+    if (signal.aborted) return; // what still comes is not written
+    bytes += chunk.length;
+    try {
+      if (bytes > maxRecordingBytes + frameBytes) throw tooLarge();
+      account.take(chunk.length);
+    } catch (error) {
+      reject(error);
+    }
   });
+  return promise;
 }
 
 function theRecording(fields: Parsed['fields'], files: Parsed['files']): Parsed['files'][number] {

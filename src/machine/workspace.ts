@@ -4,20 +4,31 @@
  */
 import { mkdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { TemporaryDirectory } from '../../engines/contract.ts';
+import { DiskBudget, spaceOf, type AccountOptions, type DiskAccount } from './disk-budget.ts';
 
 const dayMs = 86_400_000;
 
+/** A directory whose files count. Disposing of it removes them and then releases their bytes. */
+export interface AccountedDirectory extends TemporaryDirectory {
+  readonly account: DiskAccount;
+}
+
 export interface Workspace {
   readonly path: string;
+  readonly disk: DiskBudget;
   /** A private directory (0700) that its caller disposes of. */
   directory(purpose: string): Promise<TemporaryDirectory>;
+  /** The same with an account of the disk budget. Throws `storage-full`. */
+  accountedDirectory(purpose: string, options?: AccountOptions): Promise<AccountedDirectory>;
+  /** The account of the directory that a file lies in; undefined where there is none. */
+  readonly accountOf: (file: string) => DiskAccount | undefined;
   [Symbol.dispose](): void;
 }
 
 /** Makes the directory below `root` and sweeps those of dead processes. */
-export async function createWorkspace(root: string): Promise<Workspace> {
+export async function createWorkspace(root: string, diskBytes?: number): Promise<Workspace> {
   mkdirSync(root, { recursive: true });
   await sweep(root);
   const path = join(root, nameOf(process.pid));
@@ -25,14 +36,36 @@ export async function createWorkspace(root: string): Promise<Workspace> {
   const remove = () => rmSync(path, { recursive: true, force: true });
   process.on('exit', remove);
   let disposed = false;
+  const disk = new DiskBudget({ bytes: diskBytes, space: () => spaceOf(root) });
+  const accounts = new Map<string, DiskAccount>();
+  const directory = async (purpose: string): Promise<TemporaryDirectory> => {
+    // After a day without work a sweep in another container may have taken it for a dead one's.
+    if (!disposed) await mkdir(path, { recursive: true, mode: 0o700 });
+    const own = await mkdtemp(join(path, `${purpose}-`));
+    return { path: own, [Symbol.asyncDispose]: () => rm(own, { recursive: true, force: true, maxRetries: 2 }) };
+  };
   return {
     path,
-    async directory(purpose) {
-      // After a day without work a sweep in another container may have taken it for a dead one's.
-      if (!disposed) await mkdir(path, { recursive: true, mode: 0o700 });
-      const own = await mkdtemp(join(path, `${purpose}-`));
-      return { path: own, [Symbol.asyncDispose]: () => rm(own, { recursive: true, force: true, maxRetries: 2 }) };
+    disk,
+    directory,
+    async accountedDirectory(purpose, options) {
+      const account = disk.open(options);
+      const made = await directory(purpose);
+      accounts.set(made.path, account);
+      return {
+        path: made.path,
+        account,
+        async [Symbol.asyncDispose]() {
+          accounts.delete(made.path);
+          try {
+            await made[Symbol.asyncDispose]();
+          } finally {
+            account[Symbol.dispose]();
+          }
+        },
+      };
     },
+    accountOf: (file) => accounts.get(dirname(file)),
     [Symbol.dispose]() {
       disposed = true;
       process.off('exit', remove);

@@ -23,6 +23,7 @@ export interface Settings {
   openaiBaseUrl?: string;
   logLevel: string;
   dataDir: string;
+  diskBudget?: number;
 }
 
 interface SettingRow {
@@ -177,6 +178,13 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     schema: text,
     description:
       'Where built programs, models and temporary files live; unset: ~/.local/share/parlance, and the temporary files in the system’s temporary directory',
+  },
+  diskBudget: {
+    env: 'DISK_BUDGET',
+    schema: { type: 'integer', minimum: 1_048_576 },
+    expects: 'must be an integer of at least 1048576 (bytes)',
+    description:
+      'Most that temporary files may take, in bytes; unset: 4 GiB, or half of what is free at the start if that is less',
   },
 };
 

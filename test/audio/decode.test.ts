@@ -18,7 +18,7 @@ async function upload(bytes: Uint8Array): Promise<Recording & { readonly directo
 }
 
 function decodesAgain(ffmpeg: () => string | undefined): void {
-  const decoder = () => createDecoder({ ffmpeg: ffmpeg(), maxSeconds: 60 });
+  const decoder = () => createDecoder({ ffmpeg: ffmpeg(), maxSeconds: 60, accountOf: () => undefined });
   const speech = toneWav({ words: ['alpha'], rate: 16_000 });
 
   test('decodes a recording again, and several times at once, each into a file of its own', async () => {

@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { speechFormats, type EngineContext, type Pcm, type SpeechFormat } from '../../engines/contract.ts';
 import { createEncoder } from '../../src/audio/encode/index.ts';
 import { takeSeat } from '../../src/audio/encode/workers.ts';
+import { DiskBudget, spaceOf } from '../../src/machine/disk-budget.ts';
 import { findProgram, requireProgram, run, describeWith } from '../support/programs.ts';
 import { processes } from '../support/proc.ts';
 import { startNode, until } from '../support/processes.ts';
@@ -18,6 +19,7 @@ const soonMs = 250;
 
 let directory: string;
 let encoder: Pick<EngineContext, 'formats' | 'encode'>;
+let disk: DiskBudget;
 
 const encoderWith = (ffmpeg: string | undefined) =>
   createEncoder({
@@ -26,10 +28,12 @@ const encoderWith = (ffmpeg: string | undefined) =>
       const path = await mkdtemp(join(directory, 'speech-'));
       return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
     },
+    openAccount: () => disk.open({ limit: 10_000_000 }),
   });
 
 beforeEach(async () => {
   directory = await temporaryDirectory();
+  disk = new DiskBudget({ bytes: 100_000_000, space: () => spaceOf(directory) });
   encoder = encoderWith(findProgram('ffmpeg'));
 });
 
@@ -168,6 +172,21 @@ describe('encode', () => {
       wav.length - 44,
     ]);
     expect(await readdir(directory)).toEqual([]);
+    expect(disk.used).toBe(0);
+  });
+
+  it('rejects with storage-full when a wav is larger than its limit, and releases its bytes', async () => {
+    await expect(collect(encode(tone(300), 'wav').audio)).rejects.toMatchObject({ code: 'storage-full' });
+    expect(disk.used).toBe(0);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('takes what a wav needs from the disk budget, and releases it when its reader returns', async () => {
+    const audio = encode(tone(30), 'wav').audio[Symbol.asyncIterator]();
+    await audio.next();
+    expect(disk.used).toBe(30 * 2 * sampleRate);
+    await audio.return?.();
+    expect(disk.used).toBe(0);
   });
 
   it.each(streamed)('gives the first bytes of %s while the sound goes on for ever', async (format) => {
@@ -202,6 +221,7 @@ describe('encode', () => {
     await expect(collect(encode(failing(), format).audio)).rejects.toBe(failure);
     await until('no child is left', () => children() === 0, soonMs);
     expect(await readdir(directory)).toEqual([]);
+    expect(disk.used).toBe(0);
   });
 
   it.each(formats)('ends %s with its caller, even while its samples hang', async (format) => {
@@ -225,6 +245,7 @@ describe('encode', () => {
     await until('all is left', () => left && children() === 0, soonMs);
     expect(sinceAborted()).toBeLessThan(soonMs);
     expect(await readdir(directory)).toEqual([]);
+    expect(disk.used).toBe(0);
     expect((await collect(encode(tone(1), format).audio)).length, 'the next one works').toBeGreaterThan(1000);
   });
 

@@ -1,17 +1,18 @@
 /** How long clips live, how much room they may take, and that nothing of them stays. */
-import { mkdtemp, readdir, readlink, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readlink, stat } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EngineError } from '../../engines/contract.ts';
-import { createClipStore, standardLimits, type ClipStore } from '../../src/clips/store.ts';
+import { runInScope } from '../../src/caller.ts';
+import { clipLimits, createClipStore, type ClipStore } from '../../src/clips/store.ts';
 import type { Clip, ClipLimits } from '../../src/clips/clip.ts';
 import { getSpeechClip } from '../../src/handlers/speech.ts';
+import { createWorkspace } from '../../src/machine/workspace.ts';
 import type { Services } from '../../src/services.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const noCaller = new AbortController().signal;
 const patience = { timeout: 10_000, interval: 5 };
-const lax: ClipLimits = { keepMs: 600_000, clipBytes: 1000, totalBytes: 1000, holdMs: 600_000 };
+const lax: ClipLimits = { keepMs: 600_000, stallMs: 600_000, clipBytes: 1000, totalBytes: 2000, holdMs: 600_000 };
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
 type Piece = number | (() => Promise<unknown>);
@@ -22,28 +23,42 @@ interface TestStore {
   make(bytes: number, signal?: AbortSignal): Promise<Clip>;
   /** Makes a clip of so many bytes each, with what is to be waited for between them. */
   begin(...pieces: readonly Piece[]): Promise<Clip>;
+  /** Makes a complete clip of so many bytes for a caller. */
+  makeFor(caller: string, bytes: number): Promise<Clip>;
+  beginFor(caller: string, ...pieces: readonly Piece[]): Promise<Clip>;
+  /** Those of them that are still there. */
+  left(...made: readonly Clip[]): Clip[];
   files(): Promise<string[]>;
+  /** Of the disk budget. */
+  bytesUsed(): number;
 }
 
-async function openStore(limits: Partial<ClipLimits> = {}): Promise<TestStore> {
-  const root = await temporaryDirectory();
-  const directory = async () => {
-    const path = await mkdtemp(join(root, 'clip-'));
-    return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
-  };
+async function openStore({
+  diskBytes,
+  ...limits
+}: Partial<ClipLimits> & { diskBytes?: number } = {}): Promise<TestStore> {
+  const workspace = await createWorkspace(await temporaryDirectory(), diskBytes);
+  onTestFinished(() => workspace[Symbol.dispose]());
+  const directory = () => workspace.accountedDirectory('clip', { holder: 'clips' });
   const clips = createClipStore({ directory, log: quiet, limits: { ...lax, ...limits } });
   onTestFinished(() => clips[Symbol.asyncDispose]());
   const create = (audio: AsyncIterable<Uint8Array>, signal = noCaller) =>
     clips.create({ mediaType: 'audio/mpeg', audio }, { signal, id: 'a-chat' });
+  const make: TestStore['make'] = async (bytes, signal) => {
+    const clip = await create(piecesOf(bytes), signal);
+    await clip.settled(noCaller);
+    return clip;
+  };
+  const begin: TestStore['begin'] = (...pieces) => create(piecesOf(...pieces));
   return {
     clips,
-    async make(bytes, signal) {
-      const clip = await create(piecesOf(bytes), signal);
-      await clip.settled(noCaller);
-      return clip;
-    },
-    begin: (...pieces) => create(piecesOf(...pieces)),
-    files: () => readdir(root),
+    make,
+    begin,
+    makeFor: (caller, bytes) => runInScope({ caller }, () => make(bytes)),
+    beginFor: (caller, ...pieces) => runInScope({ caller }, () => begin(...pieces)),
+    left: (...made) => made.filter(({ id }) => clips.find(id)),
+    files: () => readdir(workspace.path),
+    bytesUsed: () => workspace.disk.used,
   };
 }
 
@@ -57,6 +72,14 @@ async function* piecesOf(...pieces: readonly Piece[]): AsyncGenerator<Uint8Array
 function gate() {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   return { passed: () => promise, open: () => resolve(undefined) };
+}
+
+/** A reader that has taken one piece; it leaves with the test. */
+async function startReading(clip: Clip): Promise<AsyncGenerator<Uint8Array>> {
+  const reader = clip.read({ first: 0 }, noCaller);
+  onTestFinished(() => void reader.return(undefined));
+  await reader.next();
+  return reader;
 }
 
 async function lengthOf(sound: AsyncIterable<Uint8Array>): Promise<number> {
@@ -85,8 +108,16 @@ describe('the time of a clip', () => {
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(clips.find(clip.id)).toBe(clip);
     await reader.return(undefined);
+    await startReading(clip);
     expect(clips.find(clip.id)).toBe(clip);
+  });
+
+  test('runs out while a reader is stalled: it ends with a failure', async () => {
+    const { clips, make } = await openStore({ keepMs: 50, stallMs: 50 });
+    const clip = await make(10);
+    const reader = await startReading(clip);
     await expect.poll(() => clips.find(clip.id), patience).toBeUndefined();
+    await expect(reader.next()).rejects.toMatchObject({ code: 'clip-not-found' });
   });
 
   test('does not run while it is being made', async () => {
@@ -102,50 +133,57 @@ describe('the time of a clip', () => {
 
 describe('the room for clips', () => {
   test('is made by the oldest complete one', async () => {
-    const { clips, make, begin, files } = await openStore();
-    const growing = await begin(100, never);
-    const [first, second, third] = [await make(400), await make(400), await make(300)];
-    expect([growing, first, second, third].map(({ id }) => clips.find(id) !== undefined)).toEqual([
-      true,
-      false,
-      true,
-      true,
-    ]);
+    const { make, begin, left, files, bytesUsed } = await openStore();
+    const growing = await begin(200, never);
+    const [first, second, third] = [await make(800), await make(800), await make(600)];
+    expect(left(growing, first, second, third)).toEqual([growing, second, third]);
     expect(await files()).toHaveLength(3);
+    expect(bytesUsed()).toBe(1600);
   });
 
   test('is taken from readers only when there is no other: they see a broken transfer', async () => {
-    const { clips, make } = await openStore();
-    const heard = await make(500);
-    const reader = heard.read({ first: 0 }, noCaller);
-    await reader.next();
-    const idle = await make(400);
-    await make(400);
-    expect([heard, idle].map(({ id }) => clips.find(id) !== undefined)).toEqual([true, false]);
-    await make(700);
-    expect(clips.find(heard.id)).toBeUndefined();
+    const { make, left } = await openStore();
+    const heard = await make(1000);
+    const reader = await startReading(heard);
+    const idle = await make(800);
+    const heardToo = await make(800);
+    expect(left(heard, idle, heardToo)).toEqual([heard, heardToo]);
+    await startReading(heardToo);
+    const third = await make(800);
+    expect(left(heard, heardToo, third)).toEqual([heardToo, third]);
+    await expect(reader.next()).rejects.toMatchObject({ code: 'storage-full' });
+  });
+
+  test('is taken from a reader that has stalled as if it did not read', async () => {
+    const { make, left } = await openStore({ stallMs: 0 });
+    const stalled = await make(800);
+    const reader = await startReading(stalled);
+    const other = await make(800);
+    await make(800);
+    expect(left(stalled, other)).toEqual([other]);
     await expect(reader.next()).rejects.toMatchObject({ code: 'storage-full' });
   });
 
   test('is free at once, although a reader that does not read keeps the file open', async () => {
-    const { make } = await openStore({ clipBytes: 1_000_000, totalBytes: 1_000_000 });
+    const { make } = await openStore({ clipBytes: 1_000_000, totalBytes: 2_000_000, stallMs: 0 });
     const clip = await make(900_000);
-    const reader = clip.read({ first: 0 }, noCaller);
-    await reader.next();
+    const reader = await startReading(clip);
+    await make(900_000);
     await make(900_000);
     expect(await openFileSizes('clip-')).toEqual([0]);
     await reader.return(undefined);
   });
 
   test('that only clips in the making take up is storage-full for another one, which leaves nothing', async () => {
-    const { begin, files } = await openStore();
+    const { begin, files, bytesUsed } = await openStore();
     await begin(900, never);
     await expect(begin(200)).rejects.toMatchObject({ code: 'storage-full' });
     expect(await files()).toHaveLength(1);
+    expect(bytesUsed()).toBe(900);
   });
 
   test('of one clip is limited: the larger one fails and goes', async () => {
-    const { clips, begin, files } = await openStore();
+    const { clips, begin, files, bytesUsed } = await openStore();
     const { passed, open } = gate();
     const clip = await begin(900, passed, 101);
     const reading = expect(lengthOf(clip.read({ first: 0 }, noCaller))).rejects.toMatchObject({ code: 'storage-full' });
@@ -153,6 +191,63 @@ describe('the room for clips', () => {
     await reading;
     expect(clips.find(clip.id)).toBeUndefined();
     await expect.poll(files, patience).toEqual([]);
+    expect(bytesUsed()).toBe(0);
+  });
+
+  test('ends where the disk budget does: the oldest clip goes for a new one', async () => {
+    const { make, begin, left, bytesUsed } = await openStore({ diskBytes: 2000 });
+    const [first, second] = [await make(500), await make(400)];
+    const third = await make(300);
+    expect(left(first, second, third)).toEqual([second, third]);
+    expect(bytesUsed()).toBe(700);
+    await begin(300, never);
+    await expect(begin(701)).rejects.toMatchObject({ code: 'storage-full' });
+  });
+});
+
+describe('the share of a caller', () => {
+  test('is all of the store while others have nothing, and shrinks to half when they have', async () => {
+    const { makeFor, left } = await openStore();
+    const greedy = [await makeFor('a', 900), await makeFor('a', 900)];
+    const quiet = await makeFor('b', 600);
+    expect(left(...greedy, quiet)).toEqual([greedy[1], quiet]);
+    const more = await makeFor('a', 200);
+    expect(left(greedy[1]!, quiet, more)).toEqual([quiet, more]);
+  });
+
+  test('is what the caller himself loses first, however many clips he makes and leaves unread', async () => {
+    const { makeFor, left } = await openStore();
+    const quiet = await makeFor('b', 100);
+    for (let i = 0; i < 20; i++) {
+      const clip = await makeFor('a', 300);
+      await startReading(clip); // and never again
+    }
+    expect(left(quiet)).toEqual([quiet]);
+  });
+
+  test('is taken from the caller who holds most, whoever has the oldest clip, and even when he reads', async () => {
+    const { makeFor, left } = await openStore();
+    const oldest = await makeFor('b', 500);
+    const large = await makeFor('a', 900);
+    await startReading(large);
+    const [idle, next] = [await makeFor('c', 500), await makeFor('d', 400)];
+    expect(left(oldest, large, idle, next)).toEqual([oldest, idle, next]);
+  });
+
+  test('cannot grow at the cost of callers who hold less', async () => {
+    const { makeFor, beginFor, left } = await openStore();
+    const small = [await makeFor('b', 600), await makeFor('c', 600)];
+    await beginFor('a', 700, never);
+    await expect(beginFor('a', 200)).rejects.toMatchObject({ code: 'storage-full' });
+    expect(left(...small)).toEqual(small);
+  });
+
+  test('is at most half for clips in the making, which nobody can evict', async () => {
+    const { makeFor, beginFor, left } = await openStore();
+    await beginFor('a', 600, never);
+    await expect(beginFor('a', 600)).rejects.toMatchObject({ code: 'storage-full' });
+    const quiet = await makeFor('b', 900);
+    expect(left(quiet)).toEqual([quiet]);
   });
 });
 
@@ -160,8 +255,14 @@ test('the longest text that the contract permits has room, in the slowest langua
   const characters = 32_000;
   const secondsForOne = 0.49; // Japanese by espeak-ng, measured
   const bytesOfASecond = 48_000; // wav at 24 kHz
-  expect(standardLimits.clipBytes).toBeGreaterThan(characters * secondsForOne * bytesOfASecond);
-  expect(standardLimits.totalBytes).toBeGreaterThanOrEqual(2 * standardLimits.clipBytes);
+  const { clipBytes } = clipLimits(4 * 1024 ** 3); // the default
+  expect(clipBytes).toBeGreaterThan(characters * secondsForOne * bytesOfASecond);
+});
+
+test('clips take at most half of the disk budget and 2 GiB, and one clip half of that', () => {
+  const gibibyte = 1024 ** 3;
+  expect(clipLimits(gibibyte)).toMatchObject({ totalBytes: gibibyte / 2, clipBytes: gibibyte / 4 });
+  expect(clipLimits(100 * gibibyte)).toMatchObject({ totalBytes: 2 * gibibyte, clipBytes: gibibyte });
 });
 
 describe('a clip that cannot be made', () => {
@@ -216,58 +317,6 @@ describe('a clip that cannot be made', () => {
     await clips[Symbol.asyncDispose]();
     await expect(begin(10)).rejects.toMatchObject({ code: 'shutting-down' });
     expect(await files()).toEqual([]);
-  });
-});
-
-describe('a spool', () => {
-  const spool = ({ clips }: TestStore, pieces: readonly Piece[], signal = noCaller) =>
-    clips.spool({ mediaType: 'audio/mpeg', audio: piecesOf(...pieces) }, { signal });
-
-  test('takes everything whether or not its reader reads, and goes when it has been read', async () => {
-    const store = await openStore();
-    let isOver = false;
-    const spooled = await spool(store, [10, 20, () => Promise.resolve((isOver = true))]);
-    await expect.poll(() => isOver, patience).toBe(true);
-    expect(await store.files()).toHaveLength(1);
-    expect(await lengthOf(spooled)).toBe(30);
-    await expect.poll(store.files, patience).toEqual([]);
-  });
-
-  test('goes when its reader leaves, and ends what fills it', async () => {
-    const store = await openStore({ clipBytes: 1e9, totalBytes: 1e9 }); // it is filled until its reader has left
-    let isOver = false;
-    const audio: AsyncIterableIterator<Uint8Array> = {
-      [Symbol.asyncIterator]: () => audio,
-      next: () => (isOver ? never() : Promise.resolve({ done: false, value: Buffer.alloc(1) })),
-      return: () => {
-        isOver = true;
-        return Promise.resolve({ done: true, value: undefined });
-      },
-    };
-    const spooled = await store.clips.spool({ mediaType: 'audio/mpeg', audio }, { signal: noCaller });
-    for await (const _piece of spooled) break;
-    await expect.poll(() => isOver, patience).toBe(true);
-    await expect.poll(store.files, patience).toEqual([]);
-  });
-
-  test('goes with its caller, even if nobody has begun to read', async () => {
-    const store = await openStore();
-    const caller = new AbortController();
-    await spool(store, [10, never], caller.signal);
-    const whole = await spool(store, [10], caller.signal);
-    caller.abort(new Error('gone'));
-    await expect(whole[Symbol.asyncIterator]().next()).rejects.toThrow();
-    await expect.poll(store.files, patience).toEqual([]);
-  });
-
-  test('that fails tells its reader why, and nobody else', async () => {
-    const store = await openStore();
-    const { passed, open } = gate();
-    const spooled = await spool(store, [10, passed, () => Promise.reject(new Error('no voice'))]);
-    open();
-    await expect(lengthOf(spooled)).rejects.toThrow('no voice');
-    await expect(spool(store, [() => Promise.reject(new Error('no voice'))])).rejects.toThrow('no voice');
-    await expect.poll(store.files, patience).toEqual([]);
   });
 });
 

@@ -66,7 +66,9 @@ describeAsRoot('on a full disk', () => {
 
     function start(size: string, { program = programs['whisper-cli'], ...options }: ProcessOptions & Program = {}) {
       const config = `engines: { local: ${whisperEngine(models, ['tones'], { program })} }`;
-      return spawnService({ ...options, config, through: onDisk(size) });
+      // A budget that lets the disk itself come to its end.
+      const env = { DISK_BUDGET: '1000000000', ...options.env };
+      return spawnService({ ...options, env, config, through: onDisk(size) });
     }
 
     describe.each(Object.keys(decoders) as (keyof typeof decoders)[])('decoding by %s', (decoder) => {

@@ -68,6 +68,7 @@ const examples: Readonly<Record<Name, { env: string; fromEnv: unknown; yaml?: st
   openaiApiKey: { env: 'sk-1', fromEnv: 'sk-1' },
   openaiBaseUrl: { env: 'http://127.0.0.1:8000/v1', fromEnv: 'http://127.0.0.1:8000/v1' },
   dataDir: { env: '/var/voice', fromEnv: '/var/voice', yaml: '/srv/voice', fromFile: '/srv/voice' },
+  diskBudget: { env: '1048576', fromEnv: 1_048_576, yaml: '8589934592', fromFile: 8_589_934_592 },
 };
 const namesInFile = names.filter((name) => examples[name].yaml !== undefined);
 
@@ -295,6 +296,13 @@ describe('a wrong value', () => {
       },
       { env: 'TRANSCRIBE_TIMEOUT', name: 'transcribeTimeout', text: '86401', shown: '86401', allowed: count },
       { env: 'TRANSCRIBE_MAX_SECONDS', name: 'transcribeMaxSeconds', text: '0', shown: '0', allowed: count },
+      {
+        env: 'DISK_BUDGET',
+        name: 'diskBudget',
+        text: '4GiB',
+        shown: '"4GiB"',
+        allowed: 'must be an integer of at least 1048576 (bytes)',
+      },
       { env: 'ALLOW_OPEN', name: 'allowOpen', text: 'maybe', shown: '"maybe"', allowed: 'must be true or false' },
       {
         env: 'TRANSCRIBE_SETUP',

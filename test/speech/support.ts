@@ -230,11 +230,19 @@ export interface Reading {
   leave(): void;
 }
 
+export interface ReadingOptions {
+  readonly headers?: Record<string, string>;
+  readonly method?: string;
+  readonly body?: string;
+  /** Another one makes it another caller of a service in open mode. */
+  readonly localAddress?: string;
+}
+
 export async function startReading(
   url: string,
-  { headers = {}, method = 'GET', body }: { headers?: Record<string, string>; method?: string; body?: string } = {},
+  { headers = {}, method = 'GET', body, localAddress = '127.0.0.1' }: ReadingOptions = {},
 ): Promise<Reading> {
-  const sending = request(url, { method, headers });
+  const sending = request(url, { method, headers, localAddress });
   sending.end(body);
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     sending.once('response', resolve);

@@ -7,6 +7,7 @@ import {
   type SpeechFormat,
   type TemporaryDirectory,
 } from '../../../engines/contract.ts';
+import type { DiskAccount } from '../../machine/disk-budget.ts';
 import { interruptible } from './interruptible.ts';
 import { encodeOpus } from './opus.ts';
 import { encodeInThread } from './thread.ts';
@@ -16,6 +17,8 @@ export interface EncoderOptions {
   /** Path of the ffmpeg program, which makes opus; undefined when there is none. */
   readonly ffmpeg: string | undefined;
   readonly temporaryDirectory: () => Promise<TemporaryDirectory>;
+  /** For the bytes of one speech: wav is collected in a file. */
+  readonly openAccount: () => DiskAccount;
 }
 
 const mediaTypes: Readonly<Record<SpeechFormat, string>> = {
@@ -28,11 +31,12 @@ const mediaTypes: Readonly<Record<SpeechFormat, string>> = {
 export function createEncoder({
   ffmpeg,
   temporaryDirectory,
+  openAccount,
 }: EncoderOptions): Pick<EngineContext, 'formats' | 'encode'> {
   const formats = speechFormats.filter((format) => format !== 'opus' || ffmpeg !== undefined);
 
   function start(format: SpeechFormat, pcm: Pcm, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    if (format === 'wav') return encodeWav(pcm, temporaryDirectory, signal);
+    if (format === 'wav') return encodeWav(pcm, { temporaryDirectory, openAccount, signal });
     if (format !== 'opus') return encodeInThread(pcm, format, signal);
     if (ffmpeg !== undefined) return encodeOpus(pcm, ffmpeg, signal);
     throw new EngineError('format-not-supported', `opus needs ffmpeg; without it there are ${formats.join(', ')}.`);

@@ -2,20 +2,29 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pcm, TemporaryDirectory } from '../../../engines/contract.ts';
+import type { DiskAccount } from '../../machine/disk-budget.ts';
 import { wavHeader } from '../wav.ts';
+
+export interface WavOptions {
+  readonly temporaryDirectory: () => Promise<TemporaryDirectory>;
+  /** For the bytes of one speech. */
+  readonly openAccount: () => DiskAccount;
+  readonly signal: AbortSignal;
+}
 
 const chunkBytes = 262_144;
 
 /** An hour of speech is 160 MB: it never lies in memory as a whole. */
 export async function* encodeWav(
   { sampleRate, samples }: Pcm,
-  temporaryDirectory: () => Promise<TemporaryDirectory>,
-  signal: AbortSignal,
+  { temporaryDirectory, openAccount, signal }: WavOptions,
 ): AsyncGenerator<Uint8Array> {
+  using account = openAccount();
   await using file = await openNameless(temporaryDirectory);
   let dataBytes = 0;
   await file.writeFile(wavHeader(0, sampleRate));
   for await (const chunk of gathered(samples)) {
+    account.take(chunk.length);
     await file.writeFile(chunk);
     dataBytes += chunk.length;
   }

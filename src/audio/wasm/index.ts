@@ -6,9 +6,9 @@ import { rm } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { EngineError } from '../../../engines/contract.ts';
-import type { DecodeJob } from '../job.ts';
+import type { DecodeJob, DecodeOptions } from '../job.ts';
 import { undecodable } from './failures.ts';
-import type { Answer } from './worker.ts';
+import type { Answer, Request } from './worker.ts';
 
 const deadlineMs = 120_000;
 
@@ -26,26 +26,35 @@ const workerUrl = new URL(`./worker${extname(import.meta.url)}`, import.meta.url
  */
 export async function decodeWithWasm(
   job: DecodeJob,
-  { signal }: { signal: AbortSignal },
+  { signal, account }: DecodeOptions,
 ): Promise<{ durationMs: number }> {
   signal.throwIfAborted();
   const worker = new Worker(workerUrl, { workerData: job, resourceLimits, env: {} });
   try {
-    return resultOf(await answerOf(worker, signal).finally(() => worker.terminate()));
+    return resultOf(await answerOf(worker, { signal, account }).finally(() => worker.terminate()));
   } catch (error) {
     await rm(job.wavPath, { force: true });
     throw error;
   }
 }
 
-function answerOf(worker: Worker, signal: AbortSignal): Promise<Answer> {
+function answerOf(worker: Worker, { signal, account }: DecodeOptions): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const fail = (cause?: unknown): void => reject(undecodable('the decoder failed on it', cause));
   const abort = (): void => reject(signal.reason);
   const deadline = setTimeout(() => {
     reject(new EngineError('engine-timeout', 'The recording took too long to decode.'));
   }, deadlineMs);
-  worker.once('message', resolve).once('error', fail).once('exit', fail);
+  const onMessage = (message: Answer | Request): void => {
+    if (!('needs' in message)) return resolve(message);
+    try {
+      account?.take(message.needs);
+      worker.postMessage('go on');
+    } catch (error) {
+      reject(error);
+    }
+  };
+  worker.on('message', onMessage).once('error', fail).once('exit', fail);
   signal.addEventListener('abort', abort);
   return promise.finally(() => {
     clearTimeout(deadline);

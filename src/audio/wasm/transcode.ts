@@ -8,9 +8,17 @@ import { assertPlausible, mixDown, type Pcm } from './pcm.ts';
 import { Resampler } from './resample.ts';
 import { WavWriter } from './wav-writer.ts';
 
-export async function transcode({ path, container, wavPath, maxSeconds }: DecodeJob): Promise<{ durationMs: number }> {
+/** How much is asked for at a time: two seconds of sound, which the writer collects before it writes. */
+const stepBytes = 65_536;
+
+export async function transcode(
+  { path, container, wavPath, maxSeconds }: DecodeJob,
+  take: (bytes: number) => Promise<void>,
+): Promise<{ durationMs: number }> {
   const wav = new WavWriter(wavPath);
+  let taken = 0;
   for await (const samples of resampled(untilDamaged(await decode(path, container)))) {
+    for (; taken < 2 * (wav.samples + samples.length); taken += stepBytes) await take(stepBytes);
     wav.write(samples);
     if (wav.samples > maxSeconds * sampleRate) throw tooLong(maxSeconds);
   }

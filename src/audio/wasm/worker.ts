@@ -1,4 +1,5 @@
 /** The thread that decodes one recording, says how that ended, and ends. */
+import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { EngineError, type Container, type EngineErrorCode } from '../../../engines/contract.ts';
 import type { DecodeJob } from '../job.ts';
@@ -10,6 +11,11 @@ export type Answer =
   | { readonly durationMs: number }
   | { readonly code: EngineErrorCode; readonly message: string; readonly cause: string };
 
+/** Bytes that it is about to write. It goes on at the first message; where they are refused, it is terminated. */
+export interface Request {
+  readonly needs: number;
+}
+
 /** The decoders write to the console what they could not decode. */
 let complaint = '';
 console.error = console.warn = (...words: unknown[]) => {
@@ -17,7 +23,13 @@ console.error = console.warn = (...words: unknown[]) => {
 };
 
 const job = workerData as DecodeJob;
-parentPort?.postMessage(await transcode(job).catch((error: unknown) => toAnswer(error, job.container)));
+parentPort?.postMessage(await transcode(job, take).catch((error: unknown) => toAnswer(error, job.container)));
+
+async function take(bytes: number): Promise<void> {
+  if (!parentPort) return;
+  parentPort.postMessage({ needs: bytes } satisfies Request);
+  await once(parentPort, 'message');
+}
 
 function toAnswer(error: unknown, container: Container): Answer {
   const { code, message, cause } = toEngineError(error, container);

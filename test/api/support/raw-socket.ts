@@ -16,9 +16,10 @@ export interface RawConnection extends Disposable {
   readonly closed: Promise<void>;
 }
 
-export async function connectRaw(url: string): Promise<RawConnection> {
+/** `localAddress`, such as 127.0.0.2, makes it another caller of a service in open mode. */
+export async function connectRaw(url: string, localAddress = '127.0.0.1'): Promise<RawConnection> {
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
+  const socket = connect({ port: Number(port), host: hostname, localAddress });
   await once(socket, 'connect');
   let received = '';
   let unread = '';
