@@ -1,5 +1,6 @@
 /** The one table of problem codes, and the one place that decides what of a failure a caller may read. */
 import { EngineError } from '../engines/contract.ts';
+import { isAtMachineLimit } from './machine/limits.ts';
 import type { AnyAnswer, ProblemCode, Schemas } from './operations.ts';
 
 interface ProblemKind {
@@ -120,7 +121,7 @@ export function problemAnswer(error: unknown, requestId: string): AnyAnswer & { 
 }
 
 function readable(thrown: unknown) {
-  const error = isDiskFull(thrown) ? diskFull : thrown;
+  const error = isDiskFull(thrown) ? diskFull : isAtMachineLimit(thrown) ? atMachineLimit : thrown;
   if (error instanceof ProblemError) {
     return {
       code: error.code,
@@ -148,6 +149,11 @@ function readable(thrown: unknown) {
 const diskFull = new ProblemError(
   'storage-full',
   'The disk of the service is full: it has no room for what this request needs.',
+);
+
+const atMachineLimit = new ProblemError(
+  'overloaded',
+  'The service has no file descriptors, processes or threads left for this request; try again later.',
 );
 
 /** Whoever runs into it, and however it was wrapped on its way here. */

@@ -5,7 +5,14 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createInterface } from 'node:readline';
-import type { ProgramCall, ProgramExit, RunningProgram, StreamingCall } from '../../engines/contract.ts';
+import {
+  EngineError,
+  type ProgramCall,
+  type ProgramExit,
+  type RunningProgram,
+  type StreamingCall,
+} from '../../engines/contract.ts';
+import { isAtMachineLimit } from './limits.ts';
 
 export interface StartedProgram {
   /** Whoever starts a program reads this to its end. */
@@ -60,7 +67,10 @@ export function adopt(child: ChildProcess): () => void {
   return end;
 }
 
-/** Starts a program without a shell. Throws when there is none, and the signal's reason when it has been aborted already. */
+/**
+ * Starts a program without a shell. Throws when there is none, `overloaded` when no file descriptors are left for it,
+ * and the signal's reason when it has been aborted already.
+ */
 export function startProgram(program: string, args: readonly string[], options: ProgramCall): StartedProgram {
   const child = spawnProgram(program, args, options, 'ignore');
   const { stdout, stderr } = child;
@@ -78,9 +88,28 @@ function spawnProgram(program: string, args: readonly string[], options: Program
     env: { ...Object.fromEntries(inherited.map((name) => [name, process.env[name]])), ...options.env },
     stdio: [stdin, 'pipe', 'pipe'],
     detached: true, // a process group of its own, so that its children end with it
-  }) as Child;
+  });
+  child.on('error', ignore); // comes later, and without a listener it would end the service
+  if (!hasPipes(child)) throw notStarted(program, outOfDescriptors());
   running.add(child);
   return child;
+}
+
+/** Out of file descriptors, `spawn` returns a child without pipes, and reports the error only later. */
+function hasPipes(child: ChildProcess): child is Child {
+  const { stdout, stderr } = child as { readonly stdout?: unknown; readonly stderr?: unknown };
+  return stdout !== undefined && stderr !== undefined;
+}
+
+function outOfDescriptors(): Error {
+  return Object.assign(new Error('spawn returned a child without pipes'), { code: 'EMFILE' });
+}
+
+function notStarted(program: string, cause: Error): Error {
+  const error = new Error(`${program} could not be started`, { cause });
+  if (!isAtMachineLimit(cause)) return error;
+  const message = 'The service cannot start another program now; try again later.';
+  return new EngineError('overloaded', message, { cause: error, retryAfter: 1 });
 }
 
 /** Runs a program to its end and keeps the last 64 KB of what it says. */
@@ -155,7 +184,7 @@ async function watch(child: Child, program: string, { signal, timeoutMs }: Progr
   const stderr = tail(child.stderr);
   try {
     const exit = await new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
-      child.once('error', (cause) => reject(new Error(`${program} could not be started`, { cause })));
+      child.once('error', (cause) => reject(notStarted(program, cause)));
       child.once('close', (code, killedBy) => resolve({ code, signal: killedBy }));
     });
     signal.throwIfAborted();

@@ -68,7 +68,12 @@ function toFloat(samples: Int16Array): Float32Array {
   return Float32Array.from(samples, (sample) => sample / 32_768);
 }
 
+/** A failure is not remembered: the next call tries again. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
-  return () => (made ??= make());
+  return () =>
+    (made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    }));
 }

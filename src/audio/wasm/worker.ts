@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { EngineError, type Container, type EngineErrorCode } from '../../../engines/contract.ts';
+import { isAtMachineLimit } from '../../machine/limits.ts';
 import type { DecodeJob } from '../job.ts';
 import { isSystemError, undecodable } from './failures.ts';
 import { transcode } from './transcode.ts';
@@ -38,6 +39,11 @@ function toAnswer(error: unknown, container: Container): Answer {
 
 function toEngineError(error: unknown, container: Container): EngineError {
   if (EngineError.is(error)) return error;
+  if (isAtMachineLimit(error)) {
+    return new EngineError('overloaded', 'The service cannot decode another recording now; try again later.', {
+      cause: error,
+    });
+  }
   if (!isSystemError(error)) return undecodable(`the ${container} file is damaged`, error);
   if (error.code === 'ENOSPC' || error.code === 'EDQUOT') {
     return new EngineError('storage-full', 'The server has no room left to decode the recording.', { cause: error });

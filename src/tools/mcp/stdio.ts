@@ -58,6 +58,8 @@ export class StdioTransport implements Transport {
     const { program, args, env, cwd } = this.#options;
     const [command, ...rest] = endingWithParent(program, args);
     const child = spawn(command, rest, { cwd, env, stdio: 'pipe', detached: true });
+    // It was not started, and out of file descriptors it has no pipes either: rejects with the reason.
+    if (child.pid === undefined) await once(child, 'spawn');
     this.#child = child;
     this.#kill = adopt(child);
     this.#gone = new Promise((resolve) => child.once('exit', resolve).once('error', resolve));

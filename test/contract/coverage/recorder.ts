@@ -4,7 +4,7 @@
  * for by `Prefer: code=...` is made of the contract's example and proves nothing: it is not noted.
  */
 import { subscribe } from 'node:diagnostics_channel';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, openSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 
@@ -43,10 +43,12 @@ export function recordAnswers(port?: number): void {
 
 function createNotes(file: string): (line: string) => void {
   const noted = new Set<string>();
+  let descriptor: number | undefined; // kept open, for services that run out of them
   return (line) => {
     if (noted.has(line)) return;
     noted.add(line);
-    appendFileSync(file, `${line}\n`); // at once: a process may be killed
+    descriptor ??= openSync(file, 'a');
+    appendFileSync(descriptor, `${line}\n`); // at once: a process may be killed
   };
 }
 
