@@ -425,7 +425,31 @@ export class EngineError extends Error {
 
   /** By brand, not by class: an engine from another package brings its own copy of this file. */
   static is(error: unknown): error is EngineError {
-    return typeof error === 'object' && error !== null && brand in error;
+    return hasBrand(error, brand);
+  }
+}
+
+const optionsBrand = Symbol.for('parlance.options-error');
+
+/**
+ * Thrown by `create()` for options that contradict each other in a way that no JSON Schema can say. It stops the start;
+ * the message says which option is wrong, and what is right.
+ */
+export class OptionsError extends Error {
+  override readonly name = 'OptionsError';
+  readonly [optionsBrand] = true;
+
+  /** By brand, as for `EngineError`. */
+  static is(error: unknown): error is OptionsError {
+    return hasBrand(error, optionsBrand);
+  }
+}
+
+function hasBrand(error: unknown, mark: symbol): boolean {
+  try {
+    return typeof error === 'object' && error !== null && mark in error;
+  } catch {
+    return false; // a Proxy whose trap throws
   }
 }
 

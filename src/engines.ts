@@ -1,7 +1,7 @@
 /** Opens the engines of the settings, and the directory that they work in. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRegistry, type Registry } from '../engines/registry.ts';
+import { createRegistry, type Registry, type RegistryOptions } from '../engines/registry.ts';
 import { createEngineContexts, type ParentLogger } from './engine-context.ts';
 import { createWorkspace, type Workspace } from './machine/workspace.ts';
 import { SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
@@ -12,7 +12,12 @@ export interface OpenEngines extends AsyncDisposable {
 }
 
 /** Throws a `RegistryError` or a `SettingsError`. */
-export async function openEngines(settings: LoadedSettings, env: Environment, log: ParentLogger): Promise<OpenEngines> {
+export async function openEngines(
+  settings: LoadedSettings,
+  env: Environment,
+  log: ParentLogger,
+  guarding: Pick<RegistryOptions, 'limits' | 'guard'> = {},
+): Promise<OpenEngines> {
   const root = settings.dataDirIsNamed ? join(settings.dataDir, 'tmp') : tmpdir();
   const workspace = await createWorkspace(root).catch((cause: unknown) => {
     throw new SettingsError(`DATA_DIR: ${root} cannot be used: ${(cause as Error).message}`, { cause });
@@ -28,6 +33,7 @@ export async function openEngines(settings: LoadedSettings, env: Environment, lo
         ...(ttsModel !== undefined && { speech: ttsModel }),
       },
       contextFor: createEngineContexts({ settings, env, log, workspace }),
+      ...guarding,
     });
     return {
       registry,

@@ -1,6 +1,6 @@
 /** Builds the service out of its settings: registry, services, backend, app, server; and ends it again. */
 import { getHeapStatistics } from 'node:v8';
-import type { Registry } from '../engines/registry.ts';
+import type { GuardLimits, Registry } from '../engines/registry.ts';
 import { createApp, type RequestListener } from './app.ts';
 import { createBackend } from './backend.ts';
 import { createClipStore } from './clips/store.ts';
@@ -31,6 +31,8 @@ export interface ServiceOptions {
   readonly streamHoldMs?: number;
   /** Milliseconds of silence before a stream says that it lives; fifteen seconds when absent. */
   readonly heartbeatMs?: number;
+  /** How long engines may take, where it is not the usual. */
+  readonly engineLimits?: Partial<GuardLimits> | undefined;
 }
 
 /** The service without a socket: for a server of somebody else's, and for ours. */
@@ -77,7 +79,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 /** Throws a `RegistryError`. Disposing of it ends what is at work and the engines with it. */
 export async function openApp(options: ServiceOptions): Promise<App> {
-  const engines = await openEngines(options.settings, options.env, options.log);
+  const { settings, env, log, engineLimits: limits } = options;
+  const engines = await openEngines(settings, env, log, { limits });
   try {
     return await buildApp(options, engines);
   } catch (error) {

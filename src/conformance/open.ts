@@ -22,7 +22,7 @@ export function openerOf(use: string, baseDir: string): Subject['open'] {
       const { PATH, HOME, FFMPEG } = process.env;
       const env = { PATH, HOME, FFMPEG, DATA_DIR: join(directory, 'data') };
       const settings = { ...loadSettings(env, directory), engines: { subject: { ...options, use } }, baseDir };
-      const engines = await openEngines(settings, env, pino({ level: 'silent' }));
+      const engines = await openEngines(settings, env, pino({ level: 'silent' }), { guard: false });
       return {
         registry: engines.registry,
         leftovers: async () => [...(await readdir(engines.workspace.path)), ...(await readdir(temporary.path))],
