@@ -154,6 +154,15 @@ export class Registry {
     const lists = await Promise.all(instances.map(({ guarded }) => guarded.engine.models()));
     const last = this.#served[capability];
     if (last && lists.every((list, index) => list === last.lists[index])) return last.models;
+    return this.#serve(capability, instances, lists);
+  }
+
+  #serve<C extends Capability>(
+    capability: C,
+    instances: readonly Instance[],
+    lists: Served<C>['lists'],
+  ): readonly ServedModel<C>[] {
+    const last: Served<C> | undefined = this.#served[capability];
     const all = toServed<C>(instances, lists);
     const models = withoutRivals(all, last?.models ?? []);
     const kept = new Set(models);
@@ -208,6 +217,7 @@ export class Registry {
       }
       owners.set(id, instance);
     }
+    if (mistakes.length === 0) this.#serve(capability, instances, lists);
     const named = this.#defaults[capability];
     if (named === undefined || this.#mayServe(capability, named) || models.length === 0) return mistakes;
     if (!this.defaultOf(capability, models)) {

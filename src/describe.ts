@@ -15,13 +15,13 @@ export async function describeService({ url, registry }: Service): Promise<strin
   for (const capability of capabilities) {
     const { models } = await listModels(registry, capability);
     const title = titles[capability].padEnd(14);
-    const failures = registry.failuresOf(capability).map(describeFailure);
-    if (models.length === 0 && failures.length === 0) {
-      lines.push(`  ${title} ${nothing(registry.instancesFor(capability))}`);
-    }
     for (const model of models) {
       const { id, available, reason } = await toEntry(model);
       lines.push(`  ${title} ${id}: ${available ? 'works' : reason}`);
+    }
+    const failures = registry.failuresOf(capability).map(describeFailure);
+    if (models.length === 0 && failures.length === 0) {
+      lines.push(`  ${title} ${nothing(registry.instancesFor(capability))}`);
     }
     lines.push(...failures.map((failure) => `  ${title} ${failure}`));
   }

@@ -12,8 +12,8 @@ export interface GuardLimits {
   /** The pause before a question is asked again whose last answer was a failure. */
   readonly retryMs: number;
   /**
-   * The longest wait for an event of a chat. Nothing may happen while a tool runs, for up to 3600 s by the settings of
-   * MCP servers; so this one only ends what would never end.
+   * The longest wait for an event of a chat. Nothing may happen while a tool runs, which takes up to 3600 s where the
+   * settings of an MCP server say so; engines have shorter deadlines of their own. This one ends what would never end.
    */
   readonly chatIdleMs: number;
   /** From the abort of a call until it is given up, when the engine does not end it. */
