@@ -4,6 +4,11 @@
  * An engine is a module whose default export is `defineEngine({...})`, or a list of such. It imports nothing
  * of the service but this file; whatever else it needs arrives in its `EngineContext`.
  *
+ * The service guards every function of an engine. One that throws what is no `EngineError`, returns what its type does
+ * not allow, or takes longer than its deadline costs its own entry (`engine-failed`) or its own call (`engine-failed`,
+ * `engine-timeout`), and the log has the cause. Out of reach are a loop that never yields, `process.exit()`, and errors
+ * that are thrown where nobody waits (a timer, a listener, a promise that is not returned): these end the service.
+ *
  * Version 1 grows only by what is optional: an engine that works today works with every service of version 1. What
  * would break one is version 2, and a service names the versions that it takes.
  */
@@ -19,6 +24,10 @@ export interface EngineDefinition<C extends Capability = Capability, Options = u
   readonly capability: C;
   /** JSON Schema (2020-12) of the engine's settings, without `use`. Checked at start. */
   readonly options: OptionsSchema;
+  /**
+   * Throws an `OptionsError` for options that are wrong in a way that the schema cannot say: it stops the start. After any
+   * other failure, and after 30 s, the service starts without the instance, unless it is the only one.
+   */
   create(options: Options, context: EngineContext): Engines[C] | Promise<Engines[C]>;
 }
 
@@ -39,15 +48,26 @@ export interface Engines {
 
 /** What every engine has, whatever it can do. The optional methods are abilities that not every engine needs. */
 export interface Engine {
-  /** The entries it serves now. Called for every listing: answer from memory. */
+  /**
+   * The entries it serves now, each id once. Called for every listing and every request: answer from memory. The first
+   * call has 10 s, every other one 1 s; when it fails, the last list stands (at first there is none), and it is asked
+   * again after 5 s.
+   */
   models(): Promise<readonly ModelEntry[]>;
-  /** Whether the model can work: free of charge, without side effects, within milliseconds. */
+  /**
+   * Whether the model can work: free of charge, without side effects, within milliseconds. It has 1 s. When it fails, its
+   * last good answer stands for 30 s; after that the model is `engine-failed`, and it is asked again every 5 s. Calls at
+   * the same time may share an answer. An `EngineError` with the code `unknown-model` is an answer.
+   */
   availability(modelId: string): Promise<Availability>;
-  /** Fetches and builds what the engine needs but does not find. Runs in the background of a start, or as `npm run setup`. */
+  /**
+   * Fetches and builds what the engine needs but does not find. Runs in the background of a start, or as `npm run setup`.
+   * The message of what it throws is shown at the terminal. After an abort it has 5 s to end.
+   */
   prepare?(call: PrepareCall): Promise<void>;
-  /** What was found on this machine and what is missing, for `npm run doctor`. */
+  /** What was found on this machine and what is missing, for `npm run doctor`. It has 30 s. */
   inspect?(): Promise<readonly Finding[]>;
-  /** Ends whatever the engine still runs. */
+  /** Ends whatever the engine still runs. It has 5 s. */
   [Symbol.asyncDispose]?(): Promise<void>;
 }
 
@@ -83,7 +103,7 @@ export const availabilityCodes = [
   'upstream-unreachable',
   'preparing',
   'busy',
-  /** The service's word for an engine that throws or never answers; an engine has no use for it. */
+  /** The service's word for an engine that throws or never answers; an engine must not say it itself. */
   'engine-failed',
 ] as const;
 export type AvailabilityCode = (typeof availabilityCodes)[number];
@@ -144,7 +164,7 @@ export interface TranscriptionCall {
 }
 
 export interface TranscriptionEngine extends Engine {
-  /** Rejects with an `EngineError`, or with the signal's reason when it was aborted. */
+  /** Rejects with an `EngineError`, or with the signal's reason within 250 ms of its abort: then it is no longer awaited. */
   transcribe(call: TranscriptionCall, { signal }: { signal: AbortSignal }): Promise<Transcript>;
 }
 
@@ -223,7 +243,10 @@ export type AgentEvent =
   | { readonly type: 'completed'; readonly result: ChatResult };
 
 export interface ChatEngine extends Engine {
-  /** The run's events; exactly one `completed`, always last. A failure is thrown as an `EngineError`. */
+  /**
+   * The run's events; exactly one `completed`, always last. A failure is thrown as an `EngineError`. A wait of 2 hours for
+   * the next event ends the run with `engine-timeout`; time in which nobody reads does not count.
+   */
   complete(
     call: ChatCall,
     options: { readonly signal: AbortSignal; readonly tools: readonly Tool[] },
@@ -432,7 +455,31 @@ export class EngineError extends Error {
 
   /** By brand, not by class: an engine from another package brings its own copy of this file. */
   static is(error: unknown): error is EngineError {
-    return typeof error === 'object' && error !== null && brand in error;
+    return hasBrand(error, brand);
+  }
+}
+
+const optionsBrand = Symbol.for('parlance.options-error');
+
+/**
+ * Thrown by `create()` for options that contradict each other in a way that no JSON Schema can say. It stops the start;
+ * the message says which option is wrong, and what is right.
+ */
+export class OptionsError extends Error {
+  override readonly name = 'OptionsError';
+  readonly [optionsBrand] = true;
+
+  /** By brand, as for `EngineError`. */
+  static is(error: unknown): error is OptionsError {
+    return hasBrand(error, optionsBrand);
+  }
+}
+
+function hasBrand(error: unknown, mark: symbol): boolean {
+  try {
+    return typeof error === 'object' && error !== null && mark in error;
+  } catch {
+    return false; // a Proxy whose trap throws
   }
 }
 

@@ -8,7 +8,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import {
-  EngineError,
+  OptionsError,
   type Availability,
   type Capability,
   type Engine,
@@ -16,10 +16,16 @@ import {
   type EngineDefinition,
   type Engines,
   type Finding,
+  type Logger,
   type ModelEntry,
   type PrepareCall,
 } from './contract.ts';
+import { dispose, failedEngine, guardEngine, hasFunction, unguarded, within, type Guarded } from './guard/guard.ts';
+import { readable } from './guard/failures.ts';
+import { defaultLimits, type GuardLimits } from './guard/limits.ts';
 import { describeErrors, explainable } from './schema-errors.ts';
+
+export type { GuardLimits };
 
 export const capabilities = ['transcription', 'chat', 'speech'] as const satisfies readonly Capability[];
 
@@ -40,6 +46,10 @@ export interface RegistryOptions {
   readonly defaults: Readonly<Partial<Record<Capability, string>>>;
   /** What an instance is lent. */
   readonly contextFor: (instance: string) => EngineContext;
+  /** How long engines may take, where it is not the usual. */
+  readonly limits?: Partial<GuardLimits> | undefined;
+  /** False only for the conformance kit, which has to see what an engine really does: nothing of it is contained. */
+  readonly guard?: boolean | undefined;
 }
 
 /** A model that a request may name, and the engine that serves it. */
@@ -62,37 +72,40 @@ export class RegistryError extends Error {
 interface Instance {
   readonly name: string;
   readonly capability: Capability;
-  readonly engine: Engine;
+  readonly guarded: Guarded;
+  readonly log: Logger;
 }
+
+/** Something that an engine fails at. */
+export interface EngineFailure {
+  readonly instance: string;
+  readonly finding: Finding;
+}
+
+/** As in the contract of the API. */
+const longestId = 256;
 
 const builtInFolder = import.meta.dirname;
 
 /** Throws a `RegistryError`; no engine is left running then. */
 export async function createRegistry(options: RegistryOptions): Promise<Registry> {
-  const instances: Instance[] = [];
+  // Together, so that slow ones do not add up.
+  const opened = await Promise.all(
+    listInstances(options.instances).map(async (listed) => ({ ...listed, ...(await openInstance(listed, options)) })),
+  );
+  const instances = opened.flatMap((one) => one.instances);
   const registry = new Registry(instances, options.defaults);
-  const mistakes: string[] = [];
-  const noting = async (work: () => Promise<void>) => {
-    try {
-      await work();
-    } catch (error) {
-      if (!(error instanceof RegistryError)) throw error;
-      mistakes.push(error.message);
-    }
-  };
   try {
-    for (const { name, place, settings } of listInstances(options.instances)) {
-      await noting(async () => {
-        for await (const engine of createEngines(place, settings, name, options)) {
-          const hasTwin = instances.some((one) => one.name === name && one.capability === engine.capability);
-          instances.push({ name, ...engine });
-          // Listings and discovered ids would not tell two apart.
-          if (hasTwin) throw refusal(name, `two engines for ${engine.capability}; give each a name of its own`);
-        }
-      });
+    const mistakes = [
+      ...opened.flatMap((one) => [...twinsIn(one.instances, instances), ...one.mistakes]),
+      ...(await registry.clashes()),
+    ];
+    const failures = opened.flatMap((one) => one.failures);
+    const servesNothing = failures.length > 0 && failures.length === instances.length;
+    if (mistakes.length > 0 || servesNothing) throw together([...mistakes, ...failures.map(({ error }) => error)]);
+    for (const { error, log } of failures) {
+      log.error({ err: error.cause }, 'the engine could not be created: it serves nothing until the next start');
     }
-    await noting(async () => void mistakes.push(...(await registry.clashes())));
-    if (mistakes.length > 0) throw new RegistryError(mistakes.join('\n'));
     return registry;
   } catch (error) {
     await registry[Symbol.asyncDispose]();
@@ -100,83 +113,147 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   }
 }
 
+/** One error that says everything. */
+function together(errors: readonly RegistryError[]): RegistryError {
+  const [first] = errors;
+  if (first !== undefined && errors.length === 1) return first;
+  return new RegistryError(errors.map(({ message }) => message).join('\n'));
+}
+
+/** Two engines of one capability under one name: listings and discovered ids would not tell them apart. */
+function twinsIn(instances: readonly Instance[], all: readonly Instance[]): RegistryError[] {
+  return instances
+    .filter((one) => {
+      const first = all.find(({ name, capability }) => name === one.name && capability === one.capability);
+      return first !== one;
+    })
+    .map(({ name, capability }) => refusal(name, `two engines for ${capability}; give each a name of its own`));
+}
+
+/** What is served now, made of the lists of the instances; made anew when one of these changes. */
+interface Served<C extends Capability> {
+  readonly lists: readonly (readonly ModelEntry[])[];
+  readonly models: readonly ServedModel<C>[];
+  /** Those that are not served, since another instance was the first to list the id. */
+  readonly rivals: ReadonlySet<string>;
+}
+
 export class Registry {
   readonly #instances: readonly Instance[];
   readonly #defaults: RegistryOptions['defaults'];
+  readonly #served: { [C in Capability]?: Served<C> } = {};
 
   constructor(instances: readonly Instance[], defaults: RegistryOptions['defaults']) {
     this.#instances = instances;
     this.#defaults = defaults;
   }
 
-  /** All models of a capability, in the order of the settings. */
-  async models<C extends Capability>(capability: C): Promise<ServedModel<C>[]> {
-    const instances = this.#instances.filter((instance) => instance.capability === capability);
-    const lists = await Promise.all(
-      instances.map(async ({ name, engine }) =>
-        (await listOf(name, engine)).map((entry) => ({
-          id: entry.discovered ? `${name}/${entry.id}` : entry.id,
-          engineId: entry.id,
-          entry,
-          instance: name,
-          engine: engine as Engines[C],
-        })),
-      ),
-    );
-    return lists.flat();
+  /** All models of a capability, in the order of the settings; each id once. */
+  async models<C extends Capability>(capability: C): Promise<readonly ServedModel<C>[]> {
+    const instances = this.#for(capability);
+    const lists = await Promise.all(instances.map(({ guarded }) => guarded.engine.models()));
+    const last = this.#served[capability];
+    if (last && lists.every((list, index) => list === last.lists[index])) return last.models;
+    return this.#serve(capability, instances, lists);
+  }
+
+  #serve<C extends Capability>(
+    capability: C,
+    instances: readonly Instance[],
+    lists: Served<C>['lists'],
+  ): readonly ServedModel<C>[] {
+    const last: Served<C> | undefined = this.#served[capability];
+    const all = toServed<C>(instances, lists);
+    const models = withoutRivals(all, last?.models ?? []);
+    const kept = new Set(models);
+    const rivals = new Set<string>();
+    for (const model of all) {
+      if (kept.has(model)) continue;
+      const { id, instance } = model;
+      const rival = `${instance} ${id}`;
+      rivals.add(rival);
+      if (last?.rivals.has(rival)) continue;
+      const log = instances.find(({ name }) => name === instance)?.log;
+      log?.warn({ model: id }, 'a model is not served: its id is in use already');
+    }
+    this.#served[capability] = { lists, models, rivals } as unknown as Served<never>;
+    return models;
   }
 
   /** The model that serves requests which name none: by the settings, else the first local one, for chat the first. */
   defaultOf<C extends Capability>(capability: C, models: readonly ServedModel<C>[]): ServedModel<C> | undefined {
     const named = this.#defaults[capability];
     if (named !== undefined) return models.find(({ id }) => id === named);
-    return (capability === 'chat' ? undefined : models.find(({ entry }) => entry.local)) ?? models[0];
+    if (capability === 'chat') return models[0];
+    const local = models.find(({ entry }) => entry.local);
+    // A local model whose engine fails must not give way to a hosted one.
+    return local ?? (this.knowsAll(capability) ? models[0] : undefined);
+  }
+
+  /** Whether every instance has said which models it serves. */
+  knowsAll(capability: Capability): boolean {
+    return this.#for(capability).every(({ guarded }) => guarded.hasList);
   }
 
   /** Mistakes that only show when all engines are there: ids that two of them serve, a default that none serves. */
-  async clashes(): Promise<string[]> {
-    const mistakes: string[] = [];
-    for (const capability of capabilities) {
-      const models = await this.models(capability);
-      const owners = new Map<string, string>();
-      for (const { id, instance } of models) {
-        const other = owners.get(id);
-        if (other !== undefined) {
-          const who =
-            other === instance
-              ? `engines.${instance} lists it twice`
-              : `engines.${other} and engines.${instance} both list it`;
-          mistakes.push(`the ${capability} model "${id}" must be unique: ${who}`);
-        }
-        owners.set(id, instance);
+  async clashes(): Promise<RegistryError[]> {
+    return (await Promise.all(capabilities.map((capability) => this.#clashesOf(capability)))).flat();
+  }
+
+  async #clashesOf(capability: Capability): Promise<RegistryError[]> {
+    const mistakes: RegistryError[] = [];
+    const instances = this.#for(capability);
+    const lists = await Promise.all(instances.map(({ name, guarded }) => listOf(name, guarded.engine)));
+    const models = toServed(instances, lists);
+    const owners = new Map<string, string>();
+    for (const { id, instance } of models) {
+      const other = owners.get(id);
+      if (other !== undefined) {
+        const who =
+          other === instance
+            ? `engines.${instance} lists it twice`
+            : `engines.${other} and engines.${instance} both list it`;
+        mistakes.push(new RegistryError(`the ${capability} model "${id}" must be unique: ${who}`));
       }
-      const named = this.#defaults[capability];
-      if (named === undefined || this.#mayDiscover(capability, named)) continue;
-      if (models.length > 0 && !this.defaultOf(capability, models)) {
-        mistakes.push(
-          `the default ${capability} model "${named}" is served by no engine; ${theRightOnes([...owners.keys()])}`,
-        );
-      }
+      owners.set(id, instance);
+    }
+    if (mistakes.length === 0) this.#serve(capability, instances, lists);
+    const named = this.#defaults[capability];
+    if (named === undefined || this.#mayServe(capability, named) || models.length === 0) return mistakes;
+    if (!this.defaultOf(capability, models)) {
+      const names = theRightOnes([...owners.keys()]);
+      mistakes.push(new RegistryError(`the default ${capability} model "${named}" is served by no engine; ${names}`));
     }
     return mistakes;
   }
 
   /** The names of the instances for it; they may list no model now. */
   instancesFor(capability: Capability): string[] {
-    return this.#instances.filter((instance) => instance.capability === capability).map(({ name }) => name);
+    return this.#for(capability).map(({ name }) => name);
   }
 
-  /** A provider's own list comes later, or changes: `instance/…` is not known to be wrong. */
-  #mayDiscover(capability: Capability, id: string): boolean {
-    return this.#instances.some((one) => one.capability === capability && id.startsWith(`${one.name}/`));
+  /** What the engines for it fail at now. */
+  failuresOf(capability: Capability): EngineFailure[] {
+    return this.#for(capability).flatMap(({ name, guarded }) =>
+      guarded.failures().map((finding) => ({ instance: name, finding })),
+    );
+  }
+
+  #for(capability: Capability): readonly Instance[] {
+    return this.#instances.filter((instance) => instance.capability === capability);
+  }
+
+  /** A list comes later, or changes: an id that is not listed now is not known to be wrong. */
+  #mayServe(capability: Capability, id: string): boolean {
+    return !this.knowsAll(capability) || this.#for(capability).some(({ name }) => id.startsWith(`${name}/`));
   }
 
   /** Lets every engine fetch and build what it lacks; one's failure does not stop the others. */
   async prepare({ signal, progress }: PrepareCall): Promise<PromiseSettledResult<void>[]> {
-    const able = this.#instances.filter(({ engine }) => 'prepare' in engine);
+    const able = this.#instances.filter(({ guarded }) => hasFunction(guarded.engine, 'prepare'));
     return Promise.allSettled(
-      able.map(async ({ name, engine }) =>
-        engine.prepare?.({ signal, progress: (step, fraction) => progress(`${name}: ${step}`, fraction) }),
+      able.map(async ({ name, guarded }) =>
+        guarded.engine.prepare?.({ signal, progress: (step, fraction) => progress(`${name}: ${step}`, fraction) }),
       ),
     );
   }
@@ -184,27 +261,60 @@ export class Registry {
   /** What the engines found on this machine. */
   async inspect(): Promise<{ readonly instance: string; readonly findings: readonly Finding[] }[]> {
     return Promise.all(
-      this.#instances.map(async ({ name, engine }) => ({ instance: name, findings: (await engine.inspect?.()) ?? [] })),
+      this.#instances.map(async ({ name, guarded }) => ({
+        instance: name,
+        findings: (await guarded.engine.inspect?.()) ?? [],
+      })),
     );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.allSettled(this.#instances.map(async ({ engine }) => engine[Symbol.asyncDispose]?.()));
+    await Promise.allSettled(this.#instances.map(async ({ guarded }) => guarded.engine[Symbol.asyncDispose]?.()));
   }
 }
 
-/** Asks the engine, and takes a failure to answer for what it is: an engine that cannot work. */
-export async function availabilityOf({ engine, engineId, instance }: ServedModel): Promise<Availability> {
-  try {
-    return await engine.availability(engineId);
-  } catch (error) {
-    if (!EngineError.is(error)) throw error;
-    return { available: false, code: 'upstream-unreachable', reason: `The engine ${instance} says: ${error.message}` };
+function toServed<C extends Capability>(
+  instances: readonly Instance[],
+  lists: readonly (readonly ModelEntry[])[],
+): ServedModel<C>[] {
+  return instances
+    .flatMap(({ name, guarded }, index) =>
+      (lists[index] ?? []).map((entry) => ({
+        id: entry.discovered ? `${name}/${entry.id}` : entry.id,
+        engineId: entry.id,
+        entry,
+        instance: name,
+        engine: guarded.engine as Engines[C],
+      })),
+    )
+    .filter(({ id }) => id.length <= longestId); // longer with its instance's name than a request may name
+}
+
+/**
+ * Each id once. The instance that served it before goes on, else the first one does: a list that changes must not send
+ * requests elsewhere.
+ */
+function withoutRivals<C extends Capability>(
+  models: readonly ServedModel<C>[],
+  before: readonly ServedModel<C>[],
+): readonly ServedModel<C>[] {
+  const owners = new Map(before.map(({ id, instance }) => [id, instance]));
+  const chosen = new Map<string, ServedModel<C>>();
+  for (const model of models) {
+    const rival = chosen.get(model.id);
+    const isOwner = owners.get(model.id) === model.instance && rival?.instance !== model.instance;
+    if (rival === undefined || isOwner) chosen.set(model.id, model);
   }
+  return models.filter((model) => chosen.get(model.id) === model);
+}
+
+/** What the engine says of the model; an engine that fails to is `engine-failed`. */
+export async function availabilityOf({ engine, engineId }: ServedModel): Promise<Availability> {
+  return engine.availability(engineId);
 }
 
 /** Each with its place in the settings, for messages. */
-function listInstances(instances: RegistryOptions['instances']) {
+function listInstances(instances: RegistryOptions['instances']): Listed[] {
   return Object.entries(instances).flatMap(([name, settings]) =>
     'use' in settings
       ? [{ name, place: name, settings: settings }]
@@ -216,30 +326,99 @@ function listInstances(instances: RegistryOptions['instances']) {
   );
 }
 
-/** One for each engine of the module; those before a mistake are created all the same. */
-async function* createEngines(
-  place: string,
-  { use, ...settings }: InstanceSettings,
-  name: string,
+interface Listed {
+  readonly name: string;
+  readonly place: string;
+  readonly settings: InstanceSettings;
+}
+
+interface Opened {
+  readonly instances: readonly Instance[];
+  /** What stops the start. */
+  readonly mistakes: readonly RegistryError[];
+  /** Of engines that could not be created, though their options are right: the others serve without them. */
+  readonly failures: readonly CreateFailure[];
+}
+
+interface CreateFailure {
+  readonly error: RegistryError;
+  readonly log: Logger;
+}
+
+/** The engines of an instance; those before a mistake are created all the same, for somebody has to end them. */
+async function openInstance(
+  { name, place, settings: { use, ...settings } }: Listed,
   options: RegistryOptions,
-): AsyncGenerator<Omit<Instance, 'name'>> {
-  for (const definition of await loadDefinitions(place, use, options)) {
-    await checkOptions(place, definition, settings);
-    const engine = await explained(place, `the engine ${definition.name} could not be created`, () =>
-      definition.create(settings, options.contextFor(name)),
-    );
-    const lacks = (what: string) => refusal(place, `the engine ${definition.name} has no function \`${what}\``);
-    if (!hasMethod(engine, 'models')) throw lacks('models');
-    yield { capability: definition.capability, engine }; // from here on it has an owner who ends it
-    const missing = ['availability', verbs[definition.capability]].find((method) => !hasMethod(engine, method));
-    if (missing !== undefined) throw lacks(missing);
+): Promise<Opened> {
+  const instances: Instance[] = [];
+  const failures: CreateFailure[] = [];
+  try {
+    for (const definition of await loadDefinitions(place, use, options)) {
+      await checkOptions(place, definition, settings);
+      const context = await explained(place, 'the service has no context for it', () => options.contextFor(name));
+      const { capability } = definition;
+      const { log } = context;
+      const make = (guarded: Guarded) => void instances.push({ name, capability, guarded, log });
+      const limits = { ...defaultLimits, ...options.limits };
+      const created = await create({ place, definition, settings, context, limits, mayFail: options.guard !== false });
+      if ('failure' in created) {
+        make(failedEngine(name, created.failure));
+        failures.push({ error: created.failure, log });
+        continue;
+      }
+      const { engine } = created;
+      const lacks = (what: string) => refusal(place, `the engine ${definition.name} has no function \`${what}\``);
+      if (!hasFunction(engine, 'models')) throw lacks('models');
+      const facts = { instance: name, capability, limits, log };
+      make(options.guard === false ? unguarded(engine) : guardEngine(engine, facts)); // now it has an owner who ends it
+      const missing = ['availability', verbs[capability]].find((method) => !hasFunction(engine, method));
+      if (missing !== undefined) throw lacks(missing);
+    }
+  } catch (error) {
+    const mistake =
+      error instanceof RegistryError ? error : refusal(place, `it cannot be opened: ${String(error)}`, error);
+    return { instances, mistakes: [mistake], failures };
   }
+  return { instances, mistakes: [], failures };
 }
 
 const verbs = { transcription: 'transcribe', chat: 'complete', speech: 'synthesize' } as const;
 
-function hasMethod(engine: unknown, method: string): boolean {
-  return typeof (engine as Readonly<Record<string, unknown>> | undefined | null)?.[method] === 'function';
+interface Creation {
+  readonly place: string;
+  readonly definition: EngineDefinition;
+  readonly settings: object;
+  readonly context: EngineContext;
+  readonly limits: GuardLimits;
+  /** Whether a failure that is not about the options is a result. */
+  readonly mayFail: boolean;
+}
+
+/** Throws a `RegistryError` for options that the engine refuses. */
+async function create({
+  place,
+  definition,
+  settings,
+  context,
+  limits,
+  mayFail,
+}: Creation): Promise<{ readonly engine: Engine } | { readonly failure: RegistryError }> {
+  const { log } = context;
+  const isLate = { now: false };
+  const creating = async () => {
+    const engine = await definition.create(settings, context);
+    if (isLate.now) await dispose(engine, limits.endMs, log);
+    return engine;
+  };
+  try {
+    return { engine: (await (mayFail ? within(limits.createMs, creating) : creating())) as Engine };
+  } catch (cause) {
+    isLate.now = true;
+    const err = readable(cause);
+    const what = `the engine ${definition.name} could not be created: ${err.message}`;
+    if (!mayFail || OptionsError.is(cause)) throw refusal(place, what, cause);
+    return { failure: refusal(place, what, err) };
+  }
 }
 
 /** `use:` is a built-in folder name, else a path relative to the settings file, else a package name. */

@@ -1,6 +1,6 @@
 /** What works and what is missing for the rest, in plain words for the person who started the service. */
 import type { Capability } from '../engines/contract.ts';
-import { capabilities } from '../engines/registry.ts';
+import { capabilities, type EngineFailure } from '../engines/registry.ts';
 import { listModels, toEntry } from './models.ts';
 import type { Service } from './service.ts';
 
@@ -15,13 +15,22 @@ export async function describeService({ url, registry }: Service): Promise<strin
   for (const capability of capabilities) {
     const { models } = await listModels(registry, capability);
     const title = titles[capability].padEnd(14);
-    if (models.length === 0) lines.push(`  ${title} ${nothing(registry.instancesFor(capability))}`);
     for (const model of models) {
       const { id, available, reason } = await toEntry(model);
       lines.push(`  ${title} ${id}: ${available ? 'works' : reason}`);
     }
+    const failures = registry.failuresOf(capability).map(describeFailure);
+    if (models.length === 0 && failures.length === 0) {
+      lines.push(`  ${title} ${nothing(registry.instancesFor(capability))}`);
+    }
+    lines.push(...failures.map((failure) => `  ${title} ${failure}`));
   }
   return lines.join('\n');
+}
+
+/** For people: at the terminal, and in the doctor's report. */
+export function describeFailure({ instance, finding: { what, detail } }: EngineFailure): string {
+  return `the engine ${instance} fails at ${what}: ${detail}`;
 }
 
 function nothing(instances: readonly string[]): string {

@@ -1,8 +1,12 @@
-/** `npm run doctor`: what was found, what is missing, and the command that mends it. Exit code 1: nothing can transcribe. */
+/**
+ * `npm run doctor`: what was found, what is missing, and the command that fixes it. Exit code 1: something that is
+ * configured cannot work at all, or nothing can.
+ */
 import { tmpdir } from 'node:os';
 import { pino } from 'pino';
-import type { Finding } from '../engines/contract.ts';
+import type { Capability, Finding } from '../engines/contract.ts';
 import type { Registry } from '../engines/registry.ts';
+import { describeFailure } from './describe.ts';
 import { findFfmpeg } from './engine-context.ts';
 import { openEngines } from './engines.ts';
 import { runProgram } from './machine/programs.ts';
@@ -10,6 +14,13 @@ import { listModels, toEntry } from './models.ts';
 import { loadSettings, type LoadedSettings } from './settings/load.ts';
 import { explainStartFailure } from './start-failure.ts';
 import { createMcpTools } from './tools/mcp/index.ts';
+
+/** What this machine is for comes last, where it is seen. */
+const verdicts = [
+  { capability: 'chat', title: 'Chat', broken: 'Nothing can chat.' },
+  { capability: 'speech', title: 'Speech', broken: 'Nothing can speak.' },
+  { capability: 'transcription', title: 'Transcription', broken: 'Nothing can transcribe.' },
+] as const;
 
 try {
   const settings = loadSettings(process.env);
@@ -20,9 +31,7 @@ try {
   for (const { instance, findings } of await engines.registry.inspect()) print(`engine ${instance}`, findings);
   const servers = await mcp.inspect();
   if (servers.length > 0) print('MCP servers', servers);
-  const able = await ableToTranscribe(engines.registry);
-  console.log(able ? `Transcription works with: ${able}` : 'Nothing can transcribe.');
-  if (!able) process.exitCode = 1;
+  if (!(await judge(engines.registry, settings))) process.exitCode = 1;
 } catch (error) {
   explainStartFailure(error);
 }
@@ -52,11 +61,40 @@ async function ffmpeg(settings: LoadedSettings): Promise<Finding> {
   return { what: 'ffmpeg', ok: true, detail: `${/version (\S+)/.exec(stdout)?.[1] ?? 'unknown version'}, ${program}` };
 }
 
-async function ableToTranscribe(registry: Registry): Promise<string> {
-  const { models } = await listModels(registry, 'transcription');
+/** A line for each capability; false when one that is asked for cannot work, or none can. */
+async function judge(registry: Registry, settings: LoadedSettings): Promise<boolean> {
+  let working = 0;
+  let broken = 0;
+  for (const { capability, title, broken: nothing } of verdicts) {
+    if (capability === 'transcription' && !settings.transcribeEnabled) {
+      console.log('Transcription is switched off (TRANSCRIBE_ENABLED=false).');
+      continue;
+    }
+    const instances = registry.instancesFor(capability);
+    if (instances.length === 0) {
+      console.log(`${title}: no engine is configured.`);
+      continue;
+    }
+    const able = await workingModels(registry, capability);
+    const isWanted = isAskedFor(capability, settings);
+    if (able.length > 0) working += 1;
+    else if (isWanted) broken += 1;
+    for (const failure of registry.failuresOf(capability)) console.log(`  ${describeFailure(failure)}`);
+    if (able.length > 0) console.log(`${title} works with: ${able.join(', ')}`);
+    else console.log(isWanted ? nothing : `${title}: nothing found; looked for by ${instances.join(', ')}.`);
+  }
+  return working > 0 && broken === 0;
+}
+
+async function workingModels(registry: Registry, capability: Capability): Promise<string[]> {
+  const { models } = await listModels(registry, capability);
   const entries = await Promise.all(models.map((model) => toEntry(model)));
-  return entries
-    .filter(({ available, code }) => available && code !== 'upstream-unreachable')
-    .map(({ id }) => id)
-    .join(', ');
+  return entries.filter(({ available, code }) => available && code !== 'upstream-unreachable').map(({ id }) => id);
+}
+
+/** Without a list of engines, chat and speech are there when this machine has them, unless a setting names them. */
+function isAskedFor(capability: Capability, { enginesAreListed, engines, ...named }: LoadedSettings): boolean {
+  if (enginesAreListed || capability === 'transcription') return true;
+  if (capability === 'speech') return named.ttsModel !== undefined;
+  return named.chatModel !== undefined || 'openai' in engines;
 }

@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHttpClient } from '../engines/http-client.ts';
-import { createRegistry, type Registry } from '../engines/registry.ts';
+import { createRegistry, type Registry, type RegistryOptions } from '../engines/registry.ts';
 import { createEngineContexts, type ParentLogger } from './engine-context.ts';
 import { createWorkspace, type Workspace } from './machine/workspace.ts';
 import { SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
@@ -13,7 +13,12 @@ export interface OpenEngines extends AsyncDisposable {
 }
 
 /** Throws a `RegistryError` or a `SettingsError`. */
-export async function openEngines(settings: LoadedSettings, env: Environment, log: ParentLogger): Promise<OpenEngines> {
+export async function openEngines(
+  settings: LoadedSettings,
+  env: Environment,
+  log: ParentLogger,
+  guarding: Pick<RegistryOptions, 'limits' | 'guard'> = {},
+): Promise<OpenEngines> {
   const http = createHttpClient(env);
   const root = settings.dataDirIsNamed ? join(settings.dataDir, 'tmp') : tmpdir();
   const workspace = await createWorkspace(root, settings.diskBudget).catch((cause: unknown) => {
@@ -30,6 +35,7 @@ export async function openEngines(settings: LoadedSettings, env: Environment, lo
         ...(ttsModel !== undefined && { speech: ttsModel }),
       },
       contextFor: createEngineContexts({ settings, env, log, workspace, fetch: http.fetch }),
+      ...guarding,
     });
     return {
       registry,

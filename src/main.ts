@@ -24,7 +24,11 @@ try {
   endOnSignals(service, ended, preparation);
   shrinkHeap();
   // For people, on stderr; stdout is the log's.
-  process.stderr.write(`${await describeService(service)}\n`);
+  const description = describeService(service).catch((err: unknown) => {
+    log.error({ err }, 'what works could not be described');
+    return `Parlance listens on ${service.url}`;
+  });
+  process.stderr.write(`${await description}\n`);
   if (settings.sandbox) process.stderr.write(`${sandboxNotice}\n`);
 } catch (error) {
   explainStartFailure(error);

@@ -46,11 +46,12 @@ function nothingServed(registry: Registry, capability: Capability): ProblemError
     : new ProblemError('no-engine', `No engine for ${capability} is configured.`);
 }
 
-/** Throws `model-unavailable` for a model that cannot work until something is done about it. */
+/** Throws `model-unavailable` for a model that cannot work until something is done about it, or `engine-failed`. */
 export async function requireAvailable(model: ServedModel): Promise<void> {
   const { available, code, reason } = await availabilityOf(model);
   // Whether a refused key is good again shows only when it is used.
-  if (!available && code !== 'key-refused') throw new EngineError('model-unavailable', reason);
+  if (available || code === 'key-refused') return;
+  throw new EngineError(code === 'engine-failed' ? code : 'model-unavailable', reason);
 }
 
 export async function toEntry(model: ServedModel, override?: Availability): Promise<Entry> {

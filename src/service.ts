@@ -1,6 +1,6 @@
 /** Builds the service out of its settings: registry, services, backend, app, server; and ends it again. */
 import { getHeapStatistics } from 'node:v8';
-import type { Registry } from '../engines/registry.ts';
+import type { GuardLimits, Registry } from '../engines/registry.ts';
 import { createApp, type RequestListener } from './app.ts';
 import { createBackend } from './backend.ts';
 import { clipLimits, createClipStore } from './clips/store.ts';
@@ -32,6 +32,8 @@ export interface ServiceOptions {
   readonly streamHoldMs?: number;
   /** Milliseconds of silence before a stream says that it lives; fifteen seconds when absent. */
   readonly heartbeatMs?: number;
+  /** How long engines may take, where it is not the usual. */
+  readonly engineLimits?: Partial<GuardLimits> | undefined;
 }
 
 /** Temporary files on the disk, in bytes. */
@@ -91,7 +93,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 /** Throws a `RegistryError`. Disposing of it ends what is at work and the engines with it. */
 export async function openApp(options: ServiceOptions): Promise<App> {
-  const engines = await openEngines(options.settings, options.env, options.log);
+  const { settings, env, log, engineLimits: limits } = options;
+  const engines = await openEngines(settings, env, log, { limits });
   try {
     return await buildApp(options, engines);
   } catch (error) {

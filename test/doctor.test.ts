@@ -1,6 +1,6 @@
 /** What the doctor says of providers whose models stand in the settings: it asks, but nothing that costs. */
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { writeFiles, temporaryDirectory } from './support/temporary.ts';
 import { answers, resets, startProvider, type Behaviour } from './support/provider.ts';
 import { runScript } from './support/scripts.ts';
@@ -59,4 +59,71 @@ test.each([403, 404, 405])('of one without a list (%i) it says what it does not 
   const said = 'URL, with a key, answers, but without a list of models: whether it takes the key is not known';
   for (const name of names) expect(found(name).said).toBe(`ok provider ${name} ${said}`);
   expect({ code, verdict }).toEqual({ code: 0, verdict: 'Transcription works with: ears' });
+});
+
+describe('the verdict', () => {
+  const working = (capability: string) => `
+    export default {
+      contract: 1, name: 'tiny', capability: '${capability}', options: { type: 'object', properties: {} },
+      create: () => ({
+        models: async () => [{ id: 'tiny', local: true }],
+        availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+        transcribe() {}, complete() {}, synthesize() {},
+      }),
+    };`;
+
+  /** The lines at the end, one for each capability. */
+  async function judge(config: string | undefined, env: Readonly<Record<string, string>> = {}) {
+    const cwd = await temporaryDirectory();
+    const files = Object.fromEntries(['transcription', 'chat', 'speech'].map((name) => [`${name}.mjs`, working(name)]));
+    await writeFiles(cwd, { ...files, ...(config !== undefined && { 'parlance.config.yaml': config }) });
+    const { code, stdout } = await runScript('src/doctor.ts', [], {
+      cwd,
+      env: { DATA_DIR: join(cwd, 'data'), ...env },
+    });
+    return { code, verdicts: stdout.trimEnd().split('\n').slice(-3) };
+  }
+
+  test('does not count transcription that is switched off', async () => {
+    const config = 'transcribeEnabled: false\nengines: { a: { use: ./transcription.mjs }, b: { use: ./chat.mjs } }';
+    expect(await judge(config)).toEqual({
+      code: 0,
+      verdicts: [
+        'Chat works with: tiny',
+        'Speech: no engine is configured.',
+        'Transcription is switched off (TRANSCRIBE_ENABLED=false).',
+      ],
+    });
+  });
+
+  test('is good for a service that only chats', async () => {
+    expect(await judge('engines: { mind: { use: ./chat.mjs } }')).toEqual({
+      code: 0,
+      verdicts: [
+        'Chat works with: tiny',
+        'Speech: no engine is configured.',
+        'Transcription: no engine is configured.',
+      ],
+    });
+  });
+
+  test('is bad when one of several cannot work', async () => {
+    const config =
+      'engines: { ear: { use: ./transcription.mjs }, mind: { use: llm-agent, baseUrl: "http://127.0.0.1:9" } }';
+    expect(await judge(config)).toEqual({
+      code: 1,
+      verdicts: ['Nothing can chat.', 'Speech: no engine is configured.', 'Transcription works with: tiny'],
+    });
+  });
+
+  test('is bad when nothing is configured', async () => {
+    expect(await judge('engines: {}')).toMatchObject({ code: 1 });
+  });
+
+  test('counts transcription on a fresh machine, but not the chat servers that may be there', async () => {
+    const { code, verdicts } = await judge(undefined, { PATH: '/nowhere' });
+    expect(code).toBe(1);
+    expect(verdicts.at(-1)).toBe('Nothing can transcribe.');
+    expect(verdicts[0]).toMatch(/^Chat(:| works)/); // whoever works on this machine may run one
+  });
 });

@@ -1,6 +1,7 @@
 /** Local speech: eSpeak NG, the program or the WASM package, in a process of its own. The text stays on this machine. */
 import {
   EngineError,
+  OptionsError,
   defineEngine,
   type Availability,
   type EngineContext,
@@ -49,7 +50,9 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
 
   if (options.voice !== undefined) {
     const known = await voices();
-    if (known.length > 0) chooseVoice(known, { voice: options.voice }, standard);
+    if (known.length > 0 && !known.some(({ id: voice }) => voice === options.voice)) {
+      throw new OptionsError(`There is no voice "${options.voice}"; the listing of the models names them all.`);
+    }
   }
 
   function expectServed(model: string): void {

@@ -1,4 +1,4 @@
-import { EngineError, type ModelEntry, type SpeechCall, type Voice } from '../contract.ts';
+import { EngineError, OptionsError, type ModelEntry, type SpeechCall, type Voice } from '../contract.ts';
 import type { Api, RemoteFormat } from './apis.ts';
 import type { ModelOptions, VoiceOptions } from './options.ts';
 
@@ -39,7 +39,9 @@ function toVoice(options: string | VoiceOptions): Voice {
 function chooseAmong(voices: readonly Voice[], model: string, defaultVoice: string | undefined): Model['voiceFor'] {
   const known = voices.map(({ id }) => id).join(', ');
   const standard = defaultVoice === undefined ? voices[0] : voices.find(({ id }) => id === defaultVoice);
-  if (!standard) throw new Error(`the model ${model} has the voices ${known}, not the defaultVoice "${defaultVoice}"`);
+  if (!standard) {
+    throw new OptionsError(`the model ${model} has the voices ${known}, not the defaultVoice "${defaultVoice}"`);
+  }
   return ({ voice, language }) => {
     if (voice === undefined) {
       if (language === undefined) return standard.id;

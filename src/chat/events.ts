@@ -44,8 +44,8 @@ export function toChatEvent(event: AgentEvent, seq: number, facts: RunFacts): Ch
 /** Arguments that are nested deeper than the stack cannot be written, and are no reason to end the run. */
 function showable(args: Readonly<Record<string, unknown>>): Record<string, unknown> {
   try {
-    JSON.stringify(args);
-    return { ...args };
+    const shown: unknown = JSON.parse(JSON.stringify(args));
+    return typeof shown === 'object' && shown !== null ? { ...shown } : {};
   } catch {
     return {};
   }

@@ -24,7 +24,7 @@ export function openerOf(use: string, baseDir: string): Subject['open'] {
       const passed = Object.entries(process.env).filter(([name]) => passedOn.test(name));
       const env = { ...Object.fromEntries(passed), DATA_DIR: join(directory, 'data') };
       const settings = { ...loadSettings(env, directory), engines: { subject: { ...options, use } }, baseDir };
-      const engines = await openEngines(settings, env, pino({ level: 'silent' }));
+      const engines = await openEngines(settings, env, pino({ level: 'silent' }), { guard: false });
       return {
         registry: engines.registry,
         leftovers: async () => [...(await readdir(engines.workspace.path)), ...(await readdir(temporary.path))],

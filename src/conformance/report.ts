@@ -32,7 +32,7 @@ function nameOf(error: Error): string {
 }
 
 /** What calls the engine here. */
-const ours = [import.meta.dirname, '/check-engine.', '/engines/registry.'];
+const ours = [import.meta.dirname, '/check-engine.', '/engines/registry.', '/engines/guard/'];
 const enough = 4;
 
 /** Lines of the stack, without those of Node.js and of the kit. */

@@ -1,6 +1,6 @@
 /** The engine under test, and the rules that hold for engines of every capability. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { availabilityCodes, type AvailabilityCode, type Capability } from '../../engines/contract.ts';
+import { availabilityCodes, OptionsError, type AvailabilityCode, type Capability } from '../../engines/contract.ts';
 import { availabilityOf, RegistryError, type Registry, type ServedModel } from '../../engines/registry.ts';
 import { connectionsDuring } from './connections.ts';
 import { expectThat, Nonconformance, promptly, promptMs, shown, type Check } from './kit.ts';
@@ -42,7 +42,7 @@ function toOpened<S extends Subject>(subject: S, { registry, leftovers, programs
 }
 
 /** What passes by itself must not make a frontend hide its microphone; what does not must. */
-const verdictOf: Readonly<Record<AvailabilityCode, boolean | 'either'>> = {
+const verdictOf: Readonly<Record<Exclude<AvailabilityCode, 'engine-failed'>, boolean | 'either'>> = {
   ready: true,
   busy: true,
   'upstream-unreachable': 'either',
@@ -54,7 +54,6 @@ const verdictOf: Readonly<Record<AvailabilityCode, boolean | 'either'>> = {
   'key-missing': false,
   'key-refused': false,
   preparing: false,
-  'engine-failed': false,
 };
 
 /** What an engine says of its models. */
@@ -88,6 +87,10 @@ export const listingChecks = (capability: Capability): readonly Check<Subject>[]
       const answer = await promptly(availabilityOf(model), `the availability of ${model.id}`);
       const { available, code, reason } = answer;
       expectThat(availabilityCodes.includes(code), `the availability of ${model.id} has the code ${shown(code)}`);
+      expectThat(
+        code !== 'engine-failed',
+        `${model.id} says engine-failed, which is the service's word for its failure`,
+      );
       expectThat(typeof available === 'boolean', `${model.id} has available: ${shown(available)}`);
       expectThat(
         [available, 'either'].includes(verdictOf[code]),
@@ -107,7 +110,7 @@ export const optionsCheck: Check<Subject> = {
     const isRefused = (wrong: object) =>
       start(wrong).then(
         () => false,
-        (error: unknown) => error instanceof RegistryError,
+        (error: unknown) => error instanceof RegistryError && isAboutOptions(error),
       );
     await start({});
     expectThat(
@@ -120,6 +123,11 @@ export const optionsCheck: Check<Subject> = {
     }
   },
 };
+
+/** By the schema, or by the engine: anything else that `create` throws lets the service start without it. */
+function isAboutOptions({ cause }: RegistryError): boolean {
+  return cause === undefined || OptionsError.is(cause);
+}
 
 /** Calls that end in every way, of the model that is named, else of the first that works. */
 export type Calls<S extends Subject> = (opened: Opened<S>, call?: { readonly model?: string }) => Promise<void>;

@@ -14,6 +14,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface LoadedSettings extends Settings {
   readonly engines: RegistryOptions['instances'];
+  /** Set when the file lists them: then each of them is wanted. The others are what may be there. */
+  readonly enginesAreListed: boolean;
   readonly mcpServers: Readonly<Record<string, McpServerSettings>>;
   /** Relative paths in the settings are relative to this directory. */
   readonly baseDir: string;
@@ -56,6 +58,7 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     ...settings,
     dataDir,
     dataDirIsNamed: settings.dataDir !== undefined,
+    enginesAreListed: settings.engines !== undefined,
     engines: settings.engines ?? defaultEngines({ ...settings, dataDir }),
     mcpServers: settings.mcpServers ?? {},
     baseDir: file.dir,

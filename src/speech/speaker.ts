@@ -62,7 +62,8 @@ export async function createSpeakers({
   limits = standardLimits,
 }: SpeakersOptions): Promise<Speakers> {
   const standard = async () => (await listModels(registry, 'speech')).default;
-  if (defaultVoice !== undefined) expectVoice(await standard(), defaultVoice);
+  // While an engine fails to list its models, the default may be one of these.
+  if (defaultVoice !== undefined && registry.knowsAll('speech')) expectVoice(await standard(), defaultVoice);
   return {
     async choose({ model: named, voice, pointers }) {
       const chosen = await chooseModel(registry, 'speech', named, pointers.model);

@@ -392,9 +392,9 @@ describe.each(Object.entries(asAnswer))('%s: a failure before the provider has a
 
   it('is a bare 500 when nobody foresaw it', async () => {
     const { problem } = await answerOf([{ crash: 'the secret of the engine' }]);
-    expect(problem).toMatchObject({ status: 500, code: 'internal-error' });
+    expect(problem).toMatchObject({ status: 500, code: 'engine-failed' });
     expect(JSON.stringify(problem)).not.toContain('secret');
-    expect(service.log.find(({ id }) => id === problem.instance)).toMatchObject({ level: 50, code: 'internal-error' });
+    expect(service.log.find(({ id }) => id === problem.instance)).toMatchObject({ level: 50, code: 'engine-failed' });
   });
 });
 
@@ -461,15 +461,20 @@ describe('a failure in a stream that has begun', () => {
   });
 
   it.each<[string, Action, string]>([
-    ['nobody foresaw', { crash: 'the secret of the engine' }, 'TypeError'],
-    ['breaks the contract', toolStarted(0, 0, 5 as never), 'ContractViolation'],
-  ])('is internal-error when it %s, and the log has the cause', async (_what, action, type) => {
+    ['nobody foresaw', { crash: 'the secret of the engine' }, 'the secret of the engine'],
+    ['breaks the contract', toolStarted(0, 0, 5 as never), 'a tool has no name'],
+  ])('is engine-failed when it %s, and the log has the cause', async (_what, action, cause) => {
     const problem = await failedOf([...begun, action]);
-    expect(problem).toMatchObject({ status: 500, code: 'internal-error' });
+    expect(problem).toMatchObject({ status: 500, code: 'engine-failed' });
     expect(JSON.stringify(problem)).not.toContain('secret');
     const lines = () => service.log.filter(({ id }) => id === problem.instance);
     await expect.poll(lines).toMatchObject([
-      { level: 50, operation: 'streamChat', code: 'internal-error', err: { type } },
+      {
+        level: 50,
+        operation: 'streamChat',
+        code: 'engine-failed',
+        err: { message: expect.stringContaining(cause) as string },
+      },
       { level: 30, msg: 'request', status: 200 },
     ]);
   });

@@ -264,32 +264,38 @@ describe('the access log', () => {
 
 describe('a failure that nobody foresaw', () => {
   it.each([
-    ['an engine throws', broken, 'TypeError', 'the secret of the engine'],
-    ['an answer breaks the contract', lawless, 'ContractViolation', 'createTranscription answers 200'],
-  ])('is a bare 500 to the caller, and the log has the cause: %s', async (_what, engine, type, message) => {
-    await using failing = await startTestService(engine);
-    const { status, problem, text } = await transcribe(createApi(failing.url));
-    expect(status).toBe(500);
-    expect(problem).toEqual({
-      type: 'urn:parlance:problem:internal-error',
-      title: 'The service failed',
-      status: 500,
-      code: 'internal-error',
-      detail: expect.stringContaining('log') as unknown,
-      instance: problem.instance,
-    });
-    expect(text).not.toMatch(/secret|answers|deep|\.[mt]s\b/);
-    const logged = failing.log.find(({ id, level }) => id === problem.instance && level >= 50);
-    expect(logged).toMatchObject({
-      operation: 'createTranscription',
-      code: 'internal-error',
-      err: {
-        type,
-        message: expect.stringContaining(message) as unknown,
-        stack: expect.stringMatching(/\n\s+at /) as unknown,
-      },
-    });
-  });
+    ['an engine throws', broken, 'engine-failed', 'The engine failed', 'EngineError', 'the secret of the engine'],
+    [
+      ...(['an answer breaks the contract', lawless, 'internal-error', 'The service failed'] as const),
+      ...(['ContractViolation', 'createTranscription answers 200'] as const),
+    ],
+  ])(
+    'is a bare 500 to the caller, and the log has the cause: %s',
+    async (_what, engine, code, title, type, message) => {
+      await using failing = await startTestService(engine);
+      const { status, problem, text } = await transcribe(createApi(failing.url));
+      expect(status).toBe(500);
+      expect(problem).toEqual({
+        type: `urn:parlance:problem:${code}`,
+        title,
+        status: 500,
+        code,
+        detail: expect.stringContaining('log') as unknown,
+        instance: problem.instance,
+      });
+      expect(text).not.toMatch(/secret|answers|deep|\.[mt]s\b/);
+      const logged = failing.log.find(({ id, level }) => id === problem.instance && level >= 50);
+      expect(logged).toMatchObject({
+        operation: 'createTranscription',
+        code,
+        err: {
+          type,
+          message: expect.stringContaining(message) as unknown,
+          stack: expect.stringMatching(/\n\s+at /) as unknown,
+        },
+      });
+    },
+  );
 
   it('keeps its cause in the log', async () => {
     await using failing = await startTestService(broken);

@@ -104,6 +104,23 @@ describe('check-engine', () => {
     });
   });
 
+  it('accepts a wrong option only with an OptionsError, which stops the start', async () => {
+    const rule = 'right options start it, and wrong ones stop the start';
+    const choosy = (error: string) =>
+      engine('')
+        .replace('properties: {}', 'properties: { volume: {} }')
+        .replace(
+          'create: () => (',
+          `create: ({ volume }) => { if (volume !== 'loud') throw ${error}; return engine(); } }; const engine = () => (`,
+        )
+        .replace(/\}\),\s*\};$/, '});');
+    const said = `Object.assign(new Error('no'), { [Symbol.for('parlance.options-error')]: true })`;
+    const options = ['--options', '{"volume":"loud"}'] as const;
+    expect((await check(choosy(said), ...options)).stdout).toContain(`  ok     ${rule}`);
+    const plain = (await check(choosy(`new Error('no')`), ...options)).stdout;
+    expect(plain).toContain(`  BROKEN ${rule}\n         its option "volume" takes anything`);
+  });
+
   it('takes no end for a good one that the engine has made', async () => {
     const { code, stderr } = await check(engine('process.exit(0);'));
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'the engine has ended the process\n' });

@@ -83,6 +83,7 @@ export const badListings = {
     'says so in a word of its own': `availability: async () => ({ available: true, code: 'fine', reason: 'Fine.' })`,
     'is ready but not available': `availability: async () => ({ available: false, code: 'ready', reason: 'Ready.' })`,
     'lacks a key but is available': `availability: async () => ({ available: true, code: 'key-missing', reason: 'No.' })`,
+    'says the word that is the service’s own': `availability: async () => ({ available: false, code: 'engine-failed', reason: 'No.' })`,
     'gives no reason': `availability: async () => ({ available: true, code: 'ready', reason: '' })`,
     'asks its provider first': `availability: async () => { await sleep(1000); return parts.availability(); }`,
   },

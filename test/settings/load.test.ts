@@ -90,6 +90,7 @@ describe('a setting', () => {
       dataDirIsNamed: false,
       baseDir: folder,
       mcpServers: {},
+      enginesAreListed: false,
       engines: {
         local: {
           use: 'whisper-cli',

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { startService, type Service } from '../../src/service.ts';
+import { startService, type Service, type ServiceOptions } from '../../src/service.ts';
 import { loadSettings } from '../../src/settings/load.ts';
 import { recordAnswers } from '../contract/coverage/recorder.ts';
 
@@ -20,6 +20,8 @@ export interface TestServiceOptions {
   readonly streamHoldMs?: number;
   /** Milliseconds of silence before a stream says that it lives. */
   readonly heartbeatMs?: number;
+  /** How long engines may take. */
+  readonly engineLimits?: NonNullable<ServiceOptions['engineLimits']>;
 }
 
 export interface LogLine {

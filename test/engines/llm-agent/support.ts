@@ -20,7 +20,7 @@ export interface RunOptions extends Partial<ChatCall> {
 
 export interface Agent {
   readonly log: readonly Line[];
-  models(): Promise<ServedModel<'chat'>[]>;
+  models(): Promise<readonly ServedModel<'chat'>[]>;
   /** The events of a run: of the first model, with one question, unless the test says otherwise. */
   events(run?: RunOptions): Promise<AsyncIterable<AgentEvent>>;
   /** All of them, once the run has completed. */
