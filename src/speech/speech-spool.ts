@@ -20,33 +20,42 @@ export interface SpeechSpoolOptions {
   readonly log: Logger;
 }
 
+/** A speech on the disk. */
+interface Stored {
+  readonly file: Spool;
+  readonly store: (piece: Uint8Array) => Promise<void>;
+  readonly remove: () => Promise<void>;
+}
+
 export function createSpeechSpool({ directory, log }: SpeechSpoolOptions): SpeechSpool {
   const inUse = new Set<Promise<void>>();
   return {
     async spool(audio, { signal }) {
-      await using cleanup = new AsyncDisposableStack();
       const reading = new AbortController();
-      cleanup.defer(follow(signal, reading));
+      const unfollow = follow(signal, reading);
       const pump = createPump(audio, {
         signal: reading.signal,
         onStopFailure: (error) => log.debug({ err: error }, 'an engine could not end its speech'),
       });
-      cleanup.defer(pump.stop);
-      signal.throwIfAborted();
-      const { path, account } = cleanup.use(await directory());
-      const file = await Spool.create(join(path, 'audio'));
-      cleanup.defer(() => file.fail(new Error('the speech has been read'))); // frees the space, whoever has it open
-      const store = async (piece: Uint8Array) => {
-        account.take(piece.length);
-        await file.append(piece);
-      };
-      await pump.start(store);
+      let stored: Stored | undefined;
+      try {
+        signal.throwIfAborted();
+        stored = await openFile(await directory());
+        await pump.start(stored.store);
+      } catch (error) {
+        unfollow();
+        pump.stop();
+        await stored?.remove();
+        throw error;
+      }
+      const { file, store, remove } = stored;
       const rest = pump
         .finish(store)
         .then(() => file.complete())
         .catch((error: unknown) => file.fail(error as Error))
         .finally(pump.stop);
-      track(removeAfter(Promise.all([rest, aborted(reading.signal)]), cleanup.move()));
+      const isRead = aborted(reading.signal).finally(unfollow);
+      track(Promise.all([rest, isRead]).finally(remove));
       return readOnce(file, reading);
     },
     async [Symbol.asyncDispose]() {
@@ -54,20 +63,30 @@ export function createSpeechSpool({ directory, log }: SpeechSpoolOptions): Speec
     },
   };
 
-  async function removeAfter(use: Promise<unknown>, cleanup: AsyncDisposableStack): Promise<void> {
-    try {
-      await use;
-    } finally {
-      await cleanup.disposeAsync();
-    }
-  }
-
-  function track(work: Promise<void>): void {
+  function track(work: Promise<unknown>): void {
     const done: Promise<void> = work
+      .then(() => undefined)
       .catch((error: unknown) => log.error({ err: error }, 'the file of a speech could not be removed'))
       .finally(() => inUse.delete(done));
     inUse.add(done);
   }
+}
+
+async function openFile(directory: AccountedDirectory): Promise<Stored> {
+  const removeDirectory = () => directory[Symbol.asyncDispose]();
+  const file = await Spool.create(join(directory.path, 'audio')).catch(async (error: unknown) => {
+    await removeDirectory();
+    throw error;
+  });
+  return {
+    file,
+    async store(piece) {
+      directory.account.take(piece.length);
+      await file.append(piece);
+    },
+    // The space is free at once, even if a reader keeps the file open.
+    remove: () => file.fail(new Error('the speech has been read')).finally(removeDirectory),
+  };
 }
 
 async function* readOnce(file: Spool, reading: AbortController): AsyncGenerator<Uint8Array> {
