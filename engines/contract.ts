@@ -306,13 +306,18 @@ export interface TemporaryDirectory extends AsyncDisposable {
 export interface QueueOptions {
   /** Jobs at once. */
   readonly slots: number;
-  /** Jobs that may wait; the next one is refused with `overloaded`. */
+  /** Jobs that may wait; beyond that one is refused with `overloaded`. */
   readonly waiting: number;
 }
 
-/** First in, first out; bounded. A job whose signal aborts leaves the queue; one whose deadline passes there is `overloaded`. */
+/**
+ * Bounded, and fair between callers (those of the requests in which `run` is called): they take turns, and each one's
+ * jobs run first in, first out. When no further job may wait, a caller with few jobs pushes out the newest of the caller
+ * with the most waiting, which rejects with `overloaded`. A job whose signal aborts leaves the queue; one whose deadline
+ * passes there is `overloaded`.
+ */
 export interface JobQueue {
-  /** True when every slot is taken and no further job may wait. */
+  /** True when every slot is taken and no further job may wait. `run` may still find a place, by pushing out another. */
   readonly full: boolean;
   run<T>(job: () => Promise<T>, { signal }: { signal: AbortSignal }): Promise<T>;
 }
@@ -390,8 +395,8 @@ export interface EngineContext {
   queue(options: QueueOptions): JobQueue;
   /**
    * Runs a program without a shell, in a minimal environment, and ends it (with the programs that it started) on
-   * abort, on its deadline and when the service ends. Rejects when it could not be started, and with the signal's
-   * reason; any exit is a result.
+   * abort, on its deadline and when the service ends. Rejects when it could not be started (with `overloaded` when the
+   * machine is at its limit), and with the signal's reason; any exit is a result.
    */
   readonly run: (program: string, args: readonly string[], call: ProgramCall) => Promise<ProgramExit>;
   /**

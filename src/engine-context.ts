@@ -50,7 +50,7 @@ export function createEngineContexts({
     temporaryDirectory: () => workspace.directory(instance),
     decode,
     ...encoder,
-    queue: (options) => createQueue(options, Date.now),
+    queue: (options) => createQueue(options, () => performance.now()),
     run: runProgram,
     start: streamProgram,
   });

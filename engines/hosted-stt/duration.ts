@@ -15,14 +15,18 @@ const longestSeconds = 86_400;
 /** `.ts` in the repository, `.js` once it is built. */
 const workerUrl = new URL(`./duration-worker${extname(import.meta.url)}`, import.meta.url);
 
-/** Milliseconds, or undefined when it cannot be told. Rejects with the signal's reason. */
+/** Milliseconds, or undefined when it cannot be told. Rejects when the signal has aborted. */
 export async function measureDuration(
   { path }: Recording,
   queue: JobQueue,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  if (queue.full) return undefined;
-  return queue.run(() => readInThread(path, signal), { signal });
+  try {
+    return await queue.run(() => readInThread(path, signal), { signal });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return undefined; // overloaded, or no thread could start: the transcript is worth more than its duration
+  }
 }
 
 async function readInThread(path: string, signal: AbortSignal): Promise<number | undefined> {

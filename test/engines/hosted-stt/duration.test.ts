@@ -7,6 +7,8 @@ import { answers } from '../../support/provider.ts';
 import { recordings } from '../../support/recordings.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { speechSeconds, toneWav } from '../../support/tone-model.ts';
+import { EngineError, type JobQueue } from '../../../engines/contract.ts';
+import { measureDuration } from '../../../engines/hosted-stt/duration.ts';
 import { openHosted, recording, recordingMs, type Hosted } from './support.ts';
 
 let hosted: Hosted & AsyncDisposable;
@@ -76,5 +78,16 @@ describe('a duration', () => {
     const wav = toneWav({ words: [], rate: 48_000, channels: 2, tailSeconds: 136 });
     expect(wav.length).toBeGreaterThan(26_000_000);
     expect(await durationOf(wav)).toBe(Math.round((wav.length - 44) / 192));
+  });
+
+  test('is left out when there is no place to read it, unless its call has ended', async () => {
+    const queue: JobQueue = {
+      full: false,
+      run: () => Promise.reject(new EngineError('overloaded', 'All places are taken.')),
+    };
+    const nothing = { path: '/nothing', bytes: 0, container: 'wav', mediaType: 'audio/wav' } as const;
+    const measure = (signal: AbortSignal) => measureDuration(nothing, queue, signal);
+    expect(await measure(new AbortController().signal)).toBeUndefined();
+    await expect(measure(AbortSignal.abort())).rejects.toMatchObject({ code: 'overloaded' });
   });
 });
