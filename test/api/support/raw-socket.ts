@@ -16,9 +16,13 @@ export interface RawConnection extends Disposable {
   readonly closed: Promise<void>;
 }
 
-export async function connectRaw(url: string): Promise<RawConnection> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
+/** `localAddress`: 127.0.0.2 and so on are other callers than 127.0.0.1 (Linux). */
+export async function connectRaw(
+  url: string,
+  { localAddress }: { localAddress?: string } = {},
+): Promise<RawConnection> {
+  const { hostname: host, port } = new URL(url);
+  const socket = connect({ host, port: Number(port), ...(localAddress !== undefined && { localAddress }) });
   await once(socket, 'connect');
   let received = '';
   let unread = '';
