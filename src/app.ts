@@ -14,9 +14,11 @@ import { callerOfAddress, runInScope, type RequestScope } from './caller.ts';
 import { checkAnswer } from './contract/answers.ts';
 import { apiRoot, documents, operationsById } from './contract/document.ts';
 import { preflightHeaders, type Access } from './http/access.ts';
+import type { Arrivals } from './http/arrivals.ts';
 import { linger } from './http/body.ts';
+import type { ByteBudget } from './http/budget.ts';
 import { eventStreamHeaders, sendEvents } from './http/events.ts';
-import { readJson, type ByteBudget } from './http/json.ts';
+import { readJson } from './http/json.ts';
 import { readForm } from './http/upload.ts';
 import type { AccountedDirectory } from './machine/workspace.ts';
 import type { AnyAnswer, OperationId, Schemas } from './operations.ts';
@@ -26,8 +28,11 @@ export interface AppOptions {
   readonly respond: Respond;
   readonly access: Access;
   readonly budget: ByteBudget;
-  /** Milliseconds that a body may take to arrive. */
+  readonly arrivals: Arrivals;
+  /** Milliseconds that a JSON body may take to arrive. */
   readonly bodyTimeoutMs: number;
+  /** Milliseconds that a recording may take to arrive. */
+  readonly uploadTimeoutMs: number;
   /** Milliseconds of silence before a stream says that it lives. */
   readonly heartbeatMs: number;
   readonly log: Logger;
@@ -198,7 +203,7 @@ function incoming(context: Context, exchange: Exchange, options: AppOptions): In
   const { req, res, path, method, querystring } = context;
   const headers = method === 'HEAD' ? withoutRange(context.headers) : context.headers;
   const { id, signal, atEnd } = exchange;
-  const source = { req, res, signal, timeoutMs: options.bodyTimeoutMs };
+  const source = { req, res, signal, timeoutMs: options.bodyTimeoutMs, arrivals: options.arrivals };
   return {
     id,
     method: method === 'HEAD' ? 'GET' : method,
@@ -210,11 +215,11 @@ function incoming(context: Context, exchange: Exchange, options: AppOptions): In
     authorize: () => {
       exchange.caller = options.access.authorize(headers) ?? exchange.caller;
     },
-    readJson: (limit) => readJson(source, { limit, budget: options.budget, onEnd: atEnd }),
+    readJson: (rules) => readJson(source, { ...rules, budget: options.budget, onEnd: atEnd }),
     readForm: async () => {
       const directory = await options.temporaryDirectory();
       atEnd(() => directory[Symbol.asyncDispose]());
-      return readForm(source, directory);
+      return readForm({ ...source, timeoutMs: options.uploadTimeoutMs }, directory);
     },
     routedTo: (operation) => {
       exchange.operation = operation;

@@ -8,8 +8,10 @@ import addFormats from 'ajv-formats';
 import { OpenAPIBackend, type Context, type Document, type Request } from 'openapi-backend';
 import type { Logger } from '../engines/contract.ts';
 import { apiRoot, contract, type OperationObject } from './contract/document.ts';
+import { knownParts } from './contract/known-parts.ts';
 import { largestBody } from './contract/largest-body.ts';
 import { toViolations } from './contract/violations.ts';
+import type { JsonBody, JsonRules } from './http/json.ts';
 import type { AnyAnswer, Handlers, OperationId } from './operations.ts';
 import { ProblemError } from './problems.ts';
 
@@ -24,7 +26,7 @@ export interface Incoming {
   readonly log: Logger;
   /** Throws `unauthorized`; else the request has its caller. */
   authorize(): void;
-  readJson(limit: number): Promise<{ readonly value: object; readonly bytes: number }>;
+  readJson(rules: JsonRules): Promise<JsonBody>;
   readForm(): Promise<{ readonly file: object; readonly fields: Readonly<Record<string, unknown>> }>;
   /** Told as soon as it is known, for the log and for the check of the answer. */
   routedTo(operationId: OperationId): void;
@@ -40,6 +42,12 @@ export interface BackendOptions<Services> {
 }
 
 export type Respond = (incoming: Incoming) => Promise<AnyAnswer>;
+
+/** Far more than the largest valid chat has: 307 and 3. */
+const structure = { tokens: 20_000, depth: 32 };
+
+/** Problem.errors of the contract has at most so many. */
+const mostViolations = 100;
 
 /** Of larger bodies only the first violation is told: all errors of a hostile body can exhaust the memory. */
 const explainBytes = 65_536;
@@ -212,7 +220,9 @@ async function readBody(operation: RoutedOperation, incoming: Incoming): Promise
     const { file, fields } = await incoming.readForm();
     return { validated: fields, body: { ...fields, file }, bytes: 0 };
   }
-  const { value, bytes } = await incoming.readJson(largestBody(content.schema));
+  const { schema } = content;
+  const prune = (value: object) => knownParts(value, schema);
+  const { value, bytes } = await incoming.readJson({ limit: largestBody(schema), structure, prune });
   return { validated: value, body: value, bytes };
 }
 
@@ -230,5 +240,5 @@ function invalidRequest(errors: Parameters<typeof toViolations>[0]): ProblemErro
   const detail = first
     ? `${first.pointer.slice(1) || first.in} ${first.detail}${more}`
     : 'The request breaks the contract.';
-  return new ProblemError('invalid-request', detail, { errors: violations });
+  return new ProblemError('invalid-request', detail, { errors: violations.slice(0, mostViolations) });
 }

@@ -11,7 +11,8 @@ import type { ParentLogger } from './engine-context.ts';
 import { openEngines, type OpenEngines } from './engines.ts';
 import { admit, handlers } from './handlers/index.ts';
 import { createAccess } from './http/access.ts';
-import { ByteBudget } from './http/json.ts';
+import { createArrivals, type Pace } from './http/arrivals.ts';
+import { ByteBudget, type BudgetSize } from './http/budget.ts';
 import { ProblemError } from './problems.ts';
 import { listen } from './server.ts';
 import type { Services } from './services.ts';
@@ -26,8 +27,12 @@ export interface ServiceOptions {
   readonly settings: LoadedSettings;
   readonly env: Environment;
   readonly log: ParentLogger;
-  /** Milliseconds that a body may take to arrive; five minutes when absent. */
+  /** Milliseconds that a body may take to arrive; when absent five minutes for JSON, an hour for a recording. */
   readonly bodyTimeoutMs?: number;
+  /** The least of a body that must arrive; 16 KB in every 30 s after the first 10 s when absent. */
+  readonly bodyPace?: Pace;
+  /** Bytes of request bodies that may be in memory at once; a share of the heap when absent. */
+  readonly bodyBudget?: BudgetSize;
   /** Milliseconds that a stream waits for its provider before it begins without it; five seconds when absent. */
   readonly streamHoldMs?: number;
   /** Milliseconds of silence before a stream says that it lives; fifteen seconds when absent. */
@@ -104,7 +109,16 @@ export async function openApp(options: ServiceOptions): Promise<App> {
 }
 
 async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<App> {
-  const { settings, env, log, bodyTimeoutMs = 300_000, streamHoldMs = 5_000, heartbeatMs = 15_000 } = options;
+  const {
+    settings,
+    env,
+    log,
+    bodyTimeoutMs,
+    bodyPace,
+    bodyBudget,
+    streamHoldMs = 5_000,
+    heartbeatMs = 15_000,
+  } = options;
   const { registry, workspace } = engines;
   const speakers = await createSpeakers({ registry, defaultVoice: settings.ttsVoice });
   const clips = createClipStore({
@@ -138,8 +152,10 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
       prefer: settings.sandbox ? preferredAnswer : undefined,
     }),
     access: createAccess(settings),
-    budget: new ByteBudget(memoryForBodies()),
-    bodyTimeoutMs,
+    budget: new ByteBudget(bodyBudget ?? memoryForBodies()),
+    arrivals: createArrivals(bodyPace),
+    bodyTimeoutMs: bodyTimeoutMs ?? 300_000,
+    uploadTimeoutMs: bodyTimeoutMs ?? 3_600_000,
     heartbeatMs,
     log,
     checkAnswers: env.NODE_ENV !== 'production',
@@ -161,7 +177,8 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
   };
 }
 
-/** A share of the heap, and never less than the largest valid request. */
-function memoryForBodies(): number {
-  return Math.max(getHeapStatistics().heap_size_limit / 16, largestRequestBody());
+/** A sixteenth of the heap each, and never less than the largest valid request. */
+function memoryForBodies(): BudgetSize {
+  const share = getHeapStatistics().heap_size_limit / 16;
+  return { reserve: share, shared: Math.max(share, largestRequestBody()) };
 }

@@ -58,3 +58,9 @@ export const operationsById: ReadonlyMap<string, OperationObject & { readonly pa
       Object.entries(methods).map(([method, operation]) => [operation.operationId, { ...operation, path, method }]),
     ),
   );
+
+export function resolveSchema($ref: string): Schema {
+  const schema = contract.components.schemas[$ref.replace('#/components/schemas/', '')];
+  if (!schema) throw new Error(`no schema ${$ref}`);
+  return schema;
+}

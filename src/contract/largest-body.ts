@@ -1,5 +1,5 @@
 /** How many bytes the largest valid body of an operation can have: the body limit follows from the contract. */
-import { contract, operationsById, type Schema } from './document.ts';
+import { operationsById, resolveSchema, type Schema } from './document.ts';
 
 /** A code point outside the basic plane, written as two \u escapes. */
 const bytesPerCharacter = 12;
@@ -27,7 +27,7 @@ export function largestRequestBody(): number {
 }
 
 function bytesOf(schema: Schema): number {
-  if (schema.$ref !== undefined) return bytesOf(resolve(schema.$ref));
+  if (schema.$ref !== undefined) return bytesOf(resolveSchema(schema.$ref));
   if (schema.anyOf) return Math.max(...schema.anyOf.map(bytesOf));
   if (schema.properties) {
     const members = Object.entries(schema.properties).map(([name, value]) => name.length + 4 + bytesOf(value));
@@ -41,10 +41,4 @@ function bytesOf(schema: Schema): number {
 function bounded(limit: number | undefined): number {
   if (limit === undefined) throw new Error('the contract has a request body without an upper bound');
   return limit;
-}
-
-function resolve($ref: string): Schema {
-  const schema = contract.components.schemas[$ref.replace('#/components/schemas/', '')];
-  if (!schema) throw new Error(`no schema ${$ref}`);
-  return schema;
 }

@@ -1,7 +1,7 @@
 /** What reading any body needs: permission to send it, a deadline, and an end when the caller leaves. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { follow, unlessAborted } from '../deadline.ts';
-import { ProblemError } from '../problems.ts';
+import type { Arrivals } from './arrivals.ts';
 
 /** A request and how its body may be read. */
 export interface BodySource {
@@ -10,6 +10,7 @@ export interface BodySource {
   readonly signal: AbortSignal;
   /** Milliseconds for the whole body. */
   readonly timeoutMs: number;
+  readonly arrivals: Arrivals;
 }
 
 const waiting = new WeakSet<IncomingMessage>();
@@ -27,20 +28,18 @@ export function declaredLength({ headers }: IncomingMessage): number | undefined
 
 /** Lets the caller send, and runs `read` under the deadline and the signal. Its own signal ends what is left of it. */
 export async function receive<T>(
-  { req, res, signal, timeoutMs }: BodySource,
+  { req, res, signal, timeoutMs, arrivals }: BodySource,
   read: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
   if (waiting.delete(req)) res.writeContinue();
-  const late = () =>
-    over.abort(new ProblemError('request-timeout', `The body did not arrive within ${String(timeoutMs / 1000)} s.`));
   const over = new AbortController();
   const unfollow = follow(signal, over);
-  const timer = setTimeout(late, timeoutMs);
+  const unwatch = arrivals.watch(req, { timeoutMs, late: (problem) => over.abort(problem) });
   try {
     return await unlessAborted(read(over.signal), over.signal);
   } finally {
-    clearTimeout(timer);
+    unwatch();
     unfollow();
     over.abort(ended);
   }

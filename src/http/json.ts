@@ -1,57 +1,72 @@
 /** JSON bodies, read under a cap and under a budget that all requests share. */
 import type { IncomingMessage } from 'node:http';
+import { currentCaller } from '../caller.ts';
 import { ProblemError, invalid } from '../problems.ts';
 import { declaredLength, receive, type BodySource } from './body.ts';
+import type { ByteBudget } from './budget.ts';
+import { Gathering } from './gathering.ts';
+import { StructureCheck, type StructureLimits } from './structure.ts';
 
-/** Bytes of request bodies that may be held in memory at once; beyond it requests are refused, not the process killed. */
-export class ByteBudget {
-  #free: number;
-
-  constructor(bytes: number) {
-    this.#free = bytes;
-  }
-
-  /** Throws `overloaded` when the bytes are not to be had now. */
-  take(bytes: number): void {
-    if (bytes > this.#free) {
-      throw new ProblemError('overloaded', 'Too many large requests are being worked on; try again in a moment.');
-    }
-    this.#free -= bytes;
-  }
-
-  give(bytes: number): void {
-    this.#free += bytes;
-  }
+/** What an operation takes. */
+export interface JsonRules {
+  /** The largest valid body, in bytes. */
+  readonly limit: number;
+  readonly structure: StructureLimits;
+  /** What is kept of a body. */
+  readonly prune: (value: object) => object;
 }
 
-export interface JsonLimits {
-  /** The largest body that the contract allows, in bytes. */
-  readonly limit: number;
+export interface JsonLimits extends JsonRules {
   readonly budget: ByteBudget;
-  /** Called with what gives the budget's bytes back; the body is held until then. */
+  /** Called with what gives the budget's bytes back; what is kept of the body counts until then. */
   readonly onEnd: (release: () => void) => void;
 }
 
 export interface JsonBody {
   readonly value: object;
+  /** As it was sent. */
   readonly bytes: number;
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+export async function readJson(source: BodySource, limits: JsonLimits): Promise<JsonBody> {
+  const { req, signal } = source;
+  signal.throwIfAborted(); // what is held after the end, nobody gives back
+  if ((declaredLength(req) ?? 0) > limits.limit) throw tooLarge(limits.limit); // before the caller is told to send it
+  const gate = openGate(limits);
+  const bytes = arrived(req);
+  if (bytes) gate.admit(bytes);
+  const value = limits.prune(parseObject(bytes ?? (await receive(source, (until) => collect(req, { gate, until })))));
+  return { value, bytes: gate.settle(value) };
+}
 
-export async function readJson(source: BodySource, { limit, budget, onEnd }: JsonLimits): Promise<JsonBody> {
-  source.signal.throwIfAborted(); // what is held after the end, nobody gives back
-  let held = 0;
-  onEnd(() => budget.give(held));
-  const hold = (bytes: number) => {
-    if (bytes > limit) throw tooLarge(limit);
-    if (bytes <= held) return;
-    budget.take(bytes - held);
-    held = bytes;
+interface Gate {
+  /** Takes the next bytes. Throws when the body is too large, too complex, or its memory is not to be had. */
+  admit(chunk: Buffer): void;
+  /** Called when the body is refused for the sake of another caller. */
+  onRefused: (problem: ProblemError) => void;
+  /** From now on only what is kept of the body counts. Returns how many bytes were sent. */
+  settle(value: object): number;
+}
+
+function openGate({ limit, structure, budget, onEnd }: JsonLimits): Gate {
+  const check = new StructureCheck(structure);
+  const claim = budget.claim(currentCaller(), (problem) => gate.onRefused(problem));
+  onEnd(() => claim.release());
+  let bytes = 0;
+  const gate: Gate = {
+    admit(chunk) {
+      bytes += chunk.length;
+      if (bytes > limit) throw tooLarge(limit);
+      claim.grow(bytes);
+      check.add(chunk);
+    },
+    onRefused: () => undefined,
+    settle(value) {
+      claim.settle(weigh(value));
+      return bytes;
+    },
   };
-  hold(declaredLength(source.req) ?? 0); // before the caller is told to send it
-  const bytes = arrived(source.req) ?? (await receive(source, (signal) => collect(source.req, { hold, signal })));
-  return { value: parseObject(bytes), bytes: bytes.length };
+  return gate;
 }
 
 /** The body, if all of it has come together with the head: there is nothing to wait for. */
@@ -62,23 +77,39 @@ function arrived(req: IncomingMessage): Buffer | undefined {
   return bytes;
 }
 
-interface Collecting {
-  /** Told how many bytes have come, before they are kept. */
-  readonly hold: (bytes: number) => void;
-  readonly signal: AbortSignal;
+/** On failure it lets go of all bytes at once. */
+function collect(req: IncomingMessage, { gate, until }: { gate: Gate; until: AbortSignal }): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const body = new Gathering();
+    const stop = () => {
+      req.off('data', add).off('end', end);
+      until.removeEventListener('abort', abort);
+    };
+    const fail = (error: Error) => {
+      stop();
+      body.clear();
+      reject(error);
+    };
+    const add = (chunk: Buffer) => {
+      try {
+        gate.admit(chunk);
+        body.add(chunk);
+      } catch (error) {
+        fail(error as Error);
+      }
+    };
+    const end = () => {
+      stop();
+      resolve(body.take());
+    };
+    const abort = () => fail(until.reason as Error);
+    gate.onRefused = fail;
+    until.addEventListener('abort', abort);
+    req.on('data', add).once('end', end);
+  });
 }
 
-async function collect(req: IncomingMessage, { hold, signal }: Collecting): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let received = 0;
-  for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    signal.throwIfAborted();
-    received += chunk.length;
-    hold(received);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, received);
-}
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function parseObject(bytes: Buffer): object {
   let value: unknown;
@@ -93,6 +124,13 @@ function parseObject(bytes: Buffer): object {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw invalid('body', '', 'must be a JSON object');
   return value;
+}
+
+/** About the bytes that a parsed value takes in memory: two for each UTF-16 unit, 32 for the rest of each value. */
+function weigh(value: unknown): number {
+  if (typeof value === 'string') return 32 + 2 * value.length;
+  if (typeof value !== 'object' || value === null) return 32;
+  return Object.values(value).reduce<number>((sum, inner) => sum + weigh(inner), 32);
 }
 
 function tooLarge(limit: number): ProblemError {

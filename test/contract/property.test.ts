@@ -102,13 +102,13 @@ describe.each(operations.map((operation) => ({ ...operation, title: `${operation
       test.each(Object.entries(hostileBodies(operation, validRequests(operation))))(
         'survives %s',
         async (_what, arbitrary) => {
-          const property = fc.asyncProperty(arbitrary, async ({ type, body }) => {
+          const property = fc.asyncProperty(arbitrary, async ({ type, body, isTooDeep }) => {
             const call = { headers: type === undefined ? {} : { 'content-type': type }, body };
             const answer = await api.send(operation.method, root + operation.template, call);
             if (type?.split(';')[0] !== operation.mediaType) return expectRefused(answer, [415]);
             // What is left of a damaged form may still be one.
             if (isForm(operation)) return answer.status === 200 ? undefined : expectRefused(answer);
-            expectJudged(answer, placesOfViolations(schema, tryJson(body)));
+            expectJudged(answer, isTooDeep ? new Set(['']) : placesOfViolations(schema, tryJson(body)));
           });
           await fc.assert(property, { numRuns: runs(17) });
         },

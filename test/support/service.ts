@@ -3,6 +3,8 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import type { Pace } from '../../src/http/arrivals.ts';
+import type { BudgetSize } from '../../src/http/budget.ts';
 import { startService, type Service, type ServiceOptions } from '../../src/service.ts';
 import { loadSettings } from '../../src/settings/load.ts';
 import { recordAnswers } from '../contract/coverage/recorder.ts';
@@ -16,6 +18,10 @@ export interface TestServiceOptions {
   readonly files?: Readonly<Record<string, string>>;
   /** Milliseconds that a body may take to arrive. */
   readonly bodyTimeoutMs?: number;
+  /** The least of a body that must arrive. */
+  readonly bodyPace?: Pace;
+  /** Bytes of request bodies that may be in memory at once. */
+  readonly bodyBudget?: BudgetSize;
   /** Milliseconds that a stream waits for its provider before it begins without it. */
   readonly streamHoldMs?: number;
   /** Milliseconds of silence before a stream says that it lives. */

@@ -6,6 +6,8 @@ import { encode, isForm, type Parts } from './requests.ts';
 export interface HostileBody {
   readonly type: string | undefined;
   readonly body: Buffer;
+  /** Nested deeper than the service takes, in whichever property. */
+  readonly isTooDeep?: true;
 }
 
 export function hostileBodies(operation: Operation, valid: Arbitrary<Parts>): Record<string, Arbitrary<HostileBody>> {
@@ -64,7 +66,11 @@ function hostileJson(whole: Arbitrary<Buffer>, sent: Send): Record<string, Arbit
         .tuple(text, fc.constantFrom('__proto__', 'constructor', 'prototype'))
         .map(([json, key]) => `{"${key}":${json}}`),
     ),
-    'deep nesting': sent(withProperty(fc.integer({ min: 100, max: 20_000 }).map(nested))),
+    'nesting that is allowed': sent(withProperty(fc.integer({ min: 1, max: 31 }).map(nested))),
+    'deep nesting': sent(withProperty(fc.integer({ min: 32, max: 15_000 }).map(nested))).map((body) => ({
+      ...body,
+      isTooDeep: true,
+    })),
     'huge numbers': sent(withProperty(hugeNumbers)),
     'halves of surrogate pairs': sent(
       withProperty(fc.string({ unit: loneSurrogates, minLength: 1 }).map((s) => JSON.stringify(s))),

@@ -1,0 +1,236 @@
+/** Bodies that are made to cost more than they say: the service outlives them, and other callers are served. */
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startChildService, type ChildService } from '../support/child-service.ts';
+import { createApi, type Answer } from '../support/http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { multipartType } from './support/forms.ts';
+import { connectRaw, requestHead, type RawConnection } from './support/raw-socket.ts';
+
+vi.setConfig({ testTimeout: 120_000 }); // hundreds of megabytes, however busy the machine is
+
+const path = '/api/v1/chat';
+const withoutEngines = { config: 'engines: {}\n' };
+const json = { 'content-type': 'application/json' };
+const served = { status: 503, problem: { code: 'no-engine' } };
+const tooMany = { status: 422, problem: { code: 'invalid-request', errors: [{ in: 'body', pointer: '' }] } };
+
+const large = 38_000_000;
+const messages = '"messages":[{"role":"user","content":"Hello"}]';
+/** A valid chat with an unknown property. */
+const padded = (pad: string) => Buffer.from(`{${messages},"pad":${pad}}`);
+const ofObjects = padded(`[${'{},'.repeat(large / 3)}{}]`);
+const ofText = padded(`"\u{1F600}${'x'.repeat(large)}"`);
+const ofWhiteSpace = Buffer.from(`{${messages}}${' '.repeat(large)}`);
+const largest = Buffer.from(
+  `{"messages":[${Array<string>(100)
+    .fill(`{"role":"user","content":"${String.raw`\ud83d\ude00`.repeat(32_000)}"}`)
+    .join()}]}`,
+);
+
+const post = (url: string, body: Buffer): Promise<Answer> => createApi(url).send('POST', path, { headers: json, body });
+
+async function expectAlive(service: ChildService): Promise<void> {
+  expect((await createApi(service.url).get('/healthz')).status).toBe(200);
+  expect(await post(service.url, largest)).toMatchObject(served);
+  service.kill('SIGTERM');
+  expect(await service.exit).toEqual({ code: 0, signal: null });
+}
+
+describe('JSON that takes many times its bytes', () => {
+  it('leaves the service alive when six come at once', async () => {
+    const service = await startChildService(withoutEngines);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => post(service.url, ofObjects)));
+    for (const answer of answers) expect(answer).toMatchObject(tooMany);
+    await expectAlive(service);
+  });
+
+  describe('and a heap of 512 MB', () => {
+    const small = { ...withoutEngines, nodeOptions: ['--max-old-space-size=512'] };
+
+    it('leaves the service alive', async () => {
+      const service = await startChildService(small);
+      expect(await post(service.url, ofObjects)).toMatchObject(tooMany);
+      expect(await post(service.url, ofText)).toMatchObject(served);
+      expect(await post(service.url, ofWhiteSpace)).toMatchObject(served);
+      await expectAlive(service);
+    });
+
+    it('takes no memory for chunks of one byte', async () => {
+      const service = await startChildService(small);
+      using connection = await connectRaw(service.url);
+      await connection.send(requestHead('POST', path, { ...json, 'transfer-encoding': 'chunked' }));
+      const chunks = '1\r\nx\r\n'.repeat(100_000);
+      const before = service.memory().now;
+      await connection.send('1\r\n"\r\n');
+      for (let i = 0; i < 30; i++) await connection.send(chunks);
+      await connection.send('0\r\n\r\n');
+      expect(await connection.answer('POST', path)).toMatchObject({ problem: { code: 'malformed-body' } });
+      // 3 MB of body; as Buffers of their own they would take 600 MB.
+      expect(service.memory().peak - before).toBeLessThan(200_000_000);
+    });
+
+    it('keeps of a body only what its stream needs', async () => {
+      const service = await startChildService({ ...silentChat, nodeOptions: small.nodeOptions });
+      const streams: IncomingMessage[] = [];
+      try {
+        // Together they are larger than the heap.
+        for (let i = 0; i < 16; i++) streams.push(await openStream(service.url, ofText));
+        expect((await createApi(service.url).get('/healthz')).status).toBe(200);
+        expect(await post(service.url, Buffer.from('{}'))).toMatchObject({ status: 422 });
+      } finally {
+        for (const stream of streams) stream.destroy();
+      }
+    });
+  });
+});
+
+/** A chat engine that begins and then says nothing more. */
+const silentChat = {
+  config: 'engines: { silent: { use: ./silent.mjs } }\n',
+  files: {
+    'silent.mjs': `
+export default {
+  contract: 1,
+  name: 'silent',
+  capability: 'chat',
+  options: { type: 'object', properties: {} },
+  create: () => ({
+    models: async () => [{ id: 'silent', local: true }],
+    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    async *complete({ messages }, { signal }) {
+      yield { type: 'step-started', step: 0 };
+      yield { type: 'content-delta', step: 0, delta: 'well' };
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    },
+  }),
+};
+`,
+  },
+};
+
+/** Resolves when the stream has begun. */
+async function openStream(url: string, body: Buffer): Promise<IncomingMessage> {
+  const sending = request(`${url}/api/v1/chat/stream`, { method: 'POST', headers: json, agent: false });
+  sending.end(body);
+  const [answer] = (await once(sending, 'response')) as [IncomingMessage];
+  expect(answer.statusCode).toBe(200);
+  await once(answer, 'data');
+  answer.on('error', () => undefined).resume();
+  return answer;
+}
+
+// -------------------------------------------------------------------------------------------------- slow callers
+
+/** Sends the head of a body of so many bytes, waits until the service takes it, and sends its first bytes. */
+async function begin(
+  { url }: TestService,
+  { from, bytes, first }: { from: string; bytes: number; first: Buffer },
+): Promise<RawConnection> {
+  const connection = await connectRaw(url, from);
+  const headers = { ...json, 'content-length': bytes, expect: '100-continue' };
+  await connection.send(requestHead('POST', path, headers));
+  await expect.poll(() => connection.received).toContain('\r\n\r\n');
+  expect(connection.received).toMatch(/^HTTP\/1.1 100 /);
+  await connection.send(first);
+  return connection;
+}
+
+const KB = 1024;
+
+/** A valid chat of so many bytes. */
+const chatOf = (bytes: number) => Buffer.from(`{${messages}}`.padEnd(bytes));
+
+describe('slow callers', () => {
+  let service: TestService;
+  const chat = { messages: [{ role: 'user', content: 'Hello' }] };
+
+  beforeAll(async () => {
+    service = await startTestService({ ...withoutEngines, bodyBudget: { reserve: 1024 * KB, shared: 1024 * KB } });
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  it.each([
+    ['of sixteen addresses', (i: number) => `127.0.0.${i + 2}`],
+    ['of one address', () => '127.0.0.2'],
+    ['of the same address', () => '127.0.0.1'],
+  ])('%s that have sent one byte do not keep others out', async (_whose, addressOf) => {
+    const connections: RawConnection[] = [];
+    try {
+      for (let i = 0; i < 16; i++) {
+        connections.push(await begin(service, { from: addressOf(i), bytes: large, first: Buffer.from('{') }));
+      }
+      expect(await createApi(service.url).post(path, chat)).toMatchObject(served);
+      // Beyond the first 64 KB.
+      expect(await post(service.url, chatOf(100 * KB))).toMatchObject(served);
+    } finally {
+      for (const connection of connections) connection[Symbol.dispose]();
+    }
+  });
+
+  it('of which one holds most lose that body when the memory is spent, and no other', async () => {
+    const last = 10;
+    const bodies = { '127.0.0.2': 700 * KB, '127.0.0.3': 300 * KB, '127.0.0.4': 400 * KB };
+    const begun = Object.entries(bodies).map(async ([from, bytes]) =>
+      begin(service, { from, bytes, first: chatOf(bytes).subarray(0, -last) }),
+    );
+    const connections = await Promise.all(begun);
+    try {
+      const [most, ...others] = connections as [RawConnection, RawConnection, RawConnection];
+      const { status, problem, headers } = await most.answer('POST', path);
+      expect({ status, code: problem.code }).toEqual({ status: 503, code: 'overloaded' });
+      expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      expect(await createApi(service.url).post(path, chat)).toMatchObject(served);
+      for (const other of others) {
+        await other.send(' '.repeat(last));
+        expect(await other.answer('POST', path)).toMatchObject(served);
+      }
+    } finally {
+      for (const connection of connections) connection[Symbol.dispose]();
+    }
+  });
+
+  it('hold at most half with several bodies', async () => {
+    const last = 10;
+    const first = chatOf(400 * KB).subarray(0, -last);
+    using one = await begin(service, { from: '127.0.0.2', bytes: 400 * KB, first });
+    using two = await begin(service, { from: '127.0.0.2', bytes: 400 * KB, first });
+    const answers = [one, two].map((each) => each.answer('POST', path));
+    const refused = await Promise.race(answers.map(async (answer, i) => ({ i, answer: await answer })));
+    expect(refused.answer).toMatchObject({ status: 503, problem: { code: 'overloaded' } });
+    expect(await post(service.url, chatOf(400 * KB))).toMatchObject(served);
+    await (refused.i === 0 ? two : one).send(' '.repeat(last));
+    expect(await answers[1 - refused.i]).toMatchObject(served);
+  });
+});
+
+describe('a body that makes no progress', () => {
+  let service: TestService;
+
+  beforeAll(async () => {
+    service = await startTestService({ bodyPace: { graceMs: 50, windowMs: 200, bytes: 1000 } });
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  it.each([
+    ['JSON', path, json],
+    ['a form', '/api/v1/transcribe', multipartType],
+  ])('is answered 408 when it is %s', async (_what, to, type) => {
+    using connection = await connectRaw(service.url);
+    await connection.send(requestHead('POST', to, { ...type, 'content-length': 100_000 }));
+    await connection.send('--');
+    const { status, problem } = await connection.answer('POST', to);
+    expect({ status, code: problem.code }).toEqual({ status: 408, code: 'request-timeout' });
+    expect(problem.detail).toContain('1000 bytes in 0.2 s');
+  });
+
+  it('is answered 408 when it comes a byte at a time', async () => {
+    using connection = await connectRaw(service.url);
+    await connection.send(requestHead('POST', path, { ...json, 'content-length': 100_000 }));
+    const drip = setInterval(() => void connection.send(' '), 5);
+    const { status, problem } = await connection.answer('POST', path);
+    clearInterval(drip);
+    expect({ status, code: problem.code }).toEqual({ status: 408, code: 'request-timeout' });
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { knownParts } from '../../src/contract/known-parts.ts';
+
+const chat = { $ref: '#/components/schemas/ChatRequest' };
+const message = { role: 'user', content: 'Hello' };
+
+describe('what is kept of a body', () => {
+  it('is what the contract knows, at every level', () => {
+    const body = {
+      messages: [{ ...message, name: 'x', parts: [1, 2] }],
+      model: 'm',
+      pad: [{}],
+      __proto__: { top_p: 1 },
+    };
+    expect(knownParts(body, chat)).toEqual({ messages: [message], model: 'm' });
+  });
+
+  it('is one item more than there may be', () => {
+    const { messages } = knownParts({ messages: Array.from({ length: 5000 }, () => message) }, chat) as {
+      messages: [];
+    };
+    expect(messages).toHaveLength(101);
+  });
+
+  it('is more characters than there may be, but not all', () => {
+    const cut = (content: string) => {
+      const { messages } = knownParts({ messages: [{ role: 'user', content }] }, chat) as {
+        messages: [typeof message];
+      };
+      return messages[0].content;
+    };
+    expect(cut('x'.repeat(1_000_000))).toBe('x'.repeat(64_001));
+    expect(Array.from(cut('\u{1F600}'.repeat(1_000_000)))).toHaveLength(32_001);
+    expect(cut('\u{1F600}'.repeat(32_000))).toBe('\u{1F600}'.repeat(32_000));
+  });
+
+  it('is the kind of a value where it is the wrong one', () => {
+    const body = {
+      messages: { a: [{}] },
+      model: [{ a: 1 }],
+      voice_id: { a: 1 },
+      temperature: 'warm',
+      top_p: null,
+      max_tokens: 5,
+    };
+    expect(knownParts(body, chat)).toEqual({
+      messages: {},
+      model: [],
+      voice_id: {},
+      temperature: 'w',
+      top_p: null,
+      max_tokens: 5,
+    });
+  });
+
+  it('is the sum of what alternatives know', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        content: {
+          anyOf: [
+            { type: 'string', maxLength: 2 },
+            {
+              type: 'array',
+              maxItems: 1,
+              items: {
+                anyOf: [
+                  { type: 'object', properties: { text: { type: 'string' } } },
+                  { type: 'object', properties: { url: { type: 'string' } } },
+                ],
+              },
+            },
+          ],
+        },
+        extra: { type: 'object' },
+      },
+    };
+    const part = { text: 'a', url: 'b', other: 'c' };
+    expect(knownParts({ content: [part, part, part], extra: { any: [1] } }, schema)).toEqual({
+      content: [
+        { text: 'a', url: 'b' },
+        { text: 'a', url: 'b' },
+      ],
+      extra: { any: [1] },
+    });
+    expect(knownParts({ content: 'abcdefgh' }, schema)).toEqual({ content: 'abcde' });
+  });
+});
