@@ -15,7 +15,9 @@ export function failureOf(thrown: unknown, instance: string, signal?: AbortSigna
   const own = engineErrorOf(thrown);
   if (own !== undefined) return own;
   if (signal?.aborted) return signal.reason as Error;
-  return new EngineError('engine-failed', `The engine ${instance} failed; the log of the service has the cause.`, { cause: readable(thrown) });
+  return new EngineError('engine-failed', `The engine ${instance} failed; the log of the service has the cause.`, {
+    cause: readable(thrown),
+  });
 }
 
 /** Undefined for everything that is no `EngineError` with a known code. */
