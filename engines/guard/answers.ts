@@ -17,6 +17,9 @@ const mostEntries = 10_000;
 const longestId = 256; // as in the contract of the API
 const longestText = 4_096;
 
+const badId = `.id is not a string of 1 to ${longestId} characters`;
+const badName = `.name is not a string of at most ${longestText} characters`;
+
 type Fields = Readonly<Record<string, unknown>>;
 
 export function objectOf(value: unknown, what: string): Fields {
@@ -44,29 +47,34 @@ function checkList<T>(
   value: unknown,
   last: readonly T[],
   what: string,
-  check: (item: Fields, last: T | undefined, place: string) => T,
+  check: (item: Fields, last: T | undefined) => T,
 ): readonly T[] {
   must(Array.isArray(value), `${what} returned no list`);
   const items = value as readonly unknown[];
   const { length } = items;
   must(length <= mostEntries, `${what} returned more than ${mostEntries} entries`);
   let changed: T[] | undefined;
-  for (let index = 0; index < length; index++) {
-    const place = `${what}[${index}]`;
-    const checked = check(objectOf(items[index], place), last[index], place);
-    if (changed === undefined && checked !== last[index]) changed = last.slice(0, index);
-    changed?.push(checked);
+  let index = 0;
+  try {
+    for (; index < length; index++) {
+      const checked = check(objectOf(items[index], ''), last[index]);
+      if (changed === undefined && checked !== last[index]) changed = last.slice(0, index);
+      changed?.push(checked);
+    }
+  } catch (error) {
+    // The place is put into the message only here: every request asks for the list.
+    throw error instanceof BadAnswer ? new BadAnswer(`${what}[${index}]${error.message}`) : error;
   }
   return changed ?? (length === last.length ? last : last.slice(0, length));
 }
 
-function checkEntry(item: Fields, last: ModelEntry | undefined, place: string): ModelEntry {
+function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
   const { id, name, local, discovered, voices: given } = item;
-  must(isId(id), `${place}.id is not a string of 1 to ${longestId} characters`);
-  must(typeof local === 'boolean', `${place}.local is neither true nor false`);
-  must(name === undefined || isText(name), `${place}.name is not a string of at most ${longestText} characters`);
-  must(discovered === undefined || typeof discovered === 'boolean', `${place}.discovered is neither true nor false`);
-  const voices = given === undefined ? undefined : checkList(given, last?.voices ?? [], `${place}.voices`, checkVoice);
+  must(isId(id), badId);
+  must(typeof local === 'boolean', '.local is neither true nor false');
+  must(name === undefined || isText(name), badName);
+  must(discovered === undefined || typeof discovered === 'boolean', '.discovered is neither true nor false');
+  const voices = given === undefined ? undefined : checkList(given, last?.voices ?? [], '.voices', checkVoice);
   const isSame =
     last?.id === id &&
     last.name === name &&
@@ -83,11 +91,11 @@ function checkEntry(item: Fields, last: ModelEntry | undefined, place: string): 
   };
 }
 
-function checkVoice(item: Fields, last: Voice | undefined, place: string): Voice {
+function checkVoice(item: Fields, last: Voice | undefined): Voice {
   const { id, name, language } = item;
-  must(isId(id), `${place}.id is not a string of 1 to ${longestId} characters`);
-  must(isText(name), `${place}.name is not a string of at most ${longestText} characters`);
-  must(language === null || isText(language), `${place}.language is neither a string nor null`);
+  must(isId(id), badId);
+  must(isText(name), badName);
+  must(language === null || isText(language), '.language is neither a string nor null');
   if (last?.id === id && last.name === name && last.language === language) return last;
   return { id, name, language };
 }
@@ -122,9 +130,9 @@ export function isAmount(value: unknown): value is number {
 }
 
 export function checkFindings(value: unknown): readonly Finding[] {
-  return checkList<Finding>(value, [], '`inspect()`', ({ what, ok, detail, mend }, _last, place) => {
-    must(typeof what === 'string' && typeof detail === 'string', `${place} has no \`what\` or no \`detail\``);
-    must(typeof ok === 'boolean', `${place}.ok is neither true nor false`);
+  return checkList<Finding>(value, [], '`inspect()`', ({ what, ok, detail, mend }) => {
+    must(typeof what === 'string' && typeof detail === 'string', ' has no `what` or no `detail`');
+    must(typeof ok === 'boolean', '.ok is neither true nor false');
     return { what, ok, detail, ...(typeof mend === 'string' && { mend }) };
   });
 }
