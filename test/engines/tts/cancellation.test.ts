@@ -86,7 +86,13 @@ describe('the engine itself', () => {
   async function open(behaviour: Behaviour): Promise<{ engine: Engines['speech']; provider: RawProvider }> {
     const provider = await startProvider();
     provider.behave(behaviour);
-    const context = { instance: 'voice', env: {}, now: Date.now, log: console, formats: [] } as unknown as EngineContext;
+    const context = {
+      instance: 'voice',
+      env: {},
+      now: Date.now,
+      log: console,
+      formats: [],
+    } as unknown as EngineContext;
     const models = [{ id: 'remote', maxCharacters: 50, formats: ['mp3' as const] }];
     const engine = await tts.create({ baseUrl: provider.baseUrl, models }, context);
     onTestFinished(() => engine[Symbol.asyncDispose]?.());
