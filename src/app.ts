@@ -16,9 +16,12 @@ import { apiRoot, documents, operationsById } from './contract/document.ts';
 import { preflightHeaders, type Access } from './http/access.ts';
 import type { Arrivals } from './http/arrivals.ts';
 import { linger } from './http/body.ts';
+import { onBroken } from './http/break-request.ts';
 import type { ByteBudget } from './http/budget.ts';
 import { eventStreamHeaders, sendEvents } from './http/events.ts';
+import { guard, isConnectionError } from './http/guard.ts';
 import { readJson } from './http/json.ts';
+import { readRequestHead } from './http/request-head.ts';
 import { readForm } from './http/upload.ts';
 import type { AccountedDirectory } from './machine/workspace.ts';
 import type { AnyAnswer, OperationId, Schemas } from './operations.ts';
@@ -60,18 +63,29 @@ interface Exchange extends RequestScope {
   /** Has this run when the answer has been sent or the caller has left; at once, when that has been already. */
   readonly atEnd: (cleanup: () => unknown) => void;
   operation?: OperationId;
+  /** As sent, without the query; "" until the head of the request has been checked. */
+  path: string;
+  /** The last failure that the log has. */
+  logged?: unknown;
 }
 
 export function createApp(options: AppOptions): RequestListener {
+  const { log } = options;
   const app = new Koa();
-  app.on('error', (error: unknown) => options.log.debug({ err: error }, 'a connection broke'));
+  app.on('error', (error: unknown) => log.error({ err: error }, 'Koa failed')); // its default prints to stderr
   const inFlight = endingWith(options.ending);
   app.use((context) => {
     const exchange = openExchange(context, options, inFlight);
+    context.onerror = guard(log, (error: unknown) => answerDefect(context, exchange, error, log));
     return runInScope(exchange, () => serve(context, exchange, options));
   });
   const handle = app.callback();
-  return (req, res) => void handle(req, res);
+  return guard(log, (req, res) => {
+    handle(req, res).catch((error: unknown) => {
+      log.error({ err: error }, 'a request could not be answered');
+      res.destroy();
+    });
+  });
 }
 
 /** Requests that end with the service. (As listeners of its signal, each would look at all others when it begins and ends.) */
@@ -86,9 +100,11 @@ async function serve(context: Context, exchange: Exchange, options: AppOptions):
   const { origin } = context.headers;
   try {
     context.set(options.access.corsHeaders(origin));
-    if (context.path !== '/healthz') options.access.admit(context.headers);
+    const { host, path, query } = readRequestHead(context.req);
+    exchange.path = path;
+    if (path !== '/healthz') options.access.admit({ ...context.headers, host });
     if (isPreflight(context)) answerPreflight(context);
-    else await deliver(context, await answer(context, exchange, options), exchange, options);
+    else await deliver(context, await answer(context, { exchange, query }, options), exchange, options);
   } catch (error) {
     sendProblem(context, exchange, error, options.log);
   }
@@ -106,10 +122,16 @@ function alive({ ending }: AppOptions): unknown {
   return { status: 'ok' };
 }
 
-async function answer(context: Context, exchange: Exchange, options: AppOptions): Promise<AnyAnswer> {
-  const { method, path } = context;
+interface Question {
+  readonly exchange: Exchange;
+  readonly query: string;
+}
+
+async function answer(context: Context, question: Question, options: AppOptions): Promise<AnyAnswer> {
+  const { method } = context;
+  const { path } = question.exchange;
   const page = pages.get(path);
-  if (!page) return answerOperation(context, exchange, options);
+  if (!page) return answerOperation(context, question, options);
   if (method !== 'GET' && method !== 'HEAD') {
     throw new ProblemError('method-not-allowed', `${path} knows GET, HEAD, not ${method}.`, {
       headers: { Allow: 'GET, HEAD' },
@@ -118,15 +140,20 @@ async function answer(context: Context, exchange: Exchange, options: AppOptions)
   return { status: 200, mediaType: 'application/json', body: page(options) };
 }
 
-async function answerOperation(context: Context, exchange: Exchange, options: AppOptions): Promise<AnyAnswer> {
+async function answerOperation(context: Context, question: Question, options: AppOptions): Promise<AnyAnswer> {
+  const { exchange } = question;
   const check = (found: AnyAnswer) =>
     options.checkAnswers && exchange.operation ? checkAnswer(exchange.operation, found) : found;
   try {
-    return check(await withSound(await options.respond(incoming(context, exchange, options)), exchange, options.log));
+    return check(await withSound(await options.respond(incoming(context, question, options)), exchange, options.log));
   } catch (error) {
-    return check(failureOf(error, exchange, options.log));
+    const problem = failureOf(error, exchange, options.log);
+    return httpFailures.has(problem.body.code) ? problem : check(problem);
   }
 }
+
+/** These belong to no operation: they happen below the contract. */
+const httpFailures: ReadonlySet<string> = new Set(['malformed-request', 'headers-too-large']);
 
 /**
  * With its first bytes there, where it is audio: what fails before them can still be told in a problem. What fails
@@ -137,10 +164,11 @@ async function withSound(found: AnyAnswer, exchange: Exchange, log: Logger): Pro
   const body = Readable.from(found.body as AsyncIterable<Uint8Array>, { objectMode: false });
   exchange.atEnd(() => body.destroy(exchange.signal.reason as Error | undefined));
   await once(body, 'readable');
-  body.on('error', (error) => {
+  const failed = (error: unknown) => {
     const reason: unknown = exchange.signal.aborted ? exchange.signal.reason : error;
     if (!(reason instanceof CallerGone)) logFailure(problemAnswer(reason, exchange.id), error, exchange, log);
-  });
+  };
+  body.on('error', guard(log, failed));
   return { ...found, body };
 }
 
@@ -153,11 +181,7 @@ function failureOf(error: unknown, exchange: Exchange, log: Logger): ProblemAnsw
   return problem;
 }
 
-function openExchange(
-  { req, res, method, path }: Context,
-  { log }: AppOptions,
-  inFlight: Set<AbortController>,
-): Exchange {
+function openExchange({ req, res, method }: Context, { log }: AppOptions, inFlight: Set<AbortController>): Exchange {
   const controller = new AbortController();
   inFlight.add(controller);
   const cleanups: (() => unknown)[] = [];
@@ -166,14 +190,14 @@ function openExchange(
     id: randomUUID(),
     started: performance.now(),
     caller: callerOfAddress(req.socket.remoteAddress),
+    path: '',
     signal: controller.signal,
     atEnd(cleanup) {
       if (isOver) runCleanup(cleanup, exchange, log);
       else cleanups.push(cleanup);
     },
   };
-  res.once('finish', () => linger(req));
-  res.once('close', () => {
+  const end = () => {
     isOver = true;
     inFlight.delete(controller);
     const finished = res.writableFinished;
@@ -181,15 +205,23 @@ function openExchange(
     const { id, operation } = exchange;
     const ms = Math.round(performance.now() - exchange.started);
     const status = finished ? res.statusCode : 499;
-    log.info({ id, operation, method, path: pathForLog(operation, path), status, ms }, 'request');
     for (const cleanup of cleanups) runCleanup(cleanup, exchange, log);
-  });
+    log.info({ id, operation, method, path: pathForLog(exchange), status, ms }, 'request');
+  };
+  onBroken(req, (reason) => controller.abort(reason));
+  res.once(
+    'finish',
+    guard(log, () => linger(req)),
+  );
+  res.once('close', guard(log, end));
   return exchange;
 }
 
+const maxLoggedPath = 200;
+
 /** The contract's template where there is one; the id of a clip is never told: it is the permission to hear it. */
-function pathForLog(operation: OperationId | undefined, path: string): string {
-  if (operation === undefined) return path.replace(/(\/clips\/)[^/]+/i, '$1{id}');
+function pathForLog({ operation, path }: Exchange): string {
+  if (operation === undefined) return path.replace(/(\/clips\/)[^/]+/i, '$1{id}').slice(0, maxLoggedPath);
   return `${apiRoot}${operationsById.get(operation)?.path ?? ''}`;
 }
 
@@ -199,16 +231,16 @@ function runCleanup(cleanup: () => unknown, { id }: Exchange, log: Logger): void
     .catch((error: unknown) => log.error({ id, err: error }, 'what belonged to a request could not be removed'));
 }
 
-function incoming(context: Context, exchange: Exchange, options: AppOptions): Incoming {
-  const { req, res, path, method, querystring } = context;
+function incoming(context: Context, { exchange, query }: Question, options: AppOptions): Incoming {
+  const { req, res, method } = context;
   const headers = method === 'HEAD' ? withoutRange(context.headers) : context.headers;
-  const { id, signal, atEnd } = exchange;
+  const { id, path, signal, atEnd } = exchange;
   const source = { req, res, signal, timeoutMs: options.bodyTimeoutMs, arrivals: options.arrivals };
   return {
     id,
     method: method === 'HEAD' ? 'GET' : method,
     path,
-    query: parseQuery(querystring),
+    query: parseQuery(query),
     headers,
     signal,
     log: options.log,
@@ -301,8 +333,26 @@ function sendProblem(context: Context, exchange: Exchange, error: unknown, log: 
   send(context, problem);
 }
 
+/**
+ * What reaches Koa is a defect of ours or a connection that broke. The caller of a defect gets a problem, as long as
+ * nothing of another answer has been sent.
+ */
+function answerDefect({ res }: Context, exchange: Exchange, error: unknown, log: Logger): void {
+  if (error === null || error === undefined) return; // Koa also says that nothing went wrong
+  const { id } = exchange;
+  const isKnown = error === exchange.logged || error instanceof CallerGone || isConnectionError(error);
+  log[isKnown ? 'debug' : 'error']({ id, err: error }, 'an answer could not be sent');
+  if (res.headersSent || res.writableEnded || res.destroyed) return;
+  for (const name of res.getHeaderNames().filter((name) => !isOfEveryAnswer.test(name))) res.removeHeader(name);
+  const { status, mediaType, body } = problemAnswer(error, id);
+  res.writeHead(status, { 'Content-Type': mediaType }).end(JSON.stringify(body));
+}
+
+const isOfEveryAnswer = /^(x-request-id|vary|access-control-.*)$/;
+
 /** Failures of ours go to the log with their cause; a caller's mistakes are told to the caller. */
 function logFailure({ status, body }: ProblemAnswer, error: unknown, exchange: Exchange, log: Logger): void {
+  exchange.logged = error;
   const facts = { id: exchange.id, operation: exchange.operation, code: body.code, err: error };
   if (status >= 500) log.error(facts, 'a request failed');
   else if (error instanceof Error && error.cause !== undefined) log.warn(facts, 'a request was refused');

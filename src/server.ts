@@ -1,8 +1,14 @@
 /** The listening socket and its end: requests in flight may finish, new ones may not start. */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Logger } from '../engines/contract.ts';
 import type { RequestListener } from './app.ts';
 import { holdsItsBody } from './http/body.ts';
+import { Connections } from './http/connections.ts';
+import { guard } from './http/guard.ts';
+import { connectionLimit } from './machine/descriptors.ts';
+import { ProblemError } from './problems.ts';
 
 export interface ListeningServer {
   /** As this machine reaches it, without a slash at the end. */
@@ -13,30 +19,69 @@ export interface ListeningServer {
   readonly destroy: () => void;
 }
 
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly log: Logger;
+  readonly limits?: Partial<ConnectionLimits> | undefined;
+}
+
+export interface ConnectionLimits {
+  /** Connections at once. */
+  readonly connections: number;
+  /** Milliseconds for the head of a request. */
+  readonly headMs: number;
+  /** Milliseconds after which a reader that takes nothing of its answer is cut off. */
+  readonly stalledMs: number;
+}
+
 /** Longer than proxies keep their connections, so that none sends into one that just closes. */
 const keepAliveMs = 75_000;
 
 export async function listen(
   listener: RequestListener,
-  { host, port }: { host: string; port: number },
+  { host, port, log, limits = {} }: ListenOptions,
 ): Promise<ListeningServer> {
-  // Bodies have their own deadline, which answers with a problem.
-  const server = createServer({ keepAliveTimeout: keepAliveMs, requestTimeout: 0, noDelay: true }, listener);
-  const connections = trackIdle(server);
-  server.on('checkContinue', (req, res) => {
-    holdsItsBody(req);
-    server.emit('request', req, res);
+  const { connections: limit = connectionLimit(), headMs = 30_000, stalledMs = 60_000 } = limits;
+  const server = createServer({
+    keepAliveTimeout: keepAliveMs,
+    headersTimeout: headMs,
+    connectionsCheckingInterval: Math.ceil(headMs / 30),
+    requestTimeout: 0, // bodies have their own deadline
+    requireHostHeader: false, // the app answers with a problem
+    noDelay: true,
   });
+  const connections = new Connections(server, { log, limit, stalledMs });
+  const serve = (req: IncomingMessage, res: ServerResponse) => {
+    if (connections.begin(res)) listener(req, res);
+  };
+  server.on('request', guard(log, serve));
+  server.on('checkExpectation', guard(log, serve)); // the app refuses it
+  const serveOnceAsked = (req: IncomingMessage, res: ServerResponse) => {
+    holdsItsBody(req);
+    serve(req, res);
+  };
+  server.on('checkContinue', guard(log, serveOnceAsked));
+  const refuseTunnel = (_req: IncomingMessage, socket: Duplex) => {
+    socket.on('error', (error) => log.debug({ err: error }, 'a connection broke')).resume();
+    connections.refuse(socket, { problem: noTunnel, facts: { method: 'CONNECT' } });
+  };
+  server.on('connect', guard(log, refuseTunnel));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
+  server.on('error', (error) => log.error({ err: error }, 'a connection could not be accepted'));
   return {
     url: urlOf(server, host),
     close: () => close(server, connections),
     destroy: () => server.closeAllConnections(),
   };
 }
+
+const noTunnel = new ProblemError('method-not-allowed', 'CONNECT is not supported; this is no proxy.', {
+  headers: { Allow: 'GET, HEAD, POST' },
+});
 
 function urlOf(server: Server, host: string): string {
   const { port, family, address } = server.address() as AddressInfo;
@@ -45,31 +90,7 @@ function urlOf(server: Server, host: string): string {
   return `http://${name}:${String(port)}`;
 }
 
-/** Node takes a connection for busy until its first request has ended, and keeps one alive whose request ends later. */
-function trackIdle(server: Server): { end(): void } {
-  const idle = new Set<Socket>();
-  let ending = false;
-  server.on('connection', (socket) => {
-    idle.add(socket);
-    socket.once('close', () => idle.delete(socket));
-  });
-  server.prependListener('request', ({ socket }, res) => {
-    idle.delete(socket);
-    if (ending) res.shouldKeepAlive = false;
-    res.once('close', () => {
-      if (ending) socket.destroySoon();
-      else if (!socket.destroyed) idle.add(socket);
-    });
-  });
-  return {
-    end() {
-      ending = true;
-      for (const socket of idle) socket.destroy();
-    },
-  };
-}
-
-async function close(server: Server, connections: { end(): void }): Promise<void> {
+async function close(server: Server, connections: Connections): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.close((error) => (error ? reject(error) : resolve()));
     connections.end();

@@ -14,7 +14,7 @@ import { createAccess } from './http/access.ts';
 import { createArrivals, type Pace } from './http/arrivals.ts';
 import { ByteBudget, type BudgetSize } from './http/budget.ts';
 import { ProblemError } from './problems.ts';
-import { listen } from './server.ts';
+import { listen, type ConnectionLimits } from './server.ts';
 import type { Services } from './services.ts';
 import { createSpeakers } from './speech/speaker.ts';
 import { createSpeechSpool } from './speech/speech-spool.ts';
@@ -39,6 +39,8 @@ export interface ServiceOptions {
   readonly heartbeatMs?: number;
   /** How long engines may take, where it is not the usual. */
   readonly engineLimits?: Partial<GuardLimits> | undefined;
+  /** Limits of `startService`'s own server. */
+  readonly connectionLimits?: Partial<ConnectionLimits>;
 }
 
 /** Temporary files on the disk, in bytes. */
@@ -63,7 +65,7 @@ export interface Service {
   readonly url: string;
   readonly registry: Registry;
   readonly disk: DiskUse;
-  /** Lets requests in flight finish for so many milliseconds, then ends them with `shutting-down`. */
+  /** Lets requests in flight finish for so many milliseconds, then ends them with `shutting-down`; a later call may hurry. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -76,20 +78,25 @@ const farewellMs = 1_000;
 /** Throws a `RegistryError`, or what `listen` says. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const app = await openApp(options);
-  const server = await listen(app.listener, options.settings).catch(async (error: unknown) => {
+  const { settings, log, connectionLimits: limits } = options;
+  const { host, port } = settings;
+  const server = await listen(app.listener, { host, port, log, limits }).catch(async (error: unknown) => {
     await app[Symbol.asyncDispose]();
     throw error;
   });
+  const timers: NodeJS.Timeout[] = [];
   let stopped: Promise<void> | undefined;
   return {
     url: server.url,
     registry: app.registry,
     disk: app.disk,
-    stop: (graceMs) => (stopped ??= stop(graceMs)),
+    stop(graceMs) {
+      timers.push(setTimeout(app.end, graceMs), setTimeout(server.destroy, graceMs + farewellMs));
+      return (stopped ??= stop());
+    },
   };
 
-  async function stop(graceMs: number): Promise<void> {
-    const timers = [setTimeout(app.end, graceMs), setTimeout(server.destroy, graceMs + farewellMs)];
+  async function stop(): Promise<void> {
     await server.close();
     timers.forEach(clearTimeout);
     await app[Symbol.asyncDispose]();

@@ -128,7 +128,7 @@ async function begin(
   { url }: TestService,
   { from, bytes, first }: { from: string; bytes: number; first: Buffer },
 ): Promise<RawConnection> {
-  const connection = await connectRaw(url, from);
+  const connection = await connectRaw(url, { localAddress: from });
   const headers = { ...json, 'content-length': bytes, expect: '100-continue' };
   await connection.send(requestHead('POST', path, headers));
   await expect.poll(() => connection.received).toContain('\r\n\r\n');

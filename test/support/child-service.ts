@@ -64,6 +64,17 @@ export async function startChildService(options: ProcessOptions = {}): Promise<C
   return service;
 }
 
+/** Sends the signal until the process has ended: the same one within 500 ms counts once. */
+export async function insist(child: ChildProcess, signal: NodeJS.Signals): Promise<Exit> {
+  child.kill(signal);
+  const timer = setInterval(() => child.kill(signal), 100);
+  try {
+    return await child.exit;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
 /** Lets the process note what it answers, where the test run has asked for that. */
 const coverage = (() => {
   const directory = process.env[directoryVariable];

@@ -1,10 +1,12 @@
 /** A whole service for a test: real sockets on 127.0.0.1, port 0, its own data directory, its log kept in memory. */
+import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Pace } from '../../src/http/arrivals.ts';
 import type { BudgetSize } from '../../src/http/budget.ts';
+import type { ConnectionLimits } from '../../src/server.ts';
 import { startService, type Service, type ServiceOptions } from '../../src/service.ts';
 import { loadSettings } from '../../src/settings/load.ts';
 import { recordAnswers } from '../contract/coverage/recorder.ts';
@@ -28,6 +30,7 @@ export interface TestServiceOptions {
   readonly heartbeatMs?: number;
   /** How long engines may take. */
   readonly engineLimits?: NonNullable<ServiceOptions['engineLimits']>;
+  readonly connectionLimits?: Partial<ConnectionLimits>;
 }
 
 export interface LogLine {
@@ -98,11 +101,21 @@ export async function startTestService({
         body: typeof body === 'string' ? body : JSON.stringify(body),
       });
     },
-    leftovers: async () =>
-      (await readdir(join(dir, 'data', 'tmp'), { recursive: true })).filter((path) => path.includes('/')),
+    leftovers: async () => (await listed(join(dir, 'data', 'tmp'))).filter((path) => path.includes('/')),
     async [Symbol.asyncDispose]() {
       await service.stop(0);
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** Everything below a directory, in which files may just be removed. */
+async function listed(directory: string): Promise<string[]> {
+  for (;;) {
+    try {
+      return await readdir(directory, { recursive: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !existsSync(directory)) throw error;
+    }
+  }
 }

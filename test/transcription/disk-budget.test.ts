@@ -26,7 +26,7 @@ async function nothingIsLeft(service: TestService): Promise<void> {
 
 /** An upload that stops before its end. */
 async function holdUpload(service: TestService, bytes: number, localAddress: string): Promise<RawConnection> {
-  const connection = await connectRaw(service.url, localAddress);
+  const connection = await connectRaw(service.url, { localAddress });
   onTestFinished(() => connection[Symbol.dispose]());
   const beginning = part({ ...recording, value: Buffer.alloc(bytes, recording.value) }).subarray(0, -2);
   await connection.send(requestHead('POST', path, { ...multipartType, 'content-length': 2 * beginning.length }));
@@ -35,7 +35,7 @@ async function holdUpload(service: TestService, bytes: number, localAddress: str
 }
 
 async function uploadFrom(service: TestService, localAddress: string) {
-  using connection = await connectRaw(service.url, localAddress);
+  using connection = await connectRaw(service.url, { localAddress });
   const body = multipart(recording);
   await connection.send(requestHead('POST', path, { ...multipartType, 'content-length': body.length }));
   await connection.send(body);

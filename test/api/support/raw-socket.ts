@@ -12,14 +12,22 @@ export interface RawConnection extends Disposable {
   /** The next answer (after any 100 Continue), held against the contract. */
   answer(method: string, path: string): Promise<Answer>;
   readonly isOpen: boolean;
+  /** Sends a FIN, and goes on reading. */
+  halfClose(): void;
+  /** Stops reading, so that the sockets fill up; and reads on. */
+  pause(): void;
+  resume(): void;
   /** Resolves when the connection has ended, by whichever side. */
   readonly closed: Promise<void>;
 }
 
-/** `localAddress`, such as 127.0.0.2, makes it another caller of a service in open mode. */
-export async function connectRaw(url: string, localAddress = '127.0.0.1'): Promise<RawConnection> {
+/** `localAddress`: whom the service takes the caller for; all of 127.0.0.0/8 is ours on Linux. */
+export async function connectRaw(
+  url: string,
+  { localAddress }: { localAddress?: string } = {},
+): Promise<RawConnection> {
   const { hostname, port } = new URL(url);
-  const socket = connect({ port: Number(port), host: hostname, localAddress });
+  const socket = connect({ host: hostname, port: Number(port), ...(localAddress !== undefined && { localAddress }) });
   await once(socket, 'connect');
   let received = '';
   let unread = '';
@@ -53,6 +61,9 @@ export async function connectRaw(url: string, localAddress = '127.0.0.1'): Promi
     get isOpen() {
       return !socket.closed;
     },
+    halfClose: () => void socket.end(),
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
     closed,
     [Symbol.dispose]: () => void socket.destroy(),
   };

@@ -1,0 +1,262 @@
+/** The server's connections: how many there may be, which one is closed for a new one, whose reader has stopped. */
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Logger } from '../../engines/contract.ts';
+import { callerOfAddress } from '../caller.ts';
+import { ProblemError } from '../problems.ts';
+import { breakRequest } from './break-request.ts';
+import { guard } from './guard.ts';
+import { answerOnSocket } from './raw-answer.ts';
+
+export interface ConnectionOptions {
+  readonly log: Logger;
+  /** Connections at once. */
+  readonly limit: number;
+  /** Milliseconds after which a reader that takes nothing of its answer is cut off. */
+  readonly stalledMs: number;
+}
+
+/**
+ * `waiting`: no request yet. `busy`: answers are due. `idle`: kept alive. `closing`: told that it ends; what still
+ * arrives is read and dropped, since closing with unread bytes would reset the connection before the answer is read.
+ */
+type State = 'waiting' | 'busy' | 'idle' | 'closing';
+
+interface Connection {
+  readonly socket: Socket;
+  readonly address: string;
+  state: State;
+  /** Requests whose answers have not been sent; more than one when the caller pipelines. */
+  inFlight: number;
+  /** The answer to the last request, until that has been read and answered. */
+  latest?: ServerResponse | undefined;
+  /** Changes whenever the reader takes something. */
+  mark: number;
+  /** Sweeps since the mark changed, or since the connection began to close. */
+  still: number;
+  /** The parser has failed: nothing that comes from now on is read. */
+  isUnreadable: boolean;
+  /** Sent after the answers that are due. */
+  refusal?: Refusal;
+}
+
+interface Refusal {
+  readonly problem: ProblemError;
+  /** For the access log. */
+  readonly facts?: Readonly<Record<string, unknown>>;
+}
+
+/** Connections beyond the limit that may be closing. */
+const maxClosing = 32;
+/** Looks at all connections for each stalled reader's time. Counted, so that a busy event loop is no stalled reader. */
+const stalledSweeps = 12;
+/** 5 to 10 s. */
+const closingSweeps = 2;
+
+export class Connections {
+  readonly #options: ConnectionOptions;
+  readonly #bySocket = new Map<Duplex, Connection>();
+  /** Each in the order in which its connections came to it. */
+  readonly #in: Readonly<Record<State, Set<Connection>>> = {
+    waiting: new Set(),
+    busy: new Set(),
+    idle: new Set(),
+    closing: new Set(),
+  };
+  readonly #sinceSweep = { closed: 0, refused: 0 };
+  #isEnding = false;
+
+  constructor(server: Server, options: ConnectionOptions) {
+    this.#options = options;
+    const { log, stalledMs } = options;
+    server.on(
+      'connection',
+      guard(log, (socket: Socket) => this.#open(socket)),
+    );
+    server.on(
+      'clientError',
+      guard(log, (error: ParseError, socket: Duplex) => this.#fail(error, socket)),
+    );
+    const sweep = guard(log, () => this.#sweep());
+    const timer = setInterval(sweep, stalledMs / stalledSweeps).unref();
+    server.once('close', () => clearInterval(timer));
+  }
+
+  /** Notes a request. False when its connection is closing: nobody would read the answer. */
+  begin(res: ServerResponse): boolean {
+    const connection = this.#bySocket.get(res.req.socket);
+    if (connection === undefined || connection.state === 'closing') return false;
+    connection.inFlight += 1;
+    connection.latest = res;
+    this.#move(connection, 'busy');
+    if (this.#isEnding) res.shouldKeepAlive = false;
+    const answered = () => this.#answered(connection);
+    res.once('close', guard(this.#options.log, answered));
+    return true;
+  }
+
+  /** Answers with the problem on the bare socket, after the answers that are due there, and closes. */
+  refuse(socket: Duplex, refusal: Refusal): void {
+    const connection = this.#bySocket.get(socket);
+    if (connection === undefined) {
+      socket.destroy();
+    } else if (connection.inFlight > 0) {
+      connection.refusal = refusal;
+    } else {
+      answerOnSocket(socket, refusal.problem, { log: this.#options.log, facts: refusal.facts });
+      this.#close(connection);
+    }
+  }
+
+  /** Closes every connection without a request, and the others with their answers. */
+  end(): void {
+    this.#isEnding = true;
+    for (const { socket, inFlight } of this.#bySocket.values()) if (inFlight === 0) socket.destroy();
+  }
+
+  #open(socket: Socket): void {
+    const { log, limit } = this.#options;
+    const address = callerOfAddress(socket.remoteAddress);
+    const connection: Connection = {
+      socket,
+      address,
+      state: 'waiting',
+      inFlight: 0,
+      mark: 0,
+      still: 0,
+      isUnreadable: false,
+    };
+    this.#bySocket.set(socket, connection);
+    this.#in.waiting.add(connection);
+    const forget = () => this.#forget(connection);
+    const halfClosed = () => this.#halfClosed(connection);
+    socket.once('close', guard(log, forget));
+    socket.once('end', guard(log, halfClosed));
+    if (this.#bySocket.size - this.#in.closing.size > limit) this.#makeRoom(connection);
+  }
+
+  #move(connection: Connection, state: State): void {
+    this.#in[connection.state].delete(connection);
+    connection.state = state;
+    this.#in[state].add(connection);
+  }
+
+  #close(connection: Connection): void {
+    this.#move(connection, 'closing');
+    connection.still = 0;
+    const [oldest] = this.#in.closing;
+    if (oldest && this.#in.closing.size > maxClosing) oldest.socket.destroy();
+  }
+
+  #forget(connection: Connection): void {
+    this.#bySocket.delete(connection.socket);
+    this.#in[connection.state].delete(connection);
+  }
+
+  #answered(connection: Connection): void {
+    const { socket, latest, refusal } = connection;
+    connection.inFlight -= 1;
+    if (latest?.req.complete) connection.latest = undefined;
+    if (connection.inFlight > 0 || socket.destroyed) return;
+    if (this.#isEnding) socket.destroySoon();
+    else if (refusal) this.refuse(socket, refusal);
+    else if (connection.isUnreadable) this.#close(connection);
+    else this.#move(connection, 'idle');
+  }
+
+  /** A FIN counts as a disconnect: it cannot be told from a full close. An answer that is complete still goes out. */
+  #halfClosed({ socket, inFlight, latest }: Connection): void {
+    if (inFlight > 1 || (inFlight === 1 && latest?.writableEnded !== true)) socket.destroy();
+  }
+
+  /** One that has asked for nothing goes first; then an idle one; then one of the address that holds the most. */
+  #makeRoom(newcomer: Connection): void {
+    const [waiting] = this.#in.waiting;
+    const [idle] = this.#in.idle;
+    const victim = (waiting === newcomer ? undefined : waiting) ?? idle ?? this.#ofLargestHolder(newcomer);
+    if (victim) {
+      this.#sinceSweep.closed += 1;
+      this.#forget(victim);
+      victim.socket.destroy();
+    } else {
+      this.#sinceSweep.refused += 1;
+      this.refuse(newcomer.socket, { problem: tooMany });
+    }
+  }
+
+  /** Its newest request, of which the least is lost; undefined when the newcomer's own address would then hold the most. */
+  #ofLargestHolder(newcomer: Connection): Connection | undefined {
+    const held = new Map([[newcomer.address, 1]]);
+    for (const { address } of this.#in.busy) held.set(address, (held.get(address) ?? 0) + 1);
+    const most = Math.max(...held.values());
+    if (most <= (held.get(newcomer.address) ?? 0)) return undefined;
+    return [...this.#in.busy].findLast(({ address }) => held.get(address) === most);
+  }
+
+  /** What Node could not parse, or did not get in time. */
+  #fail(error: ParseError, socket: Duplex): void {
+    const connection = this.#bySocket.get(socket);
+    if (connection?.state === 'closing' || connection?.isUnreadable) return; // more of the same
+    const problem = connection && problemOf(error, connection);
+    if (connection === undefined || problem === undefined) {
+      this.#options.log.debug({ err: error }, 'closed a connection that cannot be answered');
+      socket.destroy();
+      return;
+    }
+    connection.isUnreadable = true;
+    const { latest } = connection;
+    if (latest?.req.complete === false && breakRequest(latest.req, problem)) latest.shouldKeepAlive = false;
+    else this.refuse(socket, { problem, facts: { reason: error.code } });
+  }
+
+  #sweep(): void {
+    const { log, limit } = this.#options;
+    for (const connection of this.#in.busy) {
+      if (!isStalled(connection)) continue;
+      log.debug({ address: connection.address }, 'closed a connection whose reader takes nothing');
+      connection.socket.destroy();
+    }
+    for (const connection of this.#in.closing) if (++connection.still >= closingSweeps) connection.socket.destroy();
+    const { closed, refused } = this.#sinceSweep;
+    if (closed + refused === 0) return;
+    log.warn({ limit, closed, refused }, 'connection limit reached');
+    Object.assign(this.#sinceSweep, { closed: 0, refused: 0 });
+  }
+}
+
+const tooMany = new ProblemError('overloaded', 'Too many connections; try again in a moment.');
+
+type ParseError = NodeJS.ErrnoException & { readonly reason?: string };
+
+/** Undefined where no answer is owed, or one has begun. */
+function problemOf({ code = '', reason }: ParseError, connection: Connection): ProblemError | undefined {
+  const { socket, latest, inFlight } = connection;
+  const isInBody = latest?.req.complete === false;
+  if (isInBody && (inFlight === 0 || latest.headersSent || code === 'HPE_INVALID_EOF_STATE')) return undefined;
+  if (socket.bytesRead === 0) return undefined; // browsers open connections in advance
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new ProblemError('request-timeout', 'The head of the request did not arrive in time.');
+  }
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new ProblemError('headers-too-large', 'The head of the request is larger than 16 KB.');
+  }
+  if (!code.startsWith('HPE_')) return undefined; // the connection itself broke
+  return new ProblemError('malformed-request', `The request cannot be parsed${reason ? `: ${reason}` : ''}.`);
+}
+
+function isStalled(connection: Connection): boolean {
+  const { socket } = connection;
+  const pending = socket.writableLength;
+  // Not bytesWritten alone, which counts what waits in this process, too.
+  const mark = socket.bytesWritten - pending - queuedInSystemCall(socket);
+  connection.still = pending > 0 && mark === connection.mark ? connection.still + 1 : 0;
+  connection.mark = mark;
+  return connection.still >= stalledSweeps;
+}
+
+/** What of the current write the kernel has not taken yet: a large one takes a slow reader more than the stalled time. */
+function queuedInSystemCall(socket: Socket): number {
+  const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null };
+  return handle?.writeQueueSize ?? 0;
+}

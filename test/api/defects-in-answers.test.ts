@@ -1,0 +1,79 @@
+/** What reaches Koa: a defect of ours is logged at error and answered with a problem; a broken connection is neither. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { createApp, type AppOptions } from '../../src/app.ts';
+import { createAccess } from '../../src/http/access.ts';
+import { createArrivals } from '../../src/http/arrivals.ts';
+import { ByteBudget } from '../../src/http/budget.ts';
+import { createApi } from '../support/http.ts';
+import type { LogLine } from '../support/service.ts';
+import { eventually } from './support/eventually.ts';
+import { connectRaw, requestHead } from './support/raw-socket.ts';
+
+type Level = 'debug' | 'info' | 'warn' | 'error';
+
+/** An app of its own on a socket, with one part of it replaced. */
+async function serve(options: Partial<AppOptions>) {
+  const lines: { level: Level; msg: string; facts: Partial<LogLine> }[] = [];
+  const write = (level: Level) => (facts: object, msg: string) => void lines.push({ level, msg, facts });
+  const log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+  const listener = createApp({
+    respond: () => Promise.reject(new Error('no backend')),
+    access: createAccess({ apiKeys: [], allowOpen: false, corsOrigins: [] }),
+    budget: new ByteBudget({ reserve: 0, shared: 0 }),
+    arrivals: createArrivals(),
+    bodyTimeoutMs: 1_000,
+    uploadTimeoutMs: 1_000,
+    heartbeatMs: 1_000,
+    checkAnswers: false,
+    temporaryDirectory: () => Promise.reject(new Error('no directory')),
+    ending: new AbortController().signal,
+    log,
+    ...options,
+  });
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, log, lines, at: (level: Level) => lines.filter((line) => line.level === level) };
+}
+
+it('a defect that reaches Koa is answered with a problem and logged at error', async () => {
+  const unsendable = { status: 200, mediaType: 'application/json', headers: { ETag: '"1"' }, body: 1n };
+  const access = createAccess({ apiKeys: [], allowOpen: false, corsOrigins: ['*'] });
+  const { url, log, at } = await serve({ access, respond: () => Promise.resolve(unsendable) });
+  const write = log.error;
+  log.error = () => {
+    log.error = write;
+    throw new TypeError('the log is broken');
+  };
+  const answer = await createApi(url).get('/api/v1/none', { origin: 'https://a.example' });
+  expect(answer).toMatchObject({ status: 500, problem: { code: 'internal-error' } });
+  expect(answer.text).not.toContain('the log');
+  expect(answer.headers.get('etag')).toBeNull();
+  expect(answer.headers.get('access-control-allow-origin')).toBe('https://a.example');
+  const id = answer.headers.get('x-request-id');
+  expect(at('error')).toMatchObject([{ facts: { id, err: { message: 'the log is broken' } } }]);
+  await eventually(() => at('info')).toMatchObject([{ msg: 'request', facts: { id, status: 500 } }]);
+});
+
+it('a connection that breaks while an answer goes out is logged at debug', async () => {
+  const endless = async function* () {
+    for (;;) yield await Promise.resolve(Buffer.alloc(65_536));
+  };
+  const { url, lines, at } = await serve({
+    respond: () => Promise.resolve({ status: 200, mediaType: 'audio/mpeg', body: endless() }),
+  });
+  const connection = await connectRaw(url);
+  await connection.send(requestHead('GET', '/api/v1/none', {}));
+  await eventually(() => connection.received.length).toBeGreaterThan(100_000);
+  connection[Symbol.dispose]();
+  await eventually(() => lines.map(({ msg }) => msg)).toContain('request');
+  expect([...at('warn'), ...at('error')]).toEqual([]);
+  expect(at('info')).toMatchObject([{ facts: { status: 499 } }]);
+});
