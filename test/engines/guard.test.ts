@@ -302,11 +302,6 @@ describe('the events of a chat', () => {
     expect(answer.status).toBe(504);
     expect(await problemOf(answer)).toMatchObject({ code: 'engine-timeout' });
   });
-
-  it('that come later than that, but while nobody reads, are no timeout', async () => {
-    const service = await start(engine('chat'), { engineLimits: { ...engineLimits, chatIdleMs: 60_000 } });
-    expect((await call(service, 'chat', 'bad-model')).status).toBe(200);
-  });
 });
 
 describe('speech', () => {
