@@ -1,4 +1,4 @@
-/** The server's connections: how many there may be, which one is closed for a new one, whose reader has stopped. */
+/** The server's connections: their limit, which one is closed at the limit, stalled readers, unparsable requests. */
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -18,8 +18,8 @@ export interface ConnectionOptions {
 }
 
 /**
- * `waiting`: no request yet. `busy`: answers are due. `idle`: kept alive. `closing`: told that it ends; what still
- * arrives is read and dropped, since closing with unread bytes would reset the connection before the answer is read.
+ * `waiting`: no request yet. `busy`: answers are due. `idle`: kept alive. `closing`: the last answer has been sent;
+ * what still arrives is read and dropped, since closing with unread bytes would reset the connection first.
  */
 type State = 'waiting' | 'busy' | 'idle' | 'closing';
 
@@ -49,9 +49,9 @@ interface Refusal {
 
 /** Connections beyond the limit that may be closing. */
 const maxClosing = 32;
-/** Looks at all connections for each stalled reader's time. Counted, so that a busy event loop is no stalled reader. */
+/** A stalled reader's timeout in sweeps: counted, so that a blocked event loop does not look like a stalled reader. */
 const stalledSweeps = 12;
-/** 5 to 10 s. */
+/** 5 to 10 s at the default timeout. */
 const closingSweeps = 2;
 
 export class Connections {
@@ -146,7 +146,13 @@ export class Connections {
     this.#move(connection, 'closing');
     connection.still = 0;
     const [oldest] = this.#in.closing;
-    if (oldest && this.#in.closing.size > maxClosing) oldest.socket.destroy();
+    if (oldest && this.#in.closing.size > maxClosing) this.#drop(oldest);
+  }
+
+  /** Its place is free at once, before the socket says that it is closed. */
+  #drop(connection: Connection): void {
+    this.#forget(connection);
+    connection.socket.destroy();
   }
 
   #forget(connection: Connection): void {
@@ -177,8 +183,7 @@ export class Connections {
     const victim = (waiting === newcomer ? undefined : waiting) ?? idle ?? this.#ofLargestHolder(newcomer);
     if (victim) {
       this.#sinceSweep.closed += 1;
-      this.#forget(victim);
-      victim.socket.destroy();
+      this.#drop(victim);
     } else {
       this.#sinceSweep.refused += 1;
       this.refuse(newcomer.socket, { problem: tooMany });
@@ -214,7 +219,7 @@ export class Connections {
     const { log, limit } = this.#options;
     for (const connection of this.#in.busy) {
       if (!isStalled(connection)) continue;
-      log.debug({ address: connection.address }, 'closed a connection whose reader takes nothing');
+      log.debug({ address: connection.address }, 'closed a connection with a stalled reader');
       connection.socket.destroy();
     }
     for (const connection of this.#in.closing) if (++connection.still >= closingSweeps) connection.socket.destroy();
