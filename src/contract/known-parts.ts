@@ -5,7 +5,7 @@ import { resolveSchema, type Schema } from './document.ts';
 interface Shape {
   /** All of it: the schema allows anything. */
   readonly isOpen: boolean;
-  readonly properties: ReadonlyMap<string, Shape>;
+  readonly properties: readonly (readonly [name: string, shape: Shape])[];
   readonly items: Shape | undefined;
   readonly maxItems: number;
   readonly maxLength: number;
@@ -37,7 +37,9 @@ function prune(value: unknown, shape: Shape): unknown {
 function pruneObject(value: object, { properties }: Shape): object {
   const kept: Record<string, unknown> = {};
   for (const [name, shape] of properties) {
-    if (Object.hasOwn(value, name)) kept[name] = prune((value as Record<string, unknown>)[name], shape);
+    // JSON has no undefined, and no property of the contract is one of Object.prototype's.
+    const inner = (value as Record<string, unknown>)[name];
+    if (inner !== undefined) kept[name] = prune(inner, shape);
   }
   return kept;
 }
@@ -48,7 +50,7 @@ function shapeOf(schema: Schema): Shape {
   const { type, properties, items, maxItems = Infinity, maxLength = Infinity } = schema;
   return {
     isOpen: type === undefined || (type === 'object' && !properties),
-    properties: new Map(Object.entries(properties ?? {}).map(([name, value]) => [name, shapeOf(value)])),
+    properties: Object.entries(properties ?? {}).map(([name, value]) => [name, shapeOf(value)]),
     items: items && shapeOf(items),
     maxItems: items ? maxItems : 0,
     maxLength: type === 'string' ? maxLength : 0,
@@ -56,13 +58,13 @@ function shapeOf(schema: Schema): Shape {
 }
 
 function unionOf(alternatives: readonly Shape[]): Shape {
-  const names = new Set(alternatives.flatMap(({ properties }) => [...properties.keys()]));
-  const ofAll = (pick: (shape: Shape) => Shape | undefined) =>
-    unionOf(alternatives.map(pick).filter((shape) => shape !== undefined));
+  const all = alternatives.flatMap(({ properties }) => properties);
+  const byName = Map.groupBy(all, ([name]) => name);
+  const items = alternatives.flatMap((shape) => shape.items ?? []);
   return {
     isOpen: alternatives.some(({ isOpen }) => isOpen),
-    properties: new Map([...names].map((name) => [name, ofAll(({ properties }) => properties.get(name))])),
-    items: alternatives.some(({ items }) => items) ? ofAll(({ items }) => items) : undefined,
+    properties: [...byName].map(([name, ones]) => [name, unionOf(ones.map(([, shape]) => shape))]),
+    items: items.length > 0 ? unionOf(items) : undefined,
     maxItems: Math.max(...alternatives.map(({ maxItems }) => maxItems)),
     maxLength: Math.max(...alternatives.map(({ maxLength }) => maxLength)),
   };

@@ -38,6 +38,7 @@ export function createArrivals(pace: Pace = defaultPace): Arrivals {
 
   /** Time is counted in ticks: while our own event loop is blocked, none passes for the callers. */
   function tick(): void {
+    if (arriving.size === 0) stop();
     for (const arrival of arriving) {
       arrival.age += tickMs;
       const problem = lateness(arrival, pace);
@@ -45,7 +46,6 @@ export function createArrivals(pace: Pace = defaultPace): Arrivals {
       arriving.delete(arrival);
       arrival.late(problem);
     }
-    if (arriving.size === 0) stop();
   }
 
   function stop(): void {
@@ -74,9 +74,7 @@ export function createArrivals(pace: Pace = defaultPace): Arrivals {
       };
       arriving.add(arrival);
       start(arrival);
-      return () => {
-        if (arriving.delete(arrival) && arriving.size === 0) stop();
-      };
+      return () => void arriving.delete(arrival);
     },
   };
 }

@@ -1,40 +1,49 @@
-/** The bytes of a body on its way. Copied: of a chunk of one byte, Node's Buffer alone takes 200. */
+/** The bytes of a body on its way. Small chunks are copied together: Node's Buffer for a chunk of one byte takes 200. */
 export class Gathering {
-  #blocks: Buffer[] = [];
-  /** What is free of the last block. */
-  #room = Buffer.alloc(0);
+  #chunks: Buffer[] = [];
+  /** What is free of the last block, which small chunks fill. */
+  #room = none;
   #bytes = 0;
 
   add(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (chunk.length >= blockBytes) this.#addLarge(chunk);
+    else this.#addSmall(chunk);
+  }
+
+  #addLarge(chunk: Buffer): void {
+    const last = this.#chunks.at(-1);
+    if (last && this.#room.length > 0) this.#chunks[this.#chunks.length - 1] = last.subarray(0, -this.#room.length);
+    this.#room = none;
+    this.#chunks.push(chunk);
+  }
+
+  #addSmall(chunk: Buffer): void {
     let rest = chunk;
     while (rest.length > 0) {
-      if (this.#room.length === 0) this.#addBlock();
+      if (this.#room.length === 0) {
+        this.#room = Buffer.allocUnsafeSlow(blockBytes);
+        this.#chunks.push(this.#room);
+      }
       const copied = rest.copy(this.#room);
       this.#room = this.#room.subarray(copied);
-      this.#bytes += copied;
       rest = rest.subarray(copied);
     }
   }
 
-  /** As long as all before it together. */
-  #addBlock(): void {
-    this.#room = Buffer.allocUnsafeSlow(Math.min(Math.max(this.#bytes, leastBlock), largestBlock));
-    this.#blocks.push(this.#room);
-  }
-
   /** All of it; nothing is held any more. */
   take(): Buffer {
-    const whole = Buffer.concat(this.#blocks, this.#bytes);
+    const whole = Buffer.concat(this.#chunks, this.#bytes);
     this.clear();
     return whole;
   }
 
   clear(): void {
-    this.#blocks = [];
-    this.#room = Buffer.alloc(0);
+    this.#chunks = [];
+    this.#room = none;
     this.#bytes = 0;
   }
 }
 
-const leastBlock = 4096;
-const largestBlock = 1024 * 1024;
+const blockBytes = 4096;
+const none = Buffer.alloc(0);

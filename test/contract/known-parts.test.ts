@@ -6,12 +6,9 @@ const message = { role: 'user', content: 'Hello' };
 
 describe('what is kept of a body', () => {
   it('is what the contract knows, at every level', () => {
-    const body = {
-      messages: [{ ...message, name: 'x', parts: [1, 2] }],
-      model: 'm',
-      pad: [{}],
-      __proto__: { top_p: 1 },
-    };
+    const pad = '"pad":[{}],"__proto__":{"top_p":1},"constructor":null';
+    const text = `{"messages":[{"role":"user","content":"Hello","name":"x",${pad}}],"model":"m",${pad}}`;
+    const body = JSON.parse(text) as object;
     expect(knownParts(body, chat)).toEqual({ messages: [message], model: 'm' });
   });
 

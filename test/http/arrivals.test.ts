@@ -70,6 +70,7 @@ describe('a body on its way', () => {
     const bodies = [begin({ arrivals }), begin({ arrivals })];
     expect(vi.getTimerCount()).toBe(1);
     for (const { stop } of bodies) stop();
+    vi.advanceTimersByTime(1000);
     expect(vi.getTimerCount()).toBe(0);
     vi.advanceTimersByTime(200_000);
     for (const { details } of bodies) expect(details()).toEqual([]);
@@ -84,6 +85,7 @@ describe('a body on its way', () => {
     expect(slow.details()).toEqual([]);
     vi.advanceTimersByTime(40_000);
     expect(slow.details()).toEqual([tooSlow]);
+    vi.advanceTimersByTime(1000);
     expect(vi.getTimerCount()).toBe(0);
   });
 });
