@@ -60,10 +60,9 @@ const halfHead = 'GET /healthz HTTP/1.1\r\nHost: loc';
 
 describe('the head of a request', () => {
   it('that does not arrive in time is answered 408, on a kept-alive connection too', async () => {
-    const service = await start({ headMs: 300 });
-    const fresh = await open(service);
-    const kept = await openIdle(service);
-    for (const connection of [fresh, kept]) {
+    const service = await start({ headMs: 2_000 });
+    for (const connect of [open, openIdle]) {
+      const connection = await connect(service);
       await connection.send(halfHead);
       expect(await connection.answer('GET', '*')).toMatchObject({ status: 408, problem: { code: 'request-timeout' } });
       await connection.closed;
