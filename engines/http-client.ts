@@ -49,19 +49,24 @@ export function createHttpClient(env: Environment): HttpClient {
     return { undici, ...createDispatcher(undici, proxiesOf(env)) };
   };
   let opened: ReturnType<typeof open> | undefined;
+  const ready = () => (opened ??= open().catch(retryLater));
+  function retryLater(error: unknown): never {
+    opened = undefined; // the process may have been out of file descriptors
+    throw error;
+  }
   return {
     async request(url, options) {
-      const { undici, dispatcher } = await (opened ??= open());
+      const { undici, dispatcher } = await ready();
       return undici.request(url, { ...options, dispatcher });
     },
     async fetch(input, init) {
-      const { undici, dispatcher } = await (opened ??= open());
+      const { undici, dispatcher } = await ready();
       const [url, own] = toUndici(undici, input, init);
       // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- only instanceof tells the two apart
       return await undici.fetch(url, { ...own, dispatcher });
     },
     async [Symbol.asyncDispose]() {
-      await (await opened)?.destroy();
+      await (await opened?.catch(() => undefined))?.destroy();
     },
   };
 }
