@@ -13,7 +13,7 @@ export interface DecoderOptions {
 /** The `decode` of an engine's context. Each call writes a WAV file of its own beside the recording; it goes with it. */
 export function createDecoder({ ffmpeg, maxSeconds }: DecoderOptions): EngineContext['decode'] {
   return async ({ path, container }, { signal }): Promise<Decoded> => {
-    const job = { path, container, wavPath: join(dirname(path), `${randomUUID()}.wav`), maxSeconds };
+    const job = { path, container, wavPath: join(dirname(path), `${randomUUID()}.decoded.wav`), maxSeconds };
     if (ffmpeg !== undefined) return decodeWithFfmpeg(ffmpeg, job, { signal });
     // Loaded late: with ffmpeg installed nobody needs the decoders.
     const { decodeWithWasm } = await import('./wasm/index.ts');
