@@ -16,7 +16,7 @@ export interface DecoderOptions {
 /** The `decode` of an engine's context. Each call writes a WAV file of its own beside the recording; it goes with it. */
 export function createDecoder({ ffmpeg, maxSeconds, accountOf }: DecoderOptions): EngineContext['decode'] {
   return async ({ path, container }, { signal }): Promise<Decoded> => {
-    const job = { path, container, wavPath: join(dirname(path), `${randomUUID()}.wav`), maxSeconds };
+    const job = { path, container, wavPath: join(dirname(path), `${randomUUID()}.decoded.wav`), maxSeconds };
     const account = accountOf(path);
     if (ffmpeg !== undefined) return decodeWithFfmpeg(ffmpeg, job, { signal, account });
     // Loaded late: with ffmpeg installed nobody needs the decoders.
