@@ -3,11 +3,10 @@
  * what the service answers breaks the contract. Prism holds a stream back until it has ended and does not look into its
  * events (ours does), and it turns bytes that are no UTF-8 into others: the recording is ASCII.
  */
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { heldToContract, type Answer } from '../support/http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { breakListings } from './support/defect.ts';
 import { operations, root, type Operation } from './support/document.ts';
 import { scripted } from './support/engines.ts';
 import { startPrism, type Prism } from './support/prism.ts';
@@ -60,10 +59,8 @@ describe.each(operations)('$id', (operation) => {
     } else if (operation.schemas.path) {
       expect(await ask(operation)).toMatchObject({ status: 404 });
     } else {
-      const crash = join(service.dir, 'crash');
-      await writeFile(crash, '');
+      using _defect = breakListings(service);
       expect(await ask(operation)).toMatchObject({ status: 500 });
-      await rm(crash);
     }
   });
 

@@ -2,7 +2,7 @@
  * Every status that the contract declares, really answered by the operation that declares it; every event, really sent;
  * every code of an engine's failure with its status. A status that is declared but has no way here fails.
  */
-import { rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engineErrorCodes } from '../../engines/contract.ts';
@@ -12,6 +12,7 @@ import { readEventStream } from '../support/event-stream.ts';
 import { createApi, type Answer, type Call } from '../support/http.ts';
 import { nextRequest } from '../support/next-request.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
+import { breakListings } from './support/defect.ts';
 import { eventTypes, operations, root, type Operation } from './support/document.ts';
 import { scripted } from './support/engines.ts';
 import { encode, requestOf, smallRequest, type Parts } from './support/requests.ts';
@@ -149,21 +150,21 @@ async function hearAtTheEnd(operation: Operation): Promise<Answer> {
 
 async function askTheBroken(operation: Operation): Promise<Answer> {
   await using broken = await start();
-  await writeFile(join(broken.dir, 'crash'), '');
+  using _defect = breakListings(broken);
   return await ask(broken, operation);
 }
 
-/** An engine that cannot answer any more when the service ends. */
+/** A listing that fails when the service ends. */
 async function askAtTheEnd(operation: Operation): Promise<Answer> {
   await using ending = await start();
-  await writeFile(join(ending.dir, 'hold'), '');
+  const ended = Promise.withResolvers<undefined>();
+  using _defect = breakListings(ending, ended.promise);
   const begun = nextRequest(ending);
   const answer = ask(ending, operation);
   await begun;
   const stopped = ending.service.stop(0);
   await new Promise((resolve) => setTimeout(resolve, 0)); // by then stop(0) has ended the requests
-  await writeFile(join(ending.dir, 'crash'), '');
-  await rm(join(ending.dir, 'hold'));
+  ended.resolve(undefined);
   await stopped;
   return await answer;
 }

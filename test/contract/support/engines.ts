@@ -2,14 +2,12 @@
  * One scripted engine for everything: transcription, chat, speech. The id of a model says how it behaves:
  * `fine` works; `talkative` (chat) shows every event but a failure, which `late-failure` shows; `endless` (speech) never
  * ends; `lawless` (transcription) answers what the contract does not allow; `crash` throws what no contract foresees; and
- * each code of an engine's failure fails with it. Asked whether it can work, it waits while a file named `hold` lies
- * beside the settings, and fails when one named `crash` does.
+ * each code of an engine's failure fails with it.
  */
 import { engineErrorCodes } from '../../../engines/contract.ts';
 import type { TestServiceOptions } from '../../support/service.ts';
 
 const source = `
-import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const codes = ${JSON.stringify(engineErrorCodes)};
@@ -26,13 +24,9 @@ function failWhereAsked(model) {
 
 function define(capability, more, verb) {
   const models = ['fine', ...more, 'crash', ...codes].map((id) => ({ id, local: true }));
-  const create = ({}, { resolve }) => ({
+  const create = () => ({
     models: async () => models,
-    async availability() {
-      while (existsSync(resolve('hold'))) await wait(5);
-      if (existsSync(resolve('crash'))) throw new TypeError('the secret of the engine');
-      return ready;
-    },
+    availability: async () => ready,
     ...verb,
   });
   return { contract: 1, name: 'scripted-' + capability, capability, options: { type: 'object', properties: {} }, create };
