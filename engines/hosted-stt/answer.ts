@@ -1,5 +1,6 @@
 /** A transcript in any of the dialects in which providers answer. */
 import { EngineError } from '../contract.ts';
+import { parseObject } from '../lib/json.ts';
 import { toIsoLanguage } from './languages.ts';
 
 export interface Heard {
@@ -13,7 +14,7 @@ export interface Heard {
 /** Throws `provider-bad-response`, or `provider-error` when the answer is an error in spite of its status. */
 export function readAnswer(body: string, redact: (text: string) => string): Heard {
   const unusable = (what: string) => new Error(`${what}: ${redact(body)}`);
-  const answer = parseObject(body);
+  const answer = parseObject(body.replace(/^\ufeff/, ''));
   if (answer === undefined) {
     const message = 'The answer of the provider is no JSON object.';
     throw new EngineError('provider-bad-response', message, { cause: unusable('no JSON object') });
@@ -42,15 +43,6 @@ function toOneLine(text: string): string {
     .map((line) => line.trim())
     .filter((line) => line !== '')
     .join(' ');
-}
-
-function parseObject(body: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(body.replace(/^\ufeff/, ''));
-    return isRecord(value) && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
