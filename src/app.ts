@@ -56,9 +56,11 @@ class CallerGone extends Error {
 type ProblemAnswer = ReturnType<typeof problemAnswer>;
 
 /** What belongs to one request, and ends with it. */
-interface Exchange extends RequestScope {
+interface Exchange {
   readonly id: string;
   readonly started: number;
+  /** Small, and apart: whatever the request starts keeps it in memory. */
+  readonly scope: RequestScope;
   readonly signal: AbortSignal;
   /** Has this run when the answer has been sent or the caller has left; at once, when that has been already. */
   readonly atEnd: (cleanup: () => unknown) => void;
@@ -77,7 +79,7 @@ export function createApp(options: AppOptions): RequestListener {
   app.use((context) => {
     const exchange = openExchange(context, options, inFlight);
     context.onerror = guard(log, (error: unknown) => answerDefect(context, exchange, error, log));
-    return runInScope(exchange, () => serve(context, exchange, options));
+    return runInScope(exchange.scope, () => serve(context, exchange, options));
   });
   const handle = app.callback();
   return guard(log, (req, res) => {
@@ -189,7 +191,7 @@ function openExchange({ req, res, method }: Context, { log }: AppOptions, inFlig
   const exchange: Exchange = {
     id: randomUUID(),
     started: performance.now(),
-    caller: callerOfAddress(req.socket.remoteAddress),
+    scope: { caller: callerOfAddress(req.socket.remoteAddress) },
     path: '',
     signal: controller.signal,
     atEnd(cleanup) {
@@ -245,7 +247,7 @@ function incoming(context: Context, { exchange, query }: Question, options: AppO
     signal,
     log: options.log,
     authorize: () => {
-      exchange.caller = options.access.authorize(headers) ?? exchange.caller;
+      exchange.scope.caller = options.access.authorize(headers) ?? exchange.scope.caller;
     },
     readJson: (rules) => readJson(source, { ...rules, budget: options.budget, onEnd: atEnd }),
     readForm: async () => {

@@ -53,7 +53,10 @@ export async function listen(
   });
   const connections = new Connections(server, { log, limit, stalledMs });
   const serve = (req: IncomingMessage, res: ServerResponse) => {
-    if (connections.begin(res)) listener(req, res);
+    connections.begin(
+      res,
+      guard(log, () => listener(req, res)),
+    );
   };
   server.on('request', guard(log, serve));
   server.on('checkExpectation', guard(log, serve)); // the app refuses it
@@ -75,7 +78,7 @@ export async function listen(
   return {
     url: urlOf(server, host),
     close: () => close(server, connections),
-    destroy: () => server.closeAllConnections(),
+    destroy: () => connections.destroy(),
   };
 }
 

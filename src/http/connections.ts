@@ -29,6 +29,8 @@ interface Connection {
   state: State;
   /** Requests whose answers have not been sent; more than one when the caller pipelines. */
   inFlight: number;
+  /** Starts each of those that wait for the answers before theirs. */
+  readonly pipelined: (() => void)[];
   /** The answer to the last request, until that has been read and answered. */
   latest?: ServerResponse | undefined;
   /** Changes whenever the reader takes something. */
@@ -47,6 +49,16 @@ interface Refusal {
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
+/** What the connections of one address are, but for those that are closing. */
+interface Holder {
+  count: number;
+  /** Oldest first. */
+  readonly waiting: Set<Connection>;
+  readonly idle: Set<Connection>;
+}
+
+/** Requests of one connection that may wait for their turn. Only attacks and tests have been seen to pipeline. */
+const maxPipelined = 16;
 /** Connections beyond the limit that may be closing. */
 const maxClosing = 32;
 /** A stalled reader's timeout in sweeps: counted, so that a blocked event loop does not look like a stalled reader. */
@@ -57,6 +69,7 @@ const closingSweeps = 2;
 export class Connections {
   readonly #options: ConnectionOptions;
   readonly #bySocket = new Map<Duplex, Connection>();
+  readonly #holders = new Map<string, Holder>();
   /** Each in the order in which its connections came to it. */
   readonly #in: Readonly<Record<State, Set<Connection>>> = {
     waiting: new Set(),
@@ -83,17 +96,26 @@ export class Connections {
     server.once('close', () => clearInterval(timer));
   }
 
-  /** Notes a request. False when its connection is closing: nobody would read the answer. */
-  begin(res: ServerResponse): boolean {
+  /**
+   * Starts a request when the one before it on the same connection has been answered: one connection never has two at
+   * work, or a caller could have any number. It is dropped when its connection is closing: nobody would read the answer.
+   */
+  begin(res: ServerResponse, start: () => void): void {
     const connection = this.#bySocket.get(res.req.socket);
-    if (connection === undefined || connection.state === 'closing') return false;
+    if (connection === undefined || connection.state === 'closing') return;
+    if (connection.pipelined.length >= maxPipelined) {
+      this.#options.log.debug({ address: connection.address }, 'closed a connection with too many pipelined requests');
+      connection.socket.destroy();
+      return;
+    }
     connection.inFlight += 1;
     connection.latest = res;
     this.#move(connection, 'busy');
     if (this.#isEnding) res.shouldKeepAlive = false;
     const answered = () => this.#answered(connection);
     res.once('close', guard(this.#options.log, answered));
-    return true;
+    if (connection.inFlight === 1) start();
+    else connection.pipelined.push(start);
   }
 
   /** Answers with the problem on the bare socket, after the answers that are due there, and closes. */
@@ -115,6 +137,11 @@ export class Connections {
     for (const { socket, inFlight } of this.#bySocket.values()) if (inFlight === 0) socket.destroy();
   }
 
+  /** Closes all of them; Node forgets a connection that has asked for a tunnel. */
+  destroy(): void {
+    for (const { socket } of this.#bySocket.values()) socket.destroy();
+  }
+
   #open(socket: Socket): void {
     const { log, limit } = this.#options;
     const address = callerOfAddress(socket.remoteAddress);
@@ -123,12 +150,17 @@ export class Connections {
       address,
       state: 'waiting',
       inFlight: 0,
+      pipelined: [],
       mark: 0,
       still: 0,
       isUnreadable: false,
     };
     this.#bySocket.set(socket, connection);
     this.#in.waiting.add(connection);
+    const holder = this.#holders.get(address) ?? { count: 0, waiting: new Set(), idle: new Set() };
+    this.#holders.set(address, holder);
+    holder.count += 1;
+    holder.waiting.add(connection);
     const forget = () => this.#forget(connection);
     const halfClosed = () => this.#halfClosed(connection);
     socket.once('close', guard(log, forget));
@@ -137,12 +169,14 @@ export class Connections {
   }
 
   #move(connection: Connection, state: State): void {
-    this.#in[connection.state].delete(connection);
+    this.#leave(connection);
     connection.state = state;
     this.#in[state].add(connection);
+    if (state === 'idle') this.#holders.get(connection.address)?.idle.add(connection);
   }
 
   #close(connection: Connection): void {
+    if (connection.state !== 'closing') this.#release(connection.address);
     this.#move(connection, 'closing');
     connection.still = 0;
     const [oldest] = this.#in.closing;
@@ -156,15 +190,34 @@ export class Connections {
   }
 
   #forget(connection: Connection): void {
-    this.#bySocket.delete(connection.socket);
-    this.#in[connection.state].delete(connection);
+    if (!this.#bySocket.delete(connection.socket)) return;
+    const { address, state } = connection;
+    this.#leave(connection);
+    if (state !== 'closing') this.#release(address);
+  }
+
+  #leave(connection: Connection): void {
+    const { address, state } = connection;
+    this.#in[state].delete(connection);
+    if (state === 'waiting' || state === 'idle') this.#holders.get(address)?.[state].delete(connection);
+  }
+
+  #release(address: string): void {
+    const holder = this.#holders.get(address);
+    if (holder === undefined) return;
+    holder.count -= 1;
+    if (holder.count === 0) this.#holders.delete(address);
   }
 
   #answered(connection: Connection): void {
     const { socket, latest, refusal } = connection;
     connection.inFlight -= 1;
     if (latest?.req.complete) connection.latest = undefined;
-    if (connection.inFlight > 0 || socket.destroyed) return;
+    if (socket.destroyed) return;
+    if (connection.inFlight > 0) {
+      connection.pipelined.shift()?.();
+      return;
+    }
     if (this.#isEnding) socket.destroySoon();
     else if (refusal) this.refuse(socket, refusal);
     else if (connection.isUnreadable) this.#close(connection);
@@ -176,11 +229,15 @@ export class Connections {
     if (inFlight > 1 || (inFlight === 1 && latest?.writableEnded !== true)) socket.destroy();
   }
 
-  /** One that has asked for nothing goes first; then an idle one; then one of the address that holds the most. */
+  /**
+   * One that has asked for nothing goes first, then an idle one, then the newest request of the address that holds the
+   * most. An address never takes a place from one that holds fewer: a caller who opens connections all the time would
+   * otherwise close everybody else's.
+   */
   #makeRoom(newcomer: Connection): void {
-    const [waiting] = this.#in.waiting;
-    const [idle] = this.#in.idle;
-    const victim = (waiting === newcomer ? undefined : waiting) ?? idle ?? this.#ofLargestHolder(newcomer);
+    const own = this.#holders.get(newcomer.address)?.count ?? 0;
+    const victim =
+      this.#oldest('waiting', own, newcomer) ?? this.#oldest('idle', own, newcomer) ?? this.#newestBusy(own);
     if (victim) {
       this.#sinceSweep.closed += 1;
       this.#drop(victim);
@@ -190,13 +247,26 @@ export class Connections {
     }
   }
 
-  /** Its newest request, of which the least is lost; undefined when the newcomer's own address would then hold the most. */
-  #ofLargestHolder(newcomer: Connection): Connection | undefined {
-    const held = new Map([[newcomer.address, 1]]);
-    for (const { address } of this.#in.busy) held.set(address, (held.get(address) ?? 0) + 1);
-    const most = Math.max(...held.values());
-    if (most <= (held.get(newcomer.address) ?? 0)) return undefined;
-    return [...this.#in.busy].findLast(({ address }) => held.get(address) === most);
+  /** Of the address with the most connections that has one in this state and holds at least `least`. */
+  #oldest(state: 'waiting' | 'idle', least: number, newcomer: Connection): Connection | undefined {
+    let found: Connection | undefined;
+    let most = least - 1;
+    for (const holder of this.#holders.values()) {
+      if (holder.count <= most) continue;
+      const [first, second] = holder[state];
+      const oldest = first === newcomer ? second : first;
+      if (oldest === undefined) continue;
+      found = oldest;
+      most = holder.count;
+    }
+    return found;
+  }
+
+  /** The one of which the least is lost; undefined when no address holds more than `own`. */
+  #newestBusy(own: number): Connection | undefined {
+    const most = [...this.#holders.values()].reduce((highest, { count }) => Math.max(highest, count), own);
+    if (most <= own) return undefined;
+    return [...this.#in.busy].findLast(({ address }) => this.#holders.get(address)?.count === most);
   }
 
   /** What Node could not parse, or did not get in time. */

@@ -11,11 +11,11 @@ const minConnections = 16;
 const ownDescriptors = 64;
 
 /**
- * Half of what the soft limit (RLIMIT_NOFILE) leaves: a request in flight may hold one descriptor beside its
- * connection (the provider's connection, the file of an upload or of a clip).
+ * A quarter of what the soft limit (RLIMIT_NOFILE) leaves: a request in flight may hold three descriptors beside its
+ * connection (speech: the provider's connection, and its file for the one who writes and for the one who reads).
  */
 export function connectionLimit(descriptors = softLimit()): number {
-  const places = Math.floor((descriptors - ownDescriptors) / 2);
+  const places = Math.floor((descriptors - ownDescriptors) / 4);
   return Math.min(maxConnections, Math.max(minConnections, places));
 }
 

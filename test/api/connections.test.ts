@@ -146,6 +146,17 @@ describe('at the limit of connections', () => {
     await healthCheck(await open(service));
   });
 
+  it.runIf(process.platform === 'linux')('keeps a newcomer whom a busy address would push out', async () => {
+    const service = await start({ connections: 3 });
+    const stranger = { localAddress: '127.0.0.2' };
+    const held = [await openBusy(service, stranger), await openBusy(service, stranger)];
+    const mine = await open(service);
+    const refused = await open(service, stranger);
+    expect(await refused.answer('GET', '/healthz')).toMatchObject({ status: 503 });
+    await healthCheck(mine);
+    expect(held.map(({ isOpen }) => isOpen)).toEqual([true, true]);
+  });
+
   it.runIf(process.platform === 'linux')('closes the newest request of the address that holds the most', async () => {
     const service = await start({ connections: 4 });
     const stranger = { localAddress: '127.0.0.2' };
@@ -159,6 +170,46 @@ describe('at the limit of connections', () => {
     expect(await third.answer('GET', '/healthz')).toMatchObject({ status: 503 });
     expect([held[0]!.isOpen, held[1]!.isOpen, mine.isOpen, second.isOpen]).toEqual([true, true, true, true]);
   });
+});
+
+describe('pipelined requests', () => {
+  it('are answered one after the other', async () => {
+    const service = await start({});
+    const connection = await open(service);
+    await connection.send(requestHead('GET', '/api/v1/models', {}).repeat(10));
+    for (let i = 0; i < 10; i++) {
+      expect(await connection.answer('GET', '/api/v1/models')).toMatchObject({ status: 200 });
+    }
+    expect(requestLines(service)).toHaveLength(10);
+  });
+
+  it('wait for the answer before theirs', async () => {
+    const service = await start({});
+    const connection = await openBusy(service);
+    await connection.send(requestHead('GET', '/healthz', {}).repeat(3));
+    await healthCheck(await open(service)); // what was sent before has been read
+    expect(requestLines(service)).toHaveLength(1);
+    connection[Symbol.dispose]();
+    await eventually(() => requestLines(service)).toHaveLength(2);
+    expect(requestLines(service)).toMatchObject([{ path: '/healthz' }, { operation: 'streamChat', status: 499 }]);
+  });
+
+  it('close the connection when they are too many', async () => {
+    const service = await start({});
+    const connection = await openBusy(service);
+    await connection.send(requestHead('GET', '/healthz', {}).repeat(100));
+    await connection.closed;
+    await eventually(() => requestLines(service)).toMatchObject([{ operation: 'streamChat', status: 499 }]);
+  });
+});
+
+it('a tunnel that is asked for behind a stream does not hold up the end', async () => {
+  const service = await start({});
+  const connection = await openBusy(service);
+  await connection.send('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n');
+  await healthCheck(await open(service)); // it has been read
+  await service.service.stop(0);
+  await connection.closed;
 });
 
 describe.runIf(process.platform === 'linux')('a process with 200 file descriptors', () => {
