@@ -44,7 +44,7 @@ test(`${requests} mutated requests (seed ${seed})`, { timeout: 60_000 + requests
   const alive = await fetch(`${service.url}/healthz`);
   expect(alive.status, service.said.stderr).toBe(200);
   answered.add(alive.headers.get('x-request-id') ?? '');
-  expect(answered.size).toBeGreaterThan(requests / 2);
+  expect(answered.size).toBeGreaterThan(requests / 4);
   const logged = () => new Set(service.log().flatMap(({ msg, id }) => (msg === 'request' ? [id] : [])));
   await expect.poll(() => [...answered.difference(logged())]).toEqual([]);
   expect(service.log().filter(({ level }) => level >= 60)).toEqual([]);
