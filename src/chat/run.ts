@@ -1,4 +1,5 @@
 /** One run of a chat, for both variants: the plain answer is the last event of the same run. */
+import { setImmediate } from 'node:timers/promises';
 import { EngineError, type AgentEvent, type ChatCall, type Tool } from '../../engines/contract.ts';
 import type { ServedModel } from '../../engines/registry.ts';
 import { chooseModel, requireAvailable } from '../models.ts';
@@ -58,7 +59,8 @@ async function* run(
     // A generator that waits does not see `return`, and one that does not wait does not see the signal: it gets both.
     const leave = () => void end(events).catch((err: unknown) => log.debug({ id, err }, 'an engine did not end well'));
     life.signal.addEventListener('abort', leave);
-    for (;;) {
+    for (let count = 1; ; count += 1) {
+      if (count % eventsPerTurn === 0) await setImmediate();
       const next = await life.until(events.next());
       if (next.done) throw new EngineError('engine-failed', 'The engine ended without a result.');
       const event = next.value;
@@ -82,6 +84,9 @@ async function* run(
     life.fail(readerLeft);
   }
 }
+
+/** An engine that never waits between its events must not keep the event loop to itself. */
+const eventsPerTurn = 1_000;
 
 /** Made once: an error takes its stack with it, whether or not it is needed. */
 const readerLeft = new Error('nobody reads the run any more');

@@ -115,6 +115,19 @@ describe('the engine', () => {
     expect(seen.tools).toEqual([tool]);
   });
 
+  it('that never waits between its events does not keep the event loop to itself', async () => {
+    let turns = 0;
+    const turn = () => void (turns++, (timer = setImmediate(turn)));
+    let timer = setImmediate(turn);
+    const delta: AgentEvent = { type: 'content-delta', step: 0, delta: '' };
+    const { plain } = stage({
+      events: () => listed([told[0]!, ...Array<AgentEvent>(5_000).fill(delta), ...told.slice(1)]),
+    });
+    await plain();
+    clearImmediate(timer);
+    expect(turns).toBeGreaterThanOrEqual(5);
+  });
+
   it.each([
     ['absent', {}],
     ['null', { model: null, temperature: null, max_tokens: null, top_p: null }],
