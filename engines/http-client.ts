@@ -33,7 +33,7 @@ export interface HttpResponse {
 
 const connectMs = 10_000;
 
-/** Whoever waits for an answer sets the deadline, by a signal; only connecting has one of its own. */
+/** Deadlines are the caller's, by its signal; only connecting has a timeout of its own. */
 const options = { headersTimeout: 0, bodyTimeout: 0, connect: { timeout: connectMs }, allowH2: false } as const;
 
 /**

@@ -108,7 +108,7 @@ interface IteratorFacts<T> {
   readonly instance: string;
   readonly signal: AbortSignal;
   readonly check: (value: unknown) => T;
-  /** Absent: whoever reads watches the time. */
+  /** Absent: the reader has its own deadline. */
   readonly idle?: SharedDeadline;
 }
 

@@ -26,7 +26,7 @@ import { SharedDeadline } from './shared-deadline.ts';
 /** An engine as the service calls it. */
 export interface Guarded {
   readonly engine: Engines[Capability];
-  /** What of it fails now, for people. */
+  /** Its current failures, for people. */
   failures(): readonly Finding[];
   /** False until its models are known: which ones it serves cannot be said. */
   readonly hasList: boolean;

@@ -6,7 +6,7 @@ const growing: Readonly<Record<string, string>> = { 'reasoning.text': 'text', 'r
 
 interface Block {
   readonly fields: Map<string, unknown>;
-  /** Of its growing field. */
+  /** The pieces of its growing field. */
   readonly texts: string[];
 }
 

@@ -86,10 +86,10 @@ function findFrames(bytes: Buffer, from: number): number | undefined {
 const apeMark = 'APETAGEX';
 const apeHeaderBytes = 32;
 const id3v1Bytes = 128;
-/** Of the extension of ID3v1, which stands before it. */
+/** The ID3v1 extension stands before the tag itself. */
 const enhancedBytes = 227;
 
-/** Of the tag that begins here; 0 when there is none, or when too little of it is there. */
+/** Length of the tag that begins here; 0 when there is none, or when too little of it has arrived. */
 function tagLengthAt(bytes: Buffer): number {
   if (bytes.length >= headerBytes && isId3(bytes)) return tagLength(bytes);
   const mark = bytes.toString('latin1', 0, apeMark.length);

@@ -49,7 +49,7 @@ interface Refusal {
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
-/** What the connections of one address are, but for those that are closing. */
+/** The connections of one address, except those that are closing. */
 interface Holder {
   count: number;
   /** Oldest first. */
@@ -247,7 +247,7 @@ export class Connections {
     }
   }
 
-  /** Of the address with the most connections that has one in this state and holds at least `least`. */
+  /** The oldest in this state of the largest holder that has one; undefined when none of them holds at least `least`. */
   #oldest(state: 'waiting' | 'idle', least: number, newcomer: Connection): Connection | undefined {
     let found: Connection | undefined;
     let most = least - 1;
@@ -330,7 +330,7 @@ function isStalled(connection: Connection): boolean {
   return connection.still >= stalledSweeps;
 }
 
-/** What of the current write the kernel has not taken yet: a large one takes a slow reader more than the stalled time. */
+/** Bytes of the current write that the kernel has not taken yet: a slow reader may need minutes for a large one. */
 function queuedInSystemCall(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null };
   return handle?.writeQueueSize ?? 0;

@@ -48,7 +48,7 @@ await using service = await spawnService({
 `,
 });
 
-/** Of the callers; closed before descriptors are counted. */
+/** The callers' own connections; closed before descriptors are counted. */
 let connections = new Agent();
 const outcomes = new Map<string, number>();
 const looks: Look[] = [];
@@ -148,7 +148,7 @@ function warnings(): string[] {
   return service.said.stderr.split('\n').filter((line) => line.includes('Warning'));
 }
 
-/** Of the service, at whatever depth. */
+/** Descendants of the service, at any depth. */
 function children({ pid }: Pick<ChildService, 'pid'> = service) {
   const all = processes();
   const found = all.filter(({ parent }) => parent === pid);
