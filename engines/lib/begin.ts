@@ -20,6 +20,7 @@ export async function begin({ mediaType, audio }: Speech, { end, empty }: Beginn
       yield* { [Symbol.asyncIterator]: () => chunks };
     } finally {
       end();
+      await chunks.return?.(); // left before `yield*` has begun, nothing else would end it
     }
   }
   const speech = resumed();

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { begin } from '../../../engines/lib/begin.ts';
+
+const empty = () => new Error('no sound');
+const piece = new Uint8Array([1]);
+
+/** Counts how often what it holds is let go. */
+function source(): { audio: AsyncIterable<Uint8Array>; readonly closed: number } {
+  const counts = { closed: 0 };
+  async function* audio() {
+    try {
+      for (;;) yield piece;
+    } finally {
+      counts.closed += 1;
+    }
+  }
+  return {
+    audio: audio(),
+    get closed() {
+      return counts.closed;
+    },
+  };
+}
+
+it.each([0, 1, 2, 3])('closes the audio when it is left after %i pieces', async (pieces) => {
+  const made = source();
+  let ends = 0;
+  const { audio } = await begin({ mediaType: 'audio/wav', audio: made.audio }, { end: () => (ends += 1), empty });
+  const iterator = audio[Symbol.asyncIterator]();
+  for (let read = 0; read < pieces; read++) expect(await iterator.next()).toEqual({ done: false, value: piece });
+  await iterator.return?.();
+  expect({ closed: made.closed, ends }).toEqual({ closed: 1, ends: 1 });
+});
