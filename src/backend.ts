@@ -109,6 +109,7 @@ export async function createBackend<Services>(options: BackendOptions<Services>)
 }
 
 function isDecodable(path: string): boolean {
+  if (!path.includes('%')) return true;
   try {
     decodeURIComponent(path);
     return true;
@@ -139,6 +140,7 @@ async function openApi(ajvOptions: Options, handlers?: HandlerMap): Promise<Api>
   });
   await api.init();
   lightenRouter(api);
+  lightenValidator(api);
   if (handlers) api.validator.preCompileRequestValidators();
   return api;
 }
@@ -163,6 +165,20 @@ function lightenRouter({ router }: Api): void {
     operation?.parameters?.length
       ? parse(request, operation)
       : { ...request, params: {}, query: {}, cookies: {}, requestBody: request.body as unknown };
+}
+
+/** Without parameters only the body is left to validate; the validator would first look for each kind of parameter. */
+function lightenValidator({ validator }: Api): void {
+  const validate = validator.validateRequest.bind(validator);
+  validator.validateRequest = (request, operation) => {
+    if (typeof operation !== 'object' || operation.operationId === undefined || operation.parameters?.length) {
+      return validate(request, operation);
+    }
+    const parts = { path: {}, query: {}, header: request.headers, cookie: {}, requestBody: request.body as unknown };
+    const validators = validator.getRequestValidatorsForOperation(operation.operationId);
+    const errors = validators.flatMap((check) => (check(parts), check.errors ?? []));
+    return { valid: errors.length === 0, errors: errors.length === 0 ? null : errors };
+  };
 }
 
 function operationHandlers<Services>({ handlers, services }: BackendOptions<Services>): HandlerMap {

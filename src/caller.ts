@@ -32,6 +32,7 @@ export function currentCaller(): string {
  */
 export function callerOfAddress(address: string | undefined): string {
   if (address === undefined) return 'unknown';
+  if (!address.includes(':')) return address;
   const mapped = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
   if (!isIPv6(address)) return address;

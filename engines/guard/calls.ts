@@ -5,7 +5,7 @@ import { checkTranscript, must, objectOf } from './answers.ts';
 import { checkEvent } from './events.ts';
 import { failureOf } from './failures.ts';
 import { invoke } from './question.ts';
-import type { SharedDeadline } from './shared-deadline.ts';
+import { Wait, type SharedDeadline } from './shared-deadline.ts';
 
 export interface CallFacts {
   readonly instance: string;
@@ -112,39 +112,50 @@ interface IteratorFacts<T> {
   readonly idle?: SharedDeadline;
 }
 
-/** By hand: a generator around each stream would cost 5 % of a plain chat, and could not be left while it waits. */
+/**
+ * By hand: a generator around each stream would cost 5 % of a plain chat, and could not be left while it waits. One
+ * `next` at a time; what one of them needs is made once for all.
+ */
 class GuardedIterator<T> implements AsyncIterator<T, undefined> {
   readonly #source: Source;
   readonly #facts: IteratorFacts<T>;
+  readonly #wait: Wait;
+  #resolve: ((result: IteratorResult<T, undefined>) => void) | undefined;
+  #reject: ((reason: Error) => void) | undefined;
 
   constructor(source: Source, facts: IteratorFacts<T>) {
     this.#source = source;
     this.#facts = facts;
+    this.#wait = new Wait(() => this.#fail(this.#late()));
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
-    const { idle } = this.#facts;
     return new Promise((resolve, reject) => {
-      const wait = idle?.begin(() => reject(this.#late()));
-      const fail = (error: unknown) => {
-        if (wait) idle?.end(wait);
-        reject(failureOf(error, this.#facts.instance, this.#facts.signal));
-      };
+      this.#resolve = resolve;
+      this.#reject = reject;
+      this.#facts.idle?.begin(this.#wait);
       try {
-        Promise.resolve(this.#source.next()).then((result) => {
-          try {
-            const checked = this.#check(result);
-            if (wait) idle?.end(wait);
-            resolve(checked);
-          } catch (error) {
-            fail(error);
-          }
-        }, fail);
+        Promise.resolve(this.#source.next()).then(this.#take, this.#fail);
       } catch (error) {
-        fail(error);
+        this.#fail(error);
       }
     });
   }
+
+  readonly #take = (result: unknown): void => {
+    try {
+      const checked = this.#check(result);
+      this.#facts.idle?.end(this.#wait);
+      this.#resolve?.(checked);
+    } catch (error) {
+      this.#fail(error);
+    }
+  };
+
+  readonly #fail = (error: unknown): void => {
+    this.#facts.idle?.end(this.#wait);
+    this.#reject?.(failureOf(error, this.#facts.instance, this.#facts.signal));
+  };
 
   async return(): Promise<IteratorReturnResult<undefined>> {
     try {

@@ -1,5 +1,5 @@
 /** A question that an engine answers again and again: what it last said, and whether it still says anything. */
-import type { SharedDeadline } from './shared-deadline.ts';
+import { Wait, type SharedDeadline } from './shared-deadline.ts';
 
 export interface QuestionOptions<T> {
   readonly ask: () => unknown;
@@ -61,24 +61,24 @@ export class Question<T> {
     const number = (this.#asked += 1);
     return new Promise((resolve) => {
       let isLate = false;
-      const end = () => {
-        this.#pending = undefined;
-        resolve();
-      };
-      const wait = deadline.begin(() => {
+      const wait = new Wait(() => {
         isLate = true;
         this.#fail(late());
         end();
       });
+      const end = () => {
+        deadline.end(wait);
+        this.#pending = undefined;
+        resolve();
+      };
+      deadline.begin(wait);
       invoke(ask).then(
         (answer) => {
-          deadline.end(wait);
           this.#take(answer, number, isLate);
           if (!isLate) end();
         },
         (error: unknown) => {
           if (isLate) return;
-          deadline.end(wait);
           this.#fail(error);
           end();
         },

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { currentCaller } from '../caller.ts';
 import { ProblemError, invalid } from '../problems.ts';
 import { declaredLength, receive, type BodySource } from './body.ts';
-import type { ByteBudget } from './budget.ts';
+import { smallBody, type ByteBudget } from './budget.ts';
 import { Gathering } from './gathering.ts';
 import { StructureCheck, type StructureLimits } from './structure.ts';
 
@@ -62,7 +62,7 @@ function openGate({ limit, structure, budget, onEnd }: JsonLimits): Gate {
     },
     onRefused: () => undefined,
     settle(value) {
-      claim.settle(weigh(value));
+      claim.settle(bytes <= smallBody ? mostWeightOf(bytes, check.tokens) : weigh(value));
       return bytes;
     },
   };
@@ -124,6 +124,11 @@ function parseObject(bytes: Buffer): object {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw invalid('body', '', 'must be a JSON object');
   return value;
+}
+
+/** What `weigh` says at most, without a look at each value. */
+function mostWeightOf(bytes: number, tokens: number): number {
+  return 2 * bytes + 32 * (tokens + 1);
 }
 
 /** About the bytes that a parsed value takes in memory: two for each UTF-16 unit, 32 for the rest of each value. */

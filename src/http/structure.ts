@@ -35,6 +35,11 @@ export class StructureCheck {
     this.#limits = limits;
   }
 
+  /** So far. */
+  get tokens(): number {
+    return this.#tokens;
+  }
+
   add(chunk: Buffer): void {
     let i = 0;
     while (i < chunk.length) i = this.#inString ? this.#skipString(chunk, i) : this.#skipToString(chunk, i);
