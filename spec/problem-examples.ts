@@ -11,7 +11,7 @@ interface Violation {
 
 interface ProblemExample {
   readonly code: string;
-  /** As src/problems.ts has it; a test holds the two together. */
+  /** As src/contract/problems.ts has it; a test holds the two together. */
   readonly title: string;
   readonly detail: string;
   readonly errors?: readonly Violation[];

@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { openApp, startService, type App, type Service, type ServiceOptions } from './service.ts';
 import { loadSettings, SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
-import { RegistryError } from '../engines/registry.ts';
+import { RegistryError } from './engine-host/registry.ts';
 
 export { loadSettings, RegistryError, SettingsError, startService };
 export type { App, Environment, LoadedSettings, Service, ServiceOptions };

@@ -1,21 +1,22 @@
 /** Builds the service out of its settings: registry, services, backend, app, server; and ends it again. */
 import { getHeapStatistics } from 'node:v8';
-import type { GuardLimits, Registry } from '../engines/registry.ts';
-import { createApp, type RequestListener } from './app.ts';
-import { createBackend } from './backend.ts';
+import type { GuardLimits, Registry } from './engine-host/registry.ts';
+import { createApp, type RequestListener } from './http/app.ts';
+import { createBackend } from './http/router.ts';
 import { clipLimits, createClipStore } from './clips/store.ts';
 import { apiRoot } from './contract/document.ts';
-import { largestRequestBody } from './contract/largest-body.ts';
-import { preferredAnswer } from './contract/preferred.ts';
-import type { ParentLogger } from './engine-context.ts';
-import { openEngines, type OpenEngines } from './engines.ts';
+import { largestRequestBody } from './contract/body-limit.ts';
+import { preferredAnswer } from './contract/prefer.ts';
+import type { ParentLogger } from './engine-host/context.ts';
+import { openEngines, type OpenEngines } from './engine-host/open-engines.ts';
 import { admit, handlers } from './handlers/index.ts';
-import { createAccess } from './http/access.ts';
-import { createArrivals, type Pace } from './http/arrivals.ts';
-import { ByteBudget, type BudgetSize } from './http/budget.ts';
-import { ProblemError } from './problems.ts';
-import { listen, type ConnectionLimits } from './server.ts';
-import type { Services } from './services.ts';
+import { createAccess } from './http/auth.ts';
+import { createArrivals, type Pace } from './http/body-pace.ts';
+import { ByteBudget, type BudgetSize } from './http/body-budget.ts';
+import { ProblemError } from './contract/problems.ts';
+import { listen, type ConnectionLimits } from './http/listener.ts';
+import type { Services } from './handlers/dependencies.ts';
+import { largestSpeech } from './system/disk-budget.ts';
 import { createSpeakers } from './speech/speaker.ts';
 import { createSpeechSpool } from './speech/speech-spool.ts';
 import { createMcpTools } from './tools/mcp/index.ts';
@@ -134,7 +135,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     limits: clipLimits(workspace.disk.bytes),
   });
   const speechSpool = createSpeechSpool({
-    directory: () => workspace.accountedDirectory('speech', { limit: clipLimits(workspace.disk.bytes).clipBytes }),
+    directory: () => workspace.accountedDirectory('speech', { limit: largestSpeech(workspace.disk.bytes) }),
     log,
   });
   const mcp = createMcpTools({ settings, env, log });

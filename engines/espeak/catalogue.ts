@@ -1,4 +1,4 @@
-import { EngineError, type EngineContext } from '../contract.ts';
+import { EngineError, type EngineContext } from '../contract/index.ts';
 import type { Synthesizer } from './synthesizer.ts';
 import { readVoices, type EspeakVoice } from './voices.ts';
 

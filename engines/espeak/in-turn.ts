@@ -1,6 +1,6 @@
-import { EngineError, type JobQueue, type Speech } from '../contract.ts';
+import { EngineError, type JobQueue, type Speech } from '../contract/index.ts';
 import { begin } from '../lib/begin.ts';
-import { follow } from '../lib/deadline.ts';
+import { follow } from '../../lib/deadline.ts';
 
 /**
  * Starts a speech when its turn comes, and resolves once its first bytes are there. It keeps its place in the queue

@@ -7,7 +7,7 @@ import {
   type EngineContext,
   type SpeechEngine,
   type Voice,
-} from '../contract.ts';
+} from '../contract/index.ts';
 import { createCatalogue } from './catalogue.ts';
 import { speakInTurn } from './in-turn.ts';
 import { optionsSchema, type Options } from './options.ts';

@@ -1,4 +1,4 @@
-import { EngineError, type EngineContext, type Pcm, type RunningProgram } from '../contract.ts';
+import { EngineError, type EngineContext, type Pcm, type RunningProgram } from '../contract/index.ts';
 import type { Synthesizer } from './synthesizer.ts';
 import { toSpeakable } from './text.ts';
 import { readWav } from './wav-stream.ts';

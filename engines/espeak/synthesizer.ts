@@ -2,8 +2,8 @@
 import { createRequire, getCompileCacheDir } from 'node:module';
 import { dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { EngineContext } from '../contract.ts';
-import { findProgram, isExecutable } from '../lib/find-program.ts';
+import type { EngineContext } from '../contract/index.ts';
+import { findProgram, isExecutable } from '../../lib/find-executable.ts';
 
 export interface Synthesizer {
   /** For people. */

@@ -1,5 +1,5 @@
 /** The voices of espeak-ng, out of the table that `espeak-ng --voices` prints. */
-import { EngineError, type SpeechCall, type Voice } from '../contract.ts';
+import { EngineError, type SpeechCall, type Voice } from '../contract/index.ts';
 
 export interface EspeakVoice extends Voice {
   /** For `-v`. */

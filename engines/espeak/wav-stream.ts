@@ -1,5 +1,5 @@
 /** Reads a WAV file of mono s16 while a program writes it: the lengths in its header mean nothing yet. */
-import type { Pcm } from '../contract.ts';
+import type { Pcm } from '../contract/index.ts';
 
 /** A header is 44 bytes, more when other chunks come before the samples. */
 const longestHeader = 4_096;

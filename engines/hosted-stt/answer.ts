@@ -1,6 +1,6 @@
 /** A transcript in any of the dialects in which providers answer. */
-import { EngineError } from '../contract.ts';
-import { parseObject } from '../lib/json.ts';
+import { EngineError } from '../contract/index.ts';
+import { parseObject } from '../../lib/json.ts';
 import { toIsoLanguage } from './languages.ts';
 
 export interface Heard {

@@ -4,7 +4,7 @@
  */
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { JobQueue, Recording } from '../contract.ts';
+import type { JobQueue, Recording } from '../contract/index.ts';
 
 /** From when the thread reads: how long it takes to start is the machine's doing, and the call's own deadline holds. */
 const deadlineMs = 5_000;

@@ -1,8 +1,8 @@
 /** Hosted transcription: any provider with OpenAI's /audio/transcriptions. The recording leaves this machine. */
-import { EngineError, defineEngine, type EngineContext, type TranscriptionEngine } from '../contract.ts';
-import { startDeadline } from '../lib/deadline.ts';
-import { inspectProvider } from '../lib/inspect-provider.ts';
-import { createProvider } from '../lib/provider.ts';
+import { EngineError, defineEngine, type EngineContext, type TranscriptionEngine } from '../contract/index.ts';
+import { startDeadline } from '../../lib/deadline.ts';
+import { inspectProvider } from '../lib/provider/inspect.ts';
+import { createProvider } from '../lib/provider/provider.ts';
 import { toModel, type Model } from './models.ts';
 import { optionsSchema, type Options } from './options.ts';
 import { transcribe } from './transcribe.ts';

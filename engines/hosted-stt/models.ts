@@ -1,4 +1,4 @@
-import { EngineError, type TranscriptionCall } from '../contract.ts';
+import { EngineError, type TranscriptionCall } from '../contract/index.ts';
 import type { ModelOptions } from './options.ts';
 
 export type ResponseFormat = 'json' | 'verbose_json';

@@ -1,5 +1,5 @@
-import type { OptionsSchema } from '../contract.ts';
-import { idOrMapping, modelProperties, providerProperties, type ProviderOptions } from '../lib/provider-options.ts';
+import type { OptionsSchema } from '../contract/index.ts';
+import { idOrMapping, modelProperties, providerProperties, type ProviderOptions } from '../lib/provider/options.ts';
 
 export const responseFormats = ['auto', 'json', 'verbose_json'] as const;
 

@@ -1,6 +1,6 @@
 /** What a refusal means for a recording, where the provider says more than "no". */
-import { EngineError, type EngineErrorCode } from '../contract.ts';
-import type { Refusal } from '../lib/failures.ts';
+import { EngineError, type EngineErrorCode } from '../contract/index.ts';
+import type { Refusal } from '../lib/provider/failures.ts';
 import type { ResponseFormat } from './models.ts';
 
 /** The model cannot answer in the format that it was asked for. */

@@ -1,8 +1,8 @@
 /** The form that takes a recording to the provider, straight from its file. */
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { EngineError, type Container, type Recording } from '../contract.ts';
-import type { HttpBody } from '../lib/transport.ts';
+import { EngineError, type Container, type Recording } from '../contract/index.ts';
+import type { HttpBody } from '../lib/provider/transport.ts';
 
 /** Providers tell the container by the name's extension. */
 const fileNames: Readonly<Record<Container, string>> = {

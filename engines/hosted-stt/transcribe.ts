@@ -1,6 +1,12 @@
-import { EngineError, type JobQueue, type Recording, type Transcript, type TranscriptionCall } from '../contract.ts';
-import type { Provider } from '../lib/provider.ts';
-import { readText } from '../lib/transport.ts';
+import {
+  EngineError,
+  type JobQueue,
+  type Recording,
+  type Transcript,
+  type TranscriptionCall,
+} from '../contract/index.ts';
+import type { Provider } from '../lib/provider/provider.ts';
+import { readText } from '../lib/provider/transport.ts';
 import { readAnswer, type Heard } from './answer.ts';
 import { measureDuration } from './duration.ts';
 import type { Model, ResponseFormat } from './models.ts';

@@ -1,4 +1,4 @@
-import type { Speech } from '../contract.ts';
+import type { Speech } from '../contract/index.ts';
 
 export interface Beginning {
   /** Called when the audio is over: read to its end, broken off, or left, even before anybody has read of it. */

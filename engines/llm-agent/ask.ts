@@ -1,11 +1,11 @@
 /** One question to the provider: the request in a shape that it takes, and its answer as it streams. */
-import { EngineError, type Logger } from '../contract.ts';
-import type { Conversation as LoopConversation, Delta } from '../lib/agent-loop.ts';
-import { startDeadline } from '../lib/deadline.ts';
-import { readEvents, type StreamEvent } from '../lib/event-stream.ts';
-import { parseObject } from '../lib/json.ts';
-import type { Provider } from '../lib/provider.ts';
-import type { HttpAnswer } from '../lib/transport.ts';
+import { EngineError, type Logger } from '../contract/index.ts';
+import type { Conversation as LoopConversation, Delta } from '../lib/agent/loop.ts';
+import { startDeadline } from '../../lib/deadline.ts';
+import { readEvents, type StreamEvent } from '../lib/agent/event-stream.ts';
+import { parseObject } from '../../lib/json.ts';
+import type { Provider } from '../lib/provider/provider.ts';
+import type { HttpAnswer } from '../lib/provider/transport.ts';
 import type { Conversation, Round, RoundReader } from './dialect.ts';
 import { badResponse, errorInside, throwIfError } from './failures.ts';
 import type { Model } from './models.ts';

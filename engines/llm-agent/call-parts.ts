@@ -1,6 +1,6 @@
 /** Puts tool calls together from the parts in which they stream, whatever of index and id the provider gives them. */
-import { isObject, textOf, type JsonObject } from '../lib/json.ts';
-import type { CallRequest } from '../lib/tool-calls.ts';
+import { isObject, textOf, type JsonObject } from '../../lib/json.ts';
+import type { CallRequest } from '../lib/agent/tool-calls.ts';
 import { distinctIds } from './call-ids.ts';
 import { argumentsOf, argumentText, longestArguments, mostCalls, mostParts } from './dialect.ts';
 import { badResponse } from './failures.ts';

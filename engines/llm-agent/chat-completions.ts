@@ -1,8 +1,15 @@
 /** OpenAI's /chat/completions, in the variety in which providers speak it. */
 import type { OpenAI } from 'openai';
-import { EngineError, type ChatCall, type FinishReason, type Message, type Tool, type Usage } from '../contract.ts';
-import type { Delta } from '../lib/agent-loop.ts';
-import { countOf, isObject, objectsOf, textOf, type JsonObject } from '../lib/json.ts';
+import {
+  EngineError,
+  type ChatCall,
+  type FinishReason,
+  type Message,
+  type Tool,
+  type Usage,
+} from '../contract/index.ts';
+import type { Delta } from '../lib/agent/loop.ts';
+import { countOf, isObject, objectsOf, textOf, type JsonObject } from '../../lib/json.ts';
 import { createIds } from './call-ids.ts';
 import { createCallParts } from './call-parts.ts';
 import type { Conversation, Dialect, Round, RoundReader } from './dialect.ts';

@@ -1,7 +1,7 @@
 /** The two APIs of a provider, as the loop sees them. */
-import type { ChatCall, Tool } from '../contract.ts';
-import type { Delta, Round as LoopRound } from '../lib/agent-loop.ts';
-import { isObject, textOf, type JsonObject } from '../lib/json.ts';
+import type { ChatCall, Tool } from '../contract/index.ts';
+import type { Delta, Round as LoopRound } from '../lib/agent/loop.ts';
+import { isObject, textOf, type JsonObject } from '../../lib/json.ts';
 import type { Model } from './models.ts';
 import type { Shape } from './shape.ts';
 

@@ -1,9 +1,9 @@
 /** The provider's own list of models: asked for in the background, answered from memory. */
-import { EngineError, type EngineContext } from '../contract.ts';
-import { startDeadline } from '../lib/deadline.ts';
-import { objectsOf, parseObject, textOf } from '../lib/json.ts';
-import type { Provider } from '../lib/provider.ts';
-import { readText } from '../lib/transport.ts';
+import { EngineError, type EngineContext } from '../contract/index.ts';
+import { startDeadline } from '../../lib/deadline.ts';
+import { objectsOf, parseObject, textOf } from '../../lib/json.ts';
+import type { Provider } from '../lib/provider/provider.ts';
+import { readText } from '../lib/provider/transport.ts';
 
 const askMs = 5_000;
 /** A list is asked for again when it is older, one that could not be had much sooner: the provider may just be starting. */

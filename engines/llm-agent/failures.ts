@@ -1,6 +1,6 @@
 /** The failures of an answer that began as a success. */
-import { EngineError } from '../contract.ts';
-import { isObject, type JsonObject } from '../lib/json.ts';
+import { EngineError } from '../contract/index.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 
 export function badResponse(message: string, why: string): EngineError {
   return new EngineError('provider-bad-response', message, { cause: new Error(why) });

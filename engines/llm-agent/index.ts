@@ -8,11 +8,11 @@ import {
   type EngineContext,
   type Finding,
   type Tool,
-} from '../contract.ts';
-import { runLoop } from '../lib/agent-loop.ts';
-import { endable } from '../lib/endable.ts';
-import { describeFailure, describeProvider, inspectProvider } from '../lib/inspect-provider.ts';
-import { createProvider } from '../lib/provider.ts';
+} from '../contract/index.ts';
+import { runLoop } from '../lib/agent/loop.ts';
+import { endable } from '../lib/agent/endable.ts';
+import { describeFailure, describeProvider, inspectProvider } from '../lib/provider/inspect.ts';
+import { createProvider } from '../lib/provider/provider.ts';
 import { askable } from './ask.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { startDiscovery, type Discovery } from './discovery.ts';

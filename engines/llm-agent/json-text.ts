@@ -1,5 +1,5 @@
 /** JSON text that arrives in pieces. However many there are, each character is looked at once, and parsed once. */
-import { parseObject } from '../lib/json.ts';
+import { parseObject } from '../../lib/json.ts';
 
 export interface JsonText {
   readonly length: number;

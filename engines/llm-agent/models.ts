@@ -1,5 +1,5 @@
 /** The models of an instance: those that the settings write, and those that the provider lists. */
-import type { ModelEntry } from '../contract.ts';
+import type { ModelEntry } from '../contract/index.ts';
 import type { Discovery } from './discovery.ts';
 import type { DialectOptions, ModelOptions, Options } from './options.ts';
 import type { Shape } from './shape.ts';

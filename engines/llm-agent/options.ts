@@ -1,11 +1,11 @@
-import type { OptionsSchema } from '../contract.ts';
+import type { OptionsSchema } from '../contract/index.ts';
 import {
   idOrMapping,
   modelProperties,
   providerProperties,
   shortText,
   type ProviderOptions,
-} from '../lib/provider-options.ts';
+} from '../lib/provider/options.ts';
 
 export const apis = ['chat', 'responses'] as const;
 export const limitParams = ['max_tokens', 'max_completion_tokens'] as const;

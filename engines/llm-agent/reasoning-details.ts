@@ -1,5 +1,5 @@
 /** Puts OpenRouter's `reasoning_details` together from the pieces in which they stream. */
-import type { JsonObject } from '../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 
 /** What of a block comes piece by piece; the rest, such as its signature, comes once. */
 const growing: Readonly<Record<string, string>> = { 'reasoning.text': 'text', 'reasoning.summary': 'summary' };

@@ -1,9 +1,9 @@
 /** OpenAI's /responses. Nothing is stored at the provider: each round says everything again. */
 import type { OpenAI } from 'openai';
-import { EngineError, type ChatCall, type FinishReason, type Tool, type Usage } from '../contract.ts';
-import type { Delta } from '../lib/agent-loop.ts';
-import { countOf, isObject, objectsOf, textOf, type JsonObject } from '../lib/json.ts';
-import type { CallRequest } from '../lib/tool-calls.ts';
+import { EngineError, type ChatCall, type FinishReason, type Tool, type Usage } from '../contract/index.ts';
+import type { Delta } from '../lib/agent/loop.ts';
+import { countOf, isObject, objectsOf, textOf, type JsonObject } from '../../lib/json.ts';
+import type { CallRequest } from '../lib/agent/tool-calls.ts';
 import { createIds, distinctIds } from './call-ids.ts';
 import { argumentsOf, longestArguments, mostCalls, mostParts } from './dialect.ts';
 import type { Conversation, Dialect, Round, RoundReader } from './dialect.ts';

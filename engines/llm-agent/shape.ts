@@ -1,6 +1,6 @@
 /** Which fields a request may have. Providers differ, and say so only when they refuse one. */
-import { objectsOf, type JsonObject } from '../lib/json.ts';
-import type { Refusal } from '../lib/failures.ts';
+import { objectsOf, type JsonObject } from '../../lib/json.ts';
+import type { Refusal } from '../lib/provider/failures.ts';
 import type { limitParams } from './options.ts';
 
 export interface Shape {

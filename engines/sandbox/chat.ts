@@ -1,8 +1,8 @@
 /** A model that does what the last message says, in the loop in which real ones run. */
-import { EngineError, defineEngine, type ChatCall, type ChatEngine } from '../contract.ts';
-import { runLoop, type Answer, type Conversation, type Delta, type Round } from '../lib/agent-loop.ts';
-import { endable } from '../lib/endable.ts';
-import { pause } from '../lib/pause.ts';
+import { EngineError, defineEngine, type ChatCall, type ChatEngine } from '../contract/index.ts';
+import { runLoop, type Answer, type Conversation, type Delta, type Round } from '../lib/agent/loop.ts';
+import { endable } from '../lib/agent/endable.ts';
+import { pause } from '../../lib/pause.ts';
 import { createCatalogue, optionsSchema } from './models.ts';
 import { readScript } from './script.ts';
 

@@ -1,5 +1,5 @@
 /** What the three engines of the sandbox have in common: a model that answers at once, and one that takes its time. */
-import { EngineError, type Availability, type Engine, type ModelEntry, type OptionsSchema } from '../contract.ts';
+import { EngineError, type Availability, type Engine, type ModelEntry, type OptionsSchema } from '../contract/index.ts';
 
 /** Nothing about it can be set: whoever tests against it knows what it answers. */
 export const optionsSchema: OptionsSchema = { type: 'object', properties: {}, additionalProperties: false };

@@ -7,7 +7,7 @@
  *     call NAME "TEXT"       the same with {"text": "TEXT"}; "call the tool `NAME` with the text" says so, too
  *     fail: CODE             it breaks off with this problem code, after its first words
  */
-import { engineErrorCodes, type EngineErrorCode } from '../contract.ts';
+import { engineErrorCodes, type EngineErrorCode } from '../contract/index.ts';
 
 export interface Script {
   readonly reasoning: string;

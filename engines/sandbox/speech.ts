@@ -6,8 +6,8 @@ import {
   type Pcm,
   type SpeechCall,
   type SpeechEngine,
-} from '../contract.ts';
-import { pause } from '../lib/pause.ts';
+} from '../contract/index.ts';
+import { pause } from '../../lib/pause.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
 import { createCatalogue, optionsSchema } from './models.ts';
 

@@ -1,7 +1,7 @@
 /** The audio of an answer, whether it is the body itself or stands in JSON as base64. */
-import { EngineError } from '../contract.ts';
-import { parseObject, textOf } from '../lib/json.ts';
-import { readErrorText, readText, type HttpAnswer } from '../lib/transport.ts';
+import { EngineError } from '../contract/index.ts';
+import { parseObject, textOf } from '../../lib/json.ts';
+import { readErrorText, readText, type HttpAnswer } from '../lib/provider/transport.ts';
 import type { Lifetime } from './lifetime.ts';
 
 /** In memory, as text: 24 MB of audio, which are 25 minutes of mp3 at 128 kbit/s, and 8 of WAV at 24 kHz. */

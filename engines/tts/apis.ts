@@ -1,5 +1,5 @@
 /** The dialects of speech endpoints. */
-import type { SpeechFormat } from '../contract.ts';
+import type { SpeechFormat } from '../contract/index.ts';
 
 /** What a provider can be asked for: `pcm` is 16 bits, little-endian, mono, without a header; `ogg` is Vorbis. */
 export const remoteFormats = ['pcm', 'wav', 'mp3', 'opus', 'ogg'] as const satisfies readonly (SpeechFormat | 'pcm')[];

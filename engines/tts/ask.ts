@@ -1,6 +1,6 @@
 /** One piece of a text, asked of the provider. */
-import { EngineError, type SpeechCall } from '../contract.ts';
-import type { Provider } from '../lib/provider.ts';
+import { EngineError, type SpeechCall } from '../contract/index.ts';
+import type { Provider } from '../lib/provider/provider.ts';
 import { notAudio, readAudio } from './answer.ts';
 import type { Api, RemoteFormat } from './apis.ts';
 import { createByteReader, type ByteReader } from './byte-reader.ts';

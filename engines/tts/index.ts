@@ -1,7 +1,7 @@
 /** The external speech provider: any with OpenAI's /audio/speech, or alike. The text leaves this machine. */
-import { EngineError, defineEngine, type EngineContext, type SpeechEngine } from '../contract.ts';
-import { inspectProvider } from '../lib/inspect-provider.ts';
-import { createProvider } from '../lib/provider.ts';
+import { EngineError, defineEngine, type EngineContext, type SpeechEngine } from '../contract/index.ts';
+import { inspectProvider } from '../lib/provider/inspect.ts';
+import { createProvider } from '../lib/provider/provider.ts';
 import { apis } from './apis.ts';
 import { toModel, type Model } from './models.ts';
 import { optionsSchema, type Options } from './options.ts';

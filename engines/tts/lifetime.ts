@@ -1,4 +1,4 @@
-import { follow } from '../lib/deadline.ts';
+import { follow } from '../../lib/deadline.ts';
 
 /** The time of one synthesis: until its last byte is read, nobody reads any more, or it takes too long. */
 export interface Lifetime extends Disposable {

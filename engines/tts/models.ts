@@ -1,4 +1,4 @@
-import { EngineError, OptionsError, type ModelEntry, type SpeechCall, type Voice } from '../contract.ts';
+import { EngineError, OptionsError, type ModelEntry, type SpeechCall, type Voice } from '../contract/index.ts';
 import type { Api, RemoteFormat } from './apis.ts';
 import type { ModelOptions, VoiceOptions } from './options.ts';
 

@@ -1,11 +1,11 @@
-import type { OptionsSchema } from '../contract.ts';
+import type { OptionsSchema } from '../contract/index.ts';
 import {
   idOrMapping,
   modelProperties,
   providerProperties,
   shortText,
   type ProviderOptions,
-} from '../lib/provider-options.ts';
+} from '../lib/provider/options.ts';
 import { apiNames, remoteFormats, type RemoteFormat } from './apis.ts';
 
 export interface Options extends ProviderOptions {

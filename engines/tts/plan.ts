@@ -1,5 +1,5 @@
 /** How a format comes about that the provider may not have, or not for a text this long. */
-import { EngineError, type SpeechFormat } from '../contract.ts';
+import { EngineError, type SpeechFormat } from '../contract/index.ts';
 import type { RemoteFormat } from './apis.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** What a refusal means for speech, where the provider says more than "no". */
-import { EngineError, type SpeechCall } from '../contract.ts';
-import type { Refusal } from '../lib/failures.ts';
+import { EngineError, type SpeechCall } from '../contract/index.ts';
+import type { Refusal } from '../lib/provider/failures.ts';
 import type { RemoteFormat } from './apis.ts';
 
 export interface Asked {

@@ -1,5 +1,5 @@
 /** Samples out of raw PCM and out of WAV as providers stream it. */
-import { EngineError, type Pcm } from '../contract.ts';
+import { EngineError, type Pcm } from '../contract/index.ts';
 import { notAudio } from './answer.ts';
 import type { ByteReader } from './byte-reader.ts';
 import { isSurelyMp3 } from './mp3.ts';

@@ -1,4 +1,4 @@
-import type { EngineContext, Pcm, Speech, SpeechCall } from '../contract.ts';
+import type { EngineContext, Pcm, Speech, SpeechCall } from '../contract/index.ts';
 import { begin } from '../lib/begin.ts';
 import { splitSentences } from './sentences.ts';
 import { openAhead } from './ahead.ts';

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { chmod, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import type { EngineContext, Logger, ProgramExit } from '../contract.ts';
-import { isExecutable } from '../lib/find-program.ts';
+import type { EngineContext, Logger, ProgramExit } from '../contract/index.ts';
+import { isExecutable } from '../../lib/find-executable.ts';
 import { acquireLock } from './lock.ts';
 import { findToolchain, toolEnvironment, type Toolchain } from './toolchain.ts';
 

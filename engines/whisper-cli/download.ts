@@ -2,9 +2,9 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import type { Logger } from '../contract.ts';
+import type { Logger } from '../contract/index.ts';
 import { acquireLock } from './lock.ts';
-import { pause } from '../lib/pause.ts';
+import { pause } from '../../lib/pause.ts';
 import { BrokenTransfer, requestTransfer, ResumeRefused, type Transfer } from './transfer.ts';
 
 const MiB = 2 ** 20;

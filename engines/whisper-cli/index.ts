@@ -7,7 +7,7 @@ import {
   type EngineContext,
   type Finding,
   type TranscriptionEngine,
-} from '../contract.ts';
+} from '../contract/index.ts';
 import { setupCommand } from '../lib/setup-command.ts';
 import { modelSource, modelUrl } from './catalogue.ts';
 import { languageFor } from './languages.ts';

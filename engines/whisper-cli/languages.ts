@@ -1,5 +1,5 @@
 /** The languages of Whisper's multilingual models, in ISO 639-1 (whisper.cpp, `g_lang`). */
-import { EngineError } from '../contract.ts';
+import { EngineError } from '../contract/index.ts';
 
 const known = new Set(
   (

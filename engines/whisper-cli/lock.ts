@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
-import type { Logger } from '../contract.ts';
-import { pause } from '../lib/pause.ts';
+import type { Logger } from '../contract/index.ts';
+import { pause } from '../../lib/pause.ts';
 
 const pollMs = 200;
 

@@ -1,4 +1,4 @@
-import type { OptionsSchema } from '../contract.ts';
+import type { OptionsSchema } from '../contract/index.ts';
 
 export interface Options {
   readonly program?: string;

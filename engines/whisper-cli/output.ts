@@ -1,6 +1,6 @@
 /** What whisper-cli writes with `-oj`. Exit code 0 proves nothing: only a file that parses is a transcript. */
 import { readFile } from 'node:fs/promises';
-import { EngineError, type Transcript } from '../contract.ts';
+import { EngineError, type Transcript } from '../contract/index.ts';
 import { fromWhisper } from './languages.ts';
 
 interface WhisperJson {

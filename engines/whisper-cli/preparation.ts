@@ -1,5 +1,5 @@
 /** What is being built and downloaded now, in words for the availability probe. */
-import type { EngineContext, PrepareCall } from '../contract.ts';
+import type { EngineContext, PrepareCall } from '../contract/index.ts';
 import { modelSource, type ModelName } from './catalogue.ts';
 import { prepareWhisper } from './prepare.ts';
 

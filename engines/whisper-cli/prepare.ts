@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { EngineContext, Logger } from '../contract.ts';
+import type { EngineContext, Logger } from '../contract/index.ts';
 import { buildWhisperCli } from './build.ts';
 import { catalogue, maxModelBytes, modelFileName, modelUrl, type ModelName } from './catalogue.ts';
 import { download } from './download.ts';

@@ -1,7 +1,7 @@
 /** The whisper-cli program on this machine. */
-import type { EngineContext } from '../contract.ts';
+import type { EngineContext } from '../contract/index.ts';
 import { builtProgramPath } from './build.ts';
-import { findProgram, isExecutable } from '../lib/find-program.ts';
+import { findProgram, isExecutable } from '../../lib/find-executable.ts';
 
 /** By the settings, then WHISPER_CLI, then PATH, then what `npm run setup` has built. */
 export async function findWhisper(named: string | undefined, context: EngineContext): Promise<string | undefined> {

@@ -1,4 +1,4 @@
-import { findProgram } from '../lib/find-program.ts';
+import { findProgram } from '../../lib/find-executable.ts';
 
 /** What a build needs on the PATH: any of these programs, and the Debian package that has one. */
 const needs = {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { EngineError, type EngineContext, type Recording, type Transcript } from '../contract.ts';
+import { EngineError, type EngineContext, type Recording, type Transcript } from '../contract/index.ts';
 import { readTranscript } from './output.ts';
 
 export interface TranscribeJob {

@@ -1,8 +1,8 @@
 /** Any accepted recording into 16 kHz mono PCM: with ffmpeg where it is installed, else with WASM decoders. */
 import { randomUUID } from 'node:crypto';
 import { join, dirname } from 'node:path';
-import type { Decoded, EngineContext } from '../../engines/contract.ts';
-import type { DiskAccount } from '../machine/disk-budget.ts';
+import type { Decoded, EngineContext } from '../../engines/contract/index.ts';
+import type { DiskAccount } from '../system/disk-budget.ts';
 import { decodeWithFfmpeg } from './ffmpeg.ts';
 
 export interface DecoderOptions {

@@ -4,10 +4,10 @@
  */
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { EngineError, type Container, type Decoded } from '../../engines/contract.ts';
-import { findProgram, startProgram } from '../machine/programs.ts';
+import { EngineError, type Container, type Decoded } from '../../engines/contract/index.ts';
+import { findProgram, startProgram } from '../system/child-process.ts';
 import { tooLong, type DecodeJob, type DecodeOptions } from './job.ts';
-import { sampleRate, wavHeader } from './wav.ts';
+import { sampleRate, wavHeader } from '../../lib/wav.ts';
 
 const demuxers: Readonly<Record<Container, string>> = {
   webm: 'matroska',

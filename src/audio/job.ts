@@ -1,6 +1,6 @@
 /** What every decoder is asked, and the refusal that they share. */
-import { EngineError, type Container } from '../../engines/contract.ts';
-import type { DiskAccount } from '../machine/disk-budget.ts';
+import { EngineError, type Container } from '../../engines/contract/index.ts';
+import type { DiskAccount } from '../system/disk-budget.ts';
 
 export interface DecodeJob {
   readonly path: string;

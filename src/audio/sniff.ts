@@ -1,6 +1,6 @@
 /** What a recording is, by its first bytes: name and media type decide nothing. */
 import type { FileHandle } from 'node:fs/promises';
-import type { Container } from '../../engines/contract.ts';
+import type { Container } from '../../engines/contract/index.ts';
 
 export const mediaTypes: Readonly<Record<Container, string>> = {
   webm: 'audio/webm',

@@ -1,5 +1,5 @@
 /** Clips in the model's order of calls, although their syntheses run side by side. */
-import type { AgentEvent } from '../../engines/contract.ts';
+import type { AgentEvent } from '../../engines/contract/index.ts';
 import { readAloudName } from '../tools/read-aloud.ts';
 
 type CallEvent = Extract<AgentEvent, { call: number }>;

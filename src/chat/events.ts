@@ -1,7 +1,7 @@
 /** What an engine tells of a run, as the events of the contract. */
-import type { AgentEvent, ChatResult } from '../../engines/contract.ts';
-import type { Schemas } from '../operations.ts';
-import { shorten } from '../shorten.ts';
+import type { AgentEvent, ChatResult } from '../../engines/contract/index.ts';
+import type { Schemas } from '../contract/operations.ts';
+import { shorten } from '../../lib/truncate.ts';
 
 export type ChatEvent = Schemas['ChatEvent'];
 

@@ -1,14 +1,14 @@
 /** One run of a chat, for both variants: the plain answer is the last event of the same run. */
 import { setImmediate } from 'node:timers/promises';
-import { EngineError, type AgentEvent, type ChatCall, type Tool } from '../../engines/contract.ts';
-import type { ServedModel } from '../../engines/registry.ts';
-import { chooseModel, requireAvailable } from '../models.ts';
-import type { OperationRequest } from '../operations.ts';
-import type { Services } from '../services.ts';
+import { EngineError, type AgentEvent, type ChatCall, type Tool } from '../../engines/contract/index.ts';
+import type { ServedModel } from '../engine-host/registry.ts';
+import { chooseModel, requireAvailable } from '../engine-host/model-selection.ts';
+import type { OperationRequest } from '../contract/operations.ts';
+import type { Services } from '../handlers/dependencies.ts';
 import { createClipOrder } from './clip-order.ts';
 import { toChatEvent, type ChatEvent } from './events.ts';
-import { openLifetime, type Lifetime } from './lifetime.ts';
-import { createRules } from './rules.ts';
+import { openLifetime, type Lifetime } from './run-scope.ts';
+import { createRules } from './event-order.ts';
 
 /** Of either variant. */
 type ChatRequest = Pick<OperationRequest<'createChat'>, 'id' | 'body' | 'signal' | 'log'>;

@@ -1,8 +1,8 @@
 /** A clip on the disk, and how long it stays there. */
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { unlessAborted, withDeadline } from '../deadline.ts';
-import type { AccountedDirectory } from '../machine/workspace.ts';
+import { unlessAborted, withDeadline } from '../../lib/abort.ts';
+import type { AccountedDirectory } from '../system/workspace.ts';
 import type { AudioType } from '../speech/speaker.ts';
 import { Spool, type Part } from './spool.ts';
 

@@ -1,6 +1,6 @@
 /** Moves what an engine makes to where it is stored, as fast as it comes. */
-import { EngineError } from '../../engines/contract.ts';
-import { unlessAborted } from '../deadline.ts';
+import { EngineError } from '../../engines/contract/index.ts';
+import { unlessAborted } from '../../lib/abort.ts';
 
 type Store = (piece: Uint8Array) => Promise<void>;
 

@@ -2,8 +2,8 @@
  * Who may have how much of the clip store, and which clip goes when there is no room. A caller who makes many clips
  * loses his own: at most half of the store is his while others have any, and he never evicts those who hold less.
  */
-import { EngineError } from '../../engines/contract.ts';
-import { ProblemError } from '../problems.ts';
+import { EngineError } from '../../engines/contract/index.ts';
+import { ProblemError } from '../contract/problems.ts';
 import type { ClipLimits, StoredClip } from './clip.ts';
 
 export class ClipRoom {

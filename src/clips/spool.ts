@@ -1,6 +1,6 @@
 /** A file that any number of readers read at their own pace while it is still being written. */
 import { open, truncate, type FileHandle } from 'node:fs/promises';
-import { unlessAborted } from '../deadline.ts';
+import { unlessAborted } from '../../lib/abort.ts';
 
 /** A range of bytes; both are included, and `last` may lie behind the end. */
 export interface Part {

@@ -3,23 +3,21 @@
  * from its first byte on; one that goes, for whatever reason, takes its readers along.
  */
 import { setMaxListeners } from 'node:events';
-import type { Logger } from '../../engines/contract.ts';
+import type { Logger } from '../../engines/contract/index.ts';
 import { currentCaller } from '../caller.ts';
-import { follow } from '../deadline.ts';
-import type { AccountedDirectory } from '../machine/workspace.ts';
-import { ProblemError } from '../problems.ts';
+import { follow } from '../../lib/abort.ts';
+import { largestSpeech } from '../system/disk-budget.ts';
+import type { AccountedDirectory } from '../system/workspace.ts';
+import { ProblemError } from '../contract/problems.ts';
 import type { Audio } from '../speech/speaker.ts';
 import { StoredClip, type Clip, type ClipLimits } from './clip.ts';
 import { createPump } from './pump.ts';
 import { ClipRoom } from './room.ts';
 
-// 32,000 characters are half an hour of English and more than four hours of Japanese: 745 MB as wav at 24 kHz.
-const mostClipBytes = 1024 ** 3;
-
 /** By the disk budget: clips take half of it at most, and one clip half of that. */
 export function clipLimits(diskBytes: number): ClipLimits {
-  const totalBytes = Math.min(2 * mostClipBytes, Math.floor(diskBytes / 2));
-  return { keepMs: 10 * 60_000, stallMs: 10_000, clipBytes: Math.floor(totalBytes / 2), totalBytes, holdMs: 60_000 };
+  const clipBytes = largestSpeech(diskBytes);
+  return { keepMs: 10 * 60_000, stallMs: 10_000, clipBytes, totalBytes: 2 * clipBytes, holdMs: 60_000 };
 }
 
 export interface ClipOwner {

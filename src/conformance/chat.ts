@@ -1,6 +1,6 @@
 /** The rules for engines of chat. An engine that keeps them can be put into the settings. */
-import type { AgentEvent, ChatCall, ChatResult, Tool, Usage } from '../../engines/contract.ts';
-import { createRules } from '../chat/rules.ts';
+import type { AgentEvent, ChatCall, ChatResult, Tool, Usage } from '../../engines/contract/index.ts';
+import { createRules } from '../chat/event-order.ts';
 import { expectRefusal, expectTaken, expectThat, Nonconformance, promptly, shown, type Check } from './kit.ts';
 import {
   check,

@@ -6,7 +6,7 @@
 import { createHook } from 'node:async_hooks';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { BlockList, isIP, isIPv6, SocketAddress } from 'node:net';
-import { isLoopback } from '../machine/loopback.ts';
+import { isLoopback } from '../../lib/loopback.ts';
 import { told } from './processes.ts';
 
 const pauseMs = 5;

@@ -1,6 +1,6 @@
 /** What every conformance suite is made of: named checks, the way to run them, and what checks look at. */
 import { inspect } from 'node:util';
-import { EngineError, engineErrorCodes, type EngineErrorCode } from '../../engines/contract.ts';
+import { EngineError, engineErrorCodes, type EngineErrorCode } from '../../engines/contract/index.ts';
 import { afterMs } from './patience.ts';
 
 /** One rule of the engine contract. */

@@ -2,9 +2,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Container } from '../../engines/contract.ts';
+import type { Container } from '../../engines/contract/index.ts';
 import { mediaTypes } from '../audio/sniff.ts';
-import { sampleRate, wavHeader } from '../audio/wav.ts';
+import { sampleRate, wavHeader } from '../../lib/wav.ts';
 import type { Sound, TranscriptionSubject } from './transcription.ts';
 
 /** "Yes no hello", spoken by eSpeak NG: 16 kHz mono. */

@@ -1,5 +1,5 @@
 /** A verdict as the author of the engine reads it: which rule is broken, how, and where in the author's code. */
-import { EngineError } from '../../engines/contract.ts';
+import { EngineError } from '../../engines/contract/index.ts';
 import { Nonconformance, shown, type Verdict } from './kit.ts';
 
 /** Prints one verdict after the other; what was told before is not told again. */
@@ -32,7 +32,7 @@ function nameOf(error: Error): string {
 }
 
 /** What calls the engine here. */
-const ours = [import.meta.dirname, '/check-engine.', '/engines/registry.', '/engines/guard/'];
+const ours = [import.meta.dirname, '/check-engine.', '/engine-host/'];
 const enough = 4;
 
 /** Lines of the stack, without those of Node.js and of the kit. */

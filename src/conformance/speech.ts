@@ -1,5 +1,11 @@
 /** The rules for engines of speech. An engine that keeps them can be put into the settings. */
-import { EngineError, speechFormats, type Speech, type SpeechCall, type SpeechFormat } from '../../engines/contract.ts';
+import {
+  EngineError,
+  speechFormats,
+  type Speech,
+  type SpeechCall,
+  type SpeechFormat,
+} from '../../engines/contract/index.ts';
 import { engineErrorOf, expectRefusal, expectThat, promptly, shown, type Check } from './kit.ts';
 import {
   check,

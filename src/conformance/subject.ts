@@ -1,7 +1,12 @@
 /** The engine under test, and the rules that hold for engines of every capability. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { availabilityCodes, OptionsError, type AvailabilityCode, type Capability } from '../../engines/contract.ts';
-import { availabilityOf, RegistryError, type Registry, type ServedModel } from '../../engines/registry.ts';
+import {
+  availabilityCodes,
+  OptionsError,
+  type AvailabilityCode,
+  type Capability,
+} from '../../engines/contract/index.ts';
+import { availabilityOf, RegistryError, type Registry, type ServedModel } from '../engine-host/registry.ts';
 import { connectionsDuring } from './connections.ts';
 import { expectThat, Nonconformance, promptly, promptMs, shown, type Check } from './kit.ts';
 import { held, leftAfter } from './traces.ts';

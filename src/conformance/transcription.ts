@@ -1,5 +1,5 @@
 /** The rules for engines of transcription. An engine that keeps them can be put into the settings. */
-import type { Recording, Transcript, TranscriptionCall } from '../../engines/contract.ts';
+import type { Recording, Transcript, TranscriptionCall } from '../../engines/contract/index.ts';
 import { engineErrorOf, expectRefusal, expectThat, shown, type Check } from './kit.ts';
 import {
   check,

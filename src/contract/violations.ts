@@ -1,6 +1,6 @@
 /** Ajv's errors as the contract's violations: where (part and JSON Pointer) and what the rule says. */
 import type { ErrorObject } from 'ajv';
-import type { Schemas } from '../operations.ts';
+import type { Schemas } from './operations.ts';
 
 type Violation = Schemas['Violation'];
 

@@ -1,8 +1,8 @@
-import { holdBack } from '../chat/hold.ts';
+import { holdBack } from '../chat/delayed-start.ts';
 import { startRun } from '../chat/run.ts';
-import { listModels, toEntry } from '../models.ts';
-import { answer, type Handler, type Schemas } from '../operations.ts';
-import type { Services } from '../services.ts';
+import { listModels, toEntry } from '../engine-host/model-selection.ts';
+import { answer, type Handler, type Schemas } from '../contract/operations.ts';
+import type { Services } from './dependencies.ts';
 
 export const createChat: Handler<'createChat', Services> = async (request, services) => {
   /** By call, in the order in which the model made them. */

@@ -1,6 +1,6 @@
 /** One handler for each operation of the contract: a missing one does not compile. */
-import type { Handlers, OperationId } from '../operations.ts';
-import type { Services } from '../services.ts';
+import type { Handlers, OperationId } from '../contract/operations.ts';
+import type { Services } from './dependencies.ts';
 import { createChat, listChatModels, streamChat } from './chat.ts';
 import { createSpeech, getSpeechClip, listSpeechModels } from './speech.ts';
 import {

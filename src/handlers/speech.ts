@@ -1,8 +1,8 @@
-import { listModels, toEntry } from '../models.ts';
-import { answer, type Handler } from '../operations.ts';
-import { ProblemError } from '../problems.ts';
-import type { Services } from '../services.ts';
-import { locate, parseRange } from './byte-range.ts';
+import { listModels, toEntry } from '../engine-host/model-selection.ts';
+import { answer, type Handler } from '../contract/operations.ts';
+import { ProblemError } from '../contract/problems.ts';
+import type { Services } from './dependencies.ts';
+import { locate, parseRange } from '../http/byte-range.ts';
 
 export const createSpeech: Handler<'createSpeech', Services> = async ({ body, signal }, { speakers, speechSpool }) => {
   const speaker = await speakers.choose({

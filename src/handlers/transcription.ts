@@ -1,10 +1,10 @@
-import { EngineError, type Availability } from '../../engines/contract.ts';
-import { availabilityOf } from '../../engines/registry.ts';
-import { withDeadline } from '../deadline.ts';
-import { chooseModel, listModels, requireAvailable, toEntry } from '../models.ts';
-import { answer, type Handler } from '../operations.ts';
-import { ProblemError } from '../problems.ts';
-import type { Services } from '../services.ts';
+import { EngineError, type Availability } from '../../engines/contract/index.ts';
+import { availabilityOf } from '../engine-host/registry.ts';
+import { withDeadline } from '../../lib/abort.ts';
+import { chooseModel, listModels, requireAvailable, toEntry } from '../engine-host/model-selection.ts';
+import { answer, type Handler } from '../contract/operations.ts';
+import { ProblemError } from '../contract/problems.ts';
+import type { Services } from './dependencies.ts';
 
 const disabled: Availability = {
   available: false,

@@ -1,7 +1,7 @@
 /** What reading any body needs: permission to send it, a deadline, and an end when the caller leaves. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { follow, unlessAborted } from '../deadline.ts';
-import type { Arrivals } from './arrivals.ts';
+import { follow, unlessAborted } from '../../lib/abort.ts';
+import type { Arrivals } from './body-pace.ts';
 
 /** A request and how its body may be read. */
 export interface BodySource {

@@ -2,12 +2,12 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Logger } from '../../engines/contract.ts';
+import type { Logger } from '../../engines/contract/index.ts';
 import { callerOfAddress } from '../caller.ts';
-import { ProblemError } from '../problems.ts';
+import { ProblemError } from '../contract/problems.ts';
 import { breakRequest } from './break-request.ts';
-import { guard } from './guard.ts';
-import { answerOnSocket } from './raw-answer.ts';
+import { guard } from './safe-listener.ts';
+import { answerOnSocket } from './raw-response.ts';
 
 export interface ConnectionOptions {
   readonly log: Logger;

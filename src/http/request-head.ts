@@ -1,6 +1,6 @@
 /** The head of a request, checked once, before anything else looks at it: Node checks none of this for us. */
 import type { IncomingMessage } from 'node:http';
-import { ProblemError } from '../problems.ts';
+import { ProblemError } from '../contract/problems.ts';
 
 export interface RequestTarget {
   /** Begins with a slash; percent-encoded as it was sent. */

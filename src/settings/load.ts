@@ -4,16 +4,24 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parseDocument } from 'yaml';
-import { isLoopback } from '../machine/loopback.ts';
-import { proxyMistakes } from '../../engines/proxies.ts';
-import { describeErrors, explainable } from '../../engines/schema-errors.ts';
-import type { InstanceSettings, RegistryOptions } from '../../engines/registry.ts';
+import { isLoopback } from '../../lib/loopback.ts';
+import { proxyMistakes } from '../../lib/proxies.ts';
+import { describeErrors, explainable } from './schema-errors.ts';
 import { fileSchema, settingsSchema, settingsTable, type McpServerSettings, type Settings } from './table.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** An instance as the settings write it: `use` and the engine's own options. */
+export interface InstanceSettings {
+  readonly use: string;
+  readonly [option: string]: unknown;
+}
+
+/** By name, in their order. A list is one provider that does several things, under one name. */
+export type EngineInstances = Readonly<Record<string, InstanceSettings | readonly InstanceSettings[]>>;
+
 export interface LoadedSettings extends Settings {
-  readonly engines: RegistryOptions['instances'];
+  readonly engines: EngineInstances;
   /** Set when the file lists them: then each of them is wanted. The others are what may be there. */
   readonly enginesAreListed: boolean;
   readonly mcpServers: Readonly<Record<string, McpServerSettings>>;

@@ -1,10 +1,10 @@
 /** Who speaks: the model and the voice of a request, by what it asks for and by the settings. */
-import { EngineError, type Speech, type SpeechFormat } from '../../engines/contract.ts';
-import { availabilityOf, type Registry, type ServedModel } from '../../engines/registry.ts';
-import { chooseModel, listModels, requireAvailable } from '../models.ts';
-import { ProblemError } from '../problems.ts';
+import { EngineError, type Speech, type SpeechFormat } from '../../engines/contract/index.ts';
+import { availabilityOf, type Registry, type ServedModel } from '../engine-host/registry.ts';
+import { chooseModel, listModels, requireAvailable } from '../engine-host/model-selection.ts';
+import { ProblemError } from '../contract/problems.ts';
 import { SettingsError } from '../settings/load.ts';
-import { supervise, type Listener, type SpeechLimits } from './supervise.ts';
+import { supervise, type Listener, type SpeechLimits } from './watchdog.ts';
 
 /** What the contract declares for audio. */
 const audioTypes = ['audio/mpeg', 'audio/wav', 'audio/ogg'] as const;

@@ -1,10 +1,10 @@
 /** Direct speech on its way to its one reader: the engine does not wait for a slow reader, nor does it fill the memory. */
 import { join } from 'node:path';
-import type { Logger } from '../../engines/contract.ts';
+import type { Logger } from '../../engines/contract/index.ts';
 import { createPump } from '../clips/pump.ts';
 import { Spool } from '../clips/spool.ts';
-import { follow } from '../deadline.ts';
-import type { AccountedDirectory } from '../machine/workspace.ts';
+import { follow } from '../../lib/abort.ts';
+import type { AccountedDirectory } from '../system/workspace.ts';
 
 export interface SpeechSpool extends AsyncDisposable {
   /**

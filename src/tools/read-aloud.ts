@@ -1,8 +1,8 @@
 /** The tool by which a model reads aloud. Who speaks is the caller's choice and the settings', never the model's. */
 import { setMaxListeners } from 'node:events';
-import { EngineError, type Logger, type Tool } from '../../engines/contract.ts';
+import { EngineError, type Logger, type Tool } from '../../engines/contract/index.ts';
 import type { ClipStore } from '../clips/store.ts';
-import { problemAnswer } from '../problems.ts';
+import { problemAnswer } from '../contract/problems.ts';
 import type { Speaker, Speakers } from '../speech/speaker.ts';
 import type { ChatFacts, ToolSource } from './toolbox.ts';
 

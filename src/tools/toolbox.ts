@@ -1,5 +1,5 @@
 /** The tools that a chat may call, whoever brings them: read_aloud and the MCP servers. */
-import type { Logger, Tool } from '../../engines/contract.ts';
+import type { Logger, Tool } from '../../engines/contract/index.ts';
 import { mostTools } from './mcp/limits.ts';
 
 /** What of a chat decides about its tools. */

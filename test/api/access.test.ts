@@ -324,7 +324,7 @@ describe('CORS', () => {
 
 describe('an address beyond loopback', () => {
   it('stops the start without API_KEYS', async () => {
-    const { exit, said } = await startProcess('src/main.ts', { env: { HOST: '0.0.0.0', PORT: '0' } });
+    const { exit, said } = await startProcess('src/bin/start.ts', { env: { HOST: '0.0.0.0', PORT: '0' } });
     expect(await exit).toEqual({ code: 1, signal: null });
     for (const name of ['HOST', 'API_KEYS', 'ALLOW_OPEN']) expect(said.stderr).toContain(name);
     expect(said.stderr).not.toMatch(/\n\s+at /);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { getHeapStatistics } from 'node:v8';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { largestBody } from '../../src/contract/largest-body.ts';
+import { largestBody } from '../../src/contract/body-limit.ts';
 import { contract } from '../../src/contract/document.ts';
 import { startChildService } from '../support/child-service.ts';
 import { createApi, type Answer, type Api } from '../support/http.ts';

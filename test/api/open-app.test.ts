@@ -7,7 +7,7 @@ import { openApp } from '../../src/service.ts';
 import { loadSettings } from '../../src/settings/load.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 
-vi.mock('../../src/backend.ts', () => ({ createBackend: () => Promise.reject(new Error('no backend')) }));
+vi.mock('../../src/http/router.ts', () => ({ createBackend: () => Promise.reject(new Error('no backend')) }));
 
 const engine = `
 import { writeFileSync } from 'node:fs';

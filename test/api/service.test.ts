@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Schemas } from '../../src/operations.ts';
+import type { Schemas } from '../../src/contract/operations.ts';
 import { insist, startChildService, type ChildService } from '../support/child-service.ts';
 import { createApi, type Answer, type Api, type Call } from '../support/http.ts';
 import { startTestService, type LogLine, type TestService } from '../support/service.ts';

@@ -1,6 +1,6 @@
 /** The tables of the interface document for transcription (2.1 to 2.3, 4.1, 4.2), rule by rule. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Schemas } from '../../src/operations.ts';
+import type { Schemas } from '../../src/contract/operations.ts';
 import { createApi, type Answer, type Api } from '../support/http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { echo, type Echo } from './support/engines.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { open, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { containers } from '../../engines/contract.ts';
+import { containers } from '../../engines/contract/index.ts';
 import { mediaTypes, sniff, type Sniffed } from '../../src/audio/sniff.ts';
 import { describeWith, run } from '../support/programs.ts';
 import { temporaryDirectory } from '../support/temporary.ts';

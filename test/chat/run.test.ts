@@ -1,12 +1,12 @@
 /** The handlers of chat over an engine and a toolbox of the test's own: what both are handed, and when they are told. */
 import { describe, expect, it } from 'vitest';
-import { EngineError, type AgentEvent, type ChatCall, type Logger, type Tool } from '../../engines/contract.ts';
-import type { Registry } from '../../engines/registry.ts';
+import { EngineError, type AgentEvent, type ChatCall, type Logger, type Tool } from '../../engines/contract/index.ts';
+import type { Registry } from '../../src/engine-host/registry.ts';
 import { startRun } from '../../src/chat/run.ts';
 import { createChat, streamChat } from '../../src/handlers/chat.ts';
-import type { Schemas } from '../../src/operations.ts';
-import { ProblemError } from '../../src/problems.ts';
-import type { Services } from '../../src/services.ts';
+import type { Schemas } from '../../src/contract/operations.ts';
+import { ProblemError } from '../../src/contract/problems.ts';
+import type { Services } from '../../src/handlers/dependencies.ts';
 import type { ChatFacts } from '../../src/tools/toolbox.ts';
 
 const told: AgentEvent[] = [

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { sendEvents } from '../../src/http/events.ts';
-import type { Schemas } from '../../src/operations.ts';
-import { problemAnswer, ProblemError } from '../../src/problems.ts';
+import { sendEvents } from '../../src/http/sse.ts';
+import type { Schemas } from '../../src/contract/operations.ts';
+import { problemAnswer, ProblemError } from '../../src/contract/problems.ts';
 
 const ending = new ProblemError('shutting-down', 'The service is shutting down.');
 

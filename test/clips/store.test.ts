@@ -1,13 +1,13 @@
 /** How long clips live, how much room they may take, and that nothing of them stays. */
 import { readdir, readlink, stat } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { EngineError } from '../../engines/contract.ts';
+import { EngineError } from '../../engines/contract/index.ts';
 import { runInScope } from '../../src/caller.ts';
 import { clipLimits, createClipStore, type ClipStore } from '../../src/clips/store.ts';
 import type { Clip, ClipLimits } from '../../src/clips/clip.ts';
 import { getSpeechClip } from '../../src/handlers/speech.ts';
-import { createWorkspace } from '../../src/machine/workspace.ts';
-import type { Services } from '../../src/services.ts';
+import { createWorkspace } from '../../src/system/workspace.ts';
+import type { Services } from '../../src/handlers/dependencies.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const noCaller = new AbortController().signal;

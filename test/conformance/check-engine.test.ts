@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { EngineError } from '../../engines/contract.ts';
+import { EngineError } from '../../engines/contract/index.ts';
 import { Nonconformance, OutOfTime, runChecks } from '../../src/conformance/kit.ts';
 import { openRecorder, spokenWords } from '../../src/conformance/recordings.ts';
 import { createReport } from '../../src/conformance/report.ts';
@@ -35,7 +35,7 @@ async function check(source: string, ...args: readonly string[]) {
   const cwd = await temporaryDirectory();
   await writeFiles(cwd, { 'engine.mjs': source });
   await mkdir(join(cwd, 'temporary'));
-  const end = await runScript('src/check-engine.ts', ['./engine.mjs', ...args], {
+  const end = await runScript('src/bin/check-engine.ts', ['./engine.mjs', ...args], {
     cwd,
     env: { TMPDIR: join(cwd, 'temporary') },
   });

@@ -84,7 +84,7 @@ describe('a run of the tests', () => {
     const directory = await temporaryDirectory();
     const config = {
       test: {
-        include: ['test/problems.test.ts', 'test/machine/queue.test.ts'],
+        include: ['test/contract/problems.test.ts', 'test/engine-host/job-queue.test.ts'],
         globalSetup: [join(home, 'test/contract/coverage/global-setup.ts')],
       },
     };
@@ -116,7 +116,7 @@ describe('a run of the tests', () => {
 
   test('does not look when it runs a part', async () => {
     const parts = [
-      ['test/problems.test.ts'],
+      ['test/contract/problems.test.ts'],
       ['--testNamePattern', 'has the codes of the contract'],
       ['--shard', '1/2'],
     ];

@@ -5,8 +5,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { engineErrorCodes } from '../../engines/contract.ts';
-import { problems } from '../../src/problems.ts';
+import { engineErrorCodes } from '../../engines/contract/index.ts';
+import { problems } from '../../src/contract/problems.ts';
 import { connectRaw, requestHead } from '../api/support/raw-socket.ts';
 import { readEventStream } from '../support/event-stream.ts';
 import { createApi, type Answer, type Call } from '../support/http.ts';

@@ -1,6 +1,6 @@
 /** What the scripted model does: it echoes, and does what the lines of the last message say. */
 import { describe, expect, it } from 'vitest';
-import type { Schemas } from '../../src/operations.ts';
+import type { Schemas } from '../../src/contract/operations.ts';
 import { readEventStream, type StreamedEvent } from '../support/event-stream.ts';
 import { saying, serveSandbox } from './support.ts';
 

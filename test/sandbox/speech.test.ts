@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Schemas } from '../../src/operations.ts';
+import type { Schemas } from '../../src/contract/operations.ts';
 import { createApi } from '../support/http.ts';
 import { describeWith } from '../support/programs.ts';
 import { startTestService } from '../support/service.ts';

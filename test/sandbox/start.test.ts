@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { spokenWords } from '../../src/conformance/recordings.ts';
 import { loadSettings, type Environment } from '../../src/settings/load.ts';
-import type { Schemas } from '../../src/operations.ts';
+import type { Schemas } from '../../src/contract/operations.ts';
 import { startChildService } from '../support/child-service.ts';
 import { createApi } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';

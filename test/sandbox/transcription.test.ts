@@ -1,9 +1,9 @@
 /** It really decodes the recording, and hears one sentence in it. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import type { Schemas } from '../../src/operations.ts';
+import type { Schemas } from '../../src/contract/operations.ts';
 import { spokenWords } from '../../src/conformance/recordings.ts';
-import { wavHeader } from '../../src/audio/wav.ts';
+import { wavHeader } from '../../lib/wav.ts';
 import type { Answer } from '../support/http.ts';
 import { serveSandbox } from './support.ts';
 

@@ -437,7 +437,7 @@ describe('no message shows a secret', () => {
 });
 
 describe('a start with wrong settings', { timeout: 120_000 }, () => {
-  const main = resolve(import.meta.dirname, '../../src/main.ts');
+  const main = resolve(import.meta.dirname, '../../src/bin/start.ts');
 
   async function start(env: Environment, files: Readonly<Record<string, string>> = {}) {
     await writeFiles(folder, files);

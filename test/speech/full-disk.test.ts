@@ -1,10 +1,10 @@
 /** A disk without room for a clip: the model is told so, readers see a broken transfer, and nothing stays. */
 import { expect, test } from 'vitest';
-import { describeAsRoot } from '../machine-room/support.ts';
+import { describeAsRoot } from '../deployment/support.ts';
 import { startChildService, type ChildService } from '../support/child-service.ts';
 import { createApi } from '../support/http.ts';
 import { requireProgram } from '../support/programs.ts';
-import type { Schemas } from '../../src/operations.ts';
+import type { Schemas } from '../../src/contract/operations.ts';
 import { addressOf, chatBody, open, scriptedEngines, sound, startReading } from './support.ts';
 
 /** A disk of one megabyte in the process's own mount namespace. */

@@ -1,7 +1,7 @@
 /** Direct speech between its engine and its one reader: nothing waits for the reader, and nothing is left. */
 import { readdir } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { createWorkspace } from '../../src/machine/workspace.ts';
+import { createWorkspace } from '../../src/system/workspace.ts';
 import { createSpeechSpool } from '../../src/speech/speech-spool.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import type { Schemas } from '../../src/operations.ts';
+import type { Schemas } from '../../src/contract/operations.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
 
 /**

@@ -1,4 +1,4 @@
-/** The service as its user starts it: `node src/main.ts` in a process of its own, which a test can kill, measure and wall in. */
+/** The service as its user starts it: `node src/bin/start.ts` in a process of its own, which a test can kill, measure and wall in. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -88,7 +88,7 @@ export async function spawnService(options: ProcessOptions = {}): Promise<ChildS
   // MALLOC_ARENA_MAX as in `npm start`: the decoding threads would leave their memory to nobody.
   const env = { PORT: '0', TRANSCRIBE_SETUP: 'off', MALLOC_ARENA_MAX: '1', ...coverage.env, ...options.env };
   const nodeOptions = [...coverage.nodeOptions, ...(options.nodeOptions ?? [])];
-  const child = await spawnProcess('src/main.ts', { ...options, env, nodeOptions });
+  const child = await spawnProcess('src/bin/start.ts', { ...options, env, nodeOptions });
   try {
     return toService(child, await addressOf(child));
   } catch (error) {
@@ -97,7 +97,7 @@ export async function spawnService(options: ProcessOptions = {}): Promise<ChildS
   }
 }
 
-/** Runs one of the house's programs, such as `src/doctor.ts`; it ends with the test. */
+/** Runs one of the house's programs, such as `src/bin/doctor.ts`; it ends with the test. */
 export async function startProcess(script: string, options: ProcessOptions = {}): Promise<ChildProcess> {
   const child = await spawnProcess(script, options);
   onTestFinished(() => child[Symbol.asyncDispose]());

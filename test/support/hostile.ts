@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import type { Container } from '../../engines/contract.ts';
+import type { Container } from '../../engines/contract/index.ts';
 import { requireProgram, run } from './programs.ts';
 import { fileName, recordingKind } from './recordings.ts';
 import { toneWav, wav, words } from './tone-model.ts';

@@ -7,7 +7,7 @@ import { request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { Schemas } from '../../src/operations.ts';
+import type { Schemas } from '../../src/contract/operations.ts';
 import { readEventStream } from './event-stream.ts';
 
 export interface Answer {

@@ -1,7 +1,7 @@
 /** Recordings of tone speech (tone-model.ts) in every container and codec that callers send, made by ffmpeg. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Container } from '../../engines/contract.ts';
+import type { Container } from '../../engines/contract/index.ts';
 import { requireProgram, run } from './programs.ts';
 import { type Speech, toneWav, type Word } from './tone-model.ts';
 

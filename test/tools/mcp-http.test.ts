@@ -8,7 +8,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import type { ToolEvent } from '../../engines/contract.ts';
+import type { ToolEvent } from '../../engines/contract/index.ts';
 import { freePort } from '../support/free-port.ts';
 import { startProxy } from '../support/proxy.ts';
 import { until } from '../support/processes.ts';

@@ -1,7 +1,7 @@
 /** MCP servers that do what they should not: whatever it is, chats go on and nothing is left behind. */
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import type { ToolEvent } from '../../engines/contract.ts';
+import type { ToolEvent } from '../../engines/contract/index.ts';
 import { processesWith, until } from '../support/processes.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 import { watchTurns } from '../support/turns.ts';

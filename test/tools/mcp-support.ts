@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import type { Tool, ToolEvent } from '../../engines/contract.ts';
+import type { Tool, ToolEvent } from '../../engines/contract/index.ts';
 import type { McpServerSettings } from '../../src/settings/table.ts';
 import { createMcpTools, type McpTools } from '../../src/tools/mcp/index.ts';
 import { createToolbox } from '../../src/tools/toolbox.ts';

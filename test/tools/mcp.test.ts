@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { ToolEvent } from '../../engines/contract.ts';
+import type { ToolEvent } from '../../engines/contract/index.ts';
 import { processesWith, startNode, until } from '../support/processes.ts';
 import { startTestService } from '../support/service.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
@@ -183,7 +183,7 @@ describe('the service', () => {
     const folder = await temporaryDirectory();
     const mcpServers = { files: fromNpm('filesystem', folder), missing: { command: 'parlance-no-such-program' } };
     await writeFiles(folder, { 'parlance.config.yaml': { mcpServers } });
-    const doctor = join(import.meta.dirname, '../../src/doctor.ts');
+    const doctor = join(import.meta.dirname, '../../src/bin/doctor.ts');
     const { PATH, HOME } = process.env;
     const env = { PATH, HOME, DATA_DIR: join(folder, 'data') };
     const output = await promisify(execFile)(process.execPath, [doctor], { cwd: folder, env }).then(

@@ -3,8 +3,8 @@
  * Handlers that keep the contract and handlers that break it. Above each mistake stands a line that expects the
  * compiler to refuse the next one; handlers.test.ts makes sure that it does so.
  */
-import { answer, type Handler, type Handlers, type OperationId, type Schemas } from '../../src/operations.ts';
-import { invalid, ProblemError } from '../../src/problems.ts';
+import { answer, type Handler, type Handlers, type OperationId, type Schemas } from '../../src/contract/operations.ts';
+import { invalid, ProblemError } from '../../src/contract/problems.ts';
 
 /** What these handlers are handed. */
 interface Services {

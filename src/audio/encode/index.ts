@@ -6,8 +6,8 @@ import {
   type Pcm,
   type SpeechFormat,
   type TemporaryDirectory,
-} from '../../../engines/contract.ts';
-import type { DiskAccount } from '../../machine/disk-budget.ts';
+} from '../../../engines/contract/index.ts';
+import type { DiskAccount } from '../../system/disk-budget.ts';
 import { interruptible } from './interruptible.ts';
 import { encodeOpus } from './opus.ts';
 import { encodeInThread } from './thread.ts';

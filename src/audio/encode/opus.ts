@@ -1,6 +1,6 @@
 /** opus in ogg, by ffmpeg. */
-import { EngineError, type Pcm } from '../../../engines/contract.ts';
-import { streamProgram } from '../../machine/programs.ts';
+import { EngineError, type Pcm } from '../../../engines/contract/index.ts';
+import { streamProgram } from '../../system/child-process.ts';
 
 /** The signal carries the deadline of the request; this bound only catches a program that outlives every caller. */
 const hardLimitMs = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 /** mp3 and ogg: the encoders would keep the main thread from everything else, so they run in threads of their own. */
 import { once } from 'node:events';
-import { EngineError, type Pcm } from '../../../engines/contract.ts';
+import { EngineError, type Pcm } from '../../../engines/contract/index.ts';
 import type { Answer, Question } from './worker.ts';
 import { takeSeat } from './workers.ts';
 

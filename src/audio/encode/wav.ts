@@ -1,9 +1,9 @@
 /** wav: its header says the length, so it is collected in a file and comes when it is whole. */
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Pcm, TemporaryDirectory } from '../../../engines/contract.ts';
-import type { DiskAccount } from '../../machine/disk-budget.ts';
-import { wavHeader } from '../wav.ts';
+import type { Pcm, TemporaryDirectory } from '../../../engines/contract/index.ts';
+import type { DiskAccount } from '../../system/disk-budget.ts';
+import { wavHeader } from '../../../lib/wav.ts';
 
 export interface WavOptions {
   readonly temporaryDirectory: () => Promise<TemporaryDirectory>;

@@ -1,5 +1,5 @@
 /** From a recording's file to blocks of samples. Libraries are loaded as needed: most of a short decode's time. */
-import type { Container } from '../../../engines/contract.ts';
+import type { Container } from '../../../engines/contract/index.ts';
 import { pieces, withFile } from './file-bytes.ts';
 import type { Pcm } from './pcm.ts';
 

@@ -1,4 +1,4 @@
-import { EngineError } from '../../../engines/contract.ts';
+import { EngineError } from '../../../engines/contract/index.ts';
 
 /** `why` is read by the caller and completes the sentence; a library's own words belong into `cause`. */
 export function undecodable(why: string, cause?: unknown): EngineError {

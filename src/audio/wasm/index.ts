@@ -5,7 +5,7 @@
 import { rm } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { EngineError } from '../../../engines/contract.ts';
+import { EngineError } from '../../../engines/contract/index.ts';
 import type { DecodeJob, DecodeOptions } from '../job.ts';
 import { undecodable } from './failures.ts';
 import type { Answer, Request } from './worker.ts';

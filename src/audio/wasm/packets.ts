@@ -13,7 +13,7 @@ import {
   type InputFormat,
   type Source,
 } from 'mediabunny';
-import type { EngineError } from '../../../engines/contract.ts';
+import type { EngineError } from '../../../engines/contract/index.ts';
 import { decoderFor } from './codecs/index.ts';
 import { undecodable } from './failures.ts';
 import { viewedSource, type FileView } from './file-view.ts';

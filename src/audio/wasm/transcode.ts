@@ -1,7 +1,7 @@
 /** The whole way of a recording, within the worker: decode, mix down, resample, write. */
-import { EngineError } from '../../../engines/contract.ts';
+import { EngineError } from '../../../engines/contract/index.ts';
 import { tooLong, type DecodeJob } from '../job.ts';
-import { sampleRate } from '../wav.ts';
+import { sampleRate } from '../../../lib/wav.ts';
 import { decode } from './decode.ts';
 import { isSystemError, undecodable } from './failures.ts';
 import { assertPlausible, mixDown, type Pcm } from './pcm.ts';

@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
-import { wavHeader } from '../wav.ts';
+import { wavHeader } from '../../../lib/wav.ts';
 
 const bufferedBytes = 65_536;
 

@@ -1,8 +1,8 @@
 /** The thread that decodes one recording, says how that ended, and ends. */
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
-import { EngineError, type Container, type EngineErrorCode } from '../../../engines/contract.ts';
-import { isAtMachineLimit } from '../../machine/limits.ts';
+import { EngineError, type Container, type EngineErrorCode } from '../../../engines/contract/index.ts';
+import { isAtMachineLimit } from '../../../lib/resource-limits.ts';
 import type { DecodeJob } from '../job.ts';
 import { isSystemError, undecodable } from './failures.ts';
 import { transcode } from './transcode.ts';

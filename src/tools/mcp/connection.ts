@@ -1,8 +1,8 @@
 /** One connection to an MCP server: opened, asked for its tools, called, closed. */
 import { isAbsolute, resolve } from 'node:path';
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client';
-import type { Logger } from '../../../engines/contract.ts';
-import { findProgram } from '../../machine/programs.ts';
+import type { Logger } from '../../../engines/contract/index.ts';
+import { findProgram } from '../../system/child-process.ts';
 import type { Environment } from '../../settings/load.ts';
 import type { McpServerSettings } from '../../settings/table.ts';
 import { openHttpTransport } from './http.ts';

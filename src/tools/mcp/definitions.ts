@@ -1,5 +1,5 @@
 /** Reads the list of tools that a server has sent. */
-import { shorten } from '../../shorten.ts';
+import { shorten } from '../../../lib/truncate.ts';
 import { largestSchema, longestDescription, mostTools } from './limits.ts';
 
 export interface Definition {

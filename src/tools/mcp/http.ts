@@ -1,6 +1,6 @@
 /** An MCP server behind an address: streamable HTTP. */
 import type { FetchLike, JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { createHttpClient } from '../../../engines/http-client.ts';
+import { createHttpClient } from '../../../lib/http-client.ts';
 import type { Environment } from '../../settings/load.ts';
 import { largestMessage } from './limits.ts';
 import { createPace } from './pace.ts';

@@ -1,6 +1,6 @@
 /** The tools of the MCP servers in the settings, one client per server, shared by all chats. */
-import type { Finding, Tool } from '../../../engines/contract.ts';
-import type { ParentLogger } from '../../engine-context.ts';
+import type { Finding, Tool } from '../../../engines/contract/index.ts';
+import type { ParentLogger } from '../../engine-host/context.ts';
 import type { Environment, LoadedSettings } from '../../settings/load.ts';
 import type { ToolSource } from '../toolbox.ts';
 import { nameTool } from './names.ts';

@@ -1,9 +1,9 @@
 /** One MCP server through its ups and downs: connected in the background, connected again when somebody needs it. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { EngineError, type Logger, type Tool } from '../../../engines/contract.ts';
+import { EngineError, type Logger, type Tool } from '../../../engines/contract/index.ts';
 import type { Environment } from '../../settings/load.ts';
 import type { McpServerSettings } from '../../settings/table.ts';
-import { shorten } from '../../shorten.ts';
+import { shorten } from '../../../lib/truncate.ts';
 import { openConnection, type Connection } from './connection.ts';
 import { readDefinitions, type Definition } from './definitions.ts';
 import { longestOutput } from './limits.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { adopt, endingWithParent } from '../../machine/programs.ts';
+import { adopt, endingWithParent } from '../../system/child-process.ts';
 import { largestMessage } from './limits.ts';
 import { createPace } from './pace.ts';
 

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { EngineContext, Recording } from '../../../engines/contract.ts';
+import type { EngineContext, Recording } from '../../../engines/contract/index.ts';
 import { transcribe } from '../../../engines/whisper-cli/transcribe.ts';
 import { decodeWithFfmpeg } from '../../../src/audio/ffmpeg.ts';
 import { requireProgram } from '../../support/programs.ts';

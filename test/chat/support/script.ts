@@ -1,5 +1,5 @@
 /** A chat engine that does what the message tells it to: one event, failure or wait after the other. */
-import type { AgentEvent, EngineErrorCode } from '../../../engines/contract.ts';
+import type { AgentEvent, EngineErrorCode } from '../../../engines/contract/index.ts';
 import type { TestServiceOptions } from '../../support/service.ts';
 
 export type Action =

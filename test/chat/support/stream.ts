@@ -4,7 +4,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import type { Schemas } from '../../../src/operations.ts';
+import type { Schemas } from '../../../src/contract/operations.ts';
 import { heldToContract, toHeaders, type Answer } from '../../support/http.ts';
 
 export type ChatEvent = Schemas['ChatEvent'];

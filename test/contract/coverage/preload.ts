@@ -1,4 +1,4 @@
-/** For a service in a process of its own: `node --import .../preload.ts src/main.ts`. */
+/** For a service in a process of its own: `node --import .../preload.ts src/bin/start.ts`. */
 import { recordAnswers } from './recorder.ts';
 
 recordAnswers();

@@ -4,7 +4,7 @@
  * ends; `lawless` (transcription) answers what the contract does not allow; `crash` throws what no contract foresees; and
  * each code of an engine's failure fails with it.
  */
-import { engineErrorCodes } from '../../../engines/contract.ts';
+import { engineErrorCodes } from '../../../engines/contract/index.ts';
 import type { TestServiceOptions } from '../../support/service.ts';
 
 const source = `

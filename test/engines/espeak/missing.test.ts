@@ -1,5 +1,5 @@
 /** espeak where something is missing or broken. */
-import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, cp, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -11,9 +11,8 @@ const home = resolve(import.meta.dirname, '../../..');
 describe('without program and package', () => {
   it('says how to get one, and refuses to speak', async () => {
     const directory = await temporaryDirectory();
-    await mkdir(join(directory, 'engines'));
-    for (const part of ['contract.ts', 'lib', 'espeak']) {
-      await cp(join(home, 'engines', part), join(directory, 'engines', part), { recursive: true });
+    for (const part of ['engines/contract', 'engines/lib', 'engines/espeak', 'lib']) {
+      await cp(join(home, part), join(directory, part), { recursive: true });
     }
     await writeFile(join(directory, 'package.json'), '{ "type": "module" }');
     const { firstLine } = startNode(`

@@ -1,7 +1,7 @@
 /** eSpeak speaks, with its program and with the package: heard by ffmpeg and pocketsphinx. */
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { speechFormats, type EngineError, type SpeechCall } from '../../../engines/contract.ts';
+import { speechFormats, type EngineError, type SpeechCall } from '../../../engines/contract/index.ts';
 import { createClient } from '../../../src/client/index.ts';
 import { createSpeakers } from '../../../src/speech/speaker.ts';
 import { startChildService } from '../../support/child-service.ts';

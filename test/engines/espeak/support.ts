@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { SpeechCall, SpeechEngine, Speech } from '../../../engines/contract.ts';
+import type { SpeechCall, SpeechEngine, Speech } from '../../../engines/contract/index.ts';
 import { findProgram, requireProgram, run } from '../../support/programs.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 

@@ -7,7 +7,7 @@ import { answers } from '../../support/provider.ts';
 import { recordings } from '../../support/recordings.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { speechSeconds, toneWav } from '../../support/tone-model.ts';
-import { EngineError, type JobQueue } from '../../../engines/contract.ts';
+import { EngineError, type JobQueue } from '../../../engines/contract/index.ts';
 import { measureDuration } from '../../../engines/hosted-stt/duration.ts';
 import { openHosted, recording, recordingMs, type Hosted } from './support.ts';
 

@@ -2,7 +2,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { problems } from '../../../src/problems.ts';
+import { problems } from '../../../src/contract/problems.ts';
 import { answers, answersAtOnce, resets, says, type Behaviour } from '../../support/provider.ts';
 import { startTestService } from '../../support/service.ts';
 import { callsOf, fineAnswer, key, openHosted, recording, startHosted, type Hosted } from './support.ts';

@@ -2,8 +2,8 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { EngineError, type AgentEvent, type EngineErrorCode } from '../../../engines/contract.ts';
-import { problems } from '../../../src/problems.ts';
+import { EngineError, type AgentEvent, type EngineErrorCode } from '../../../engines/contract/index.ts';
+import { problems } from '../../../src/contract/problems.ts';
 import { answers, resets, says as saysRaw, type Behaviour } from '../../support/provider.ts';
 import {
   chunk,

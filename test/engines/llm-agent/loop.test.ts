@@ -1,6 +1,6 @@
 /** The loop: rounds, tools, what is said to the provider and what comes of it. */
 import { describe, expect, test } from 'vitest';
-import type { AgentEvent } from '../../../engines/contract.ts';
+import type { AgentEvent } from '../../../engines/contract/index.ts';
 import { answers } from '../../support/provider.ts';
 import {
   calls,

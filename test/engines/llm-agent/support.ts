@@ -1,7 +1,14 @@
 /** The engine as the registry makes it, and a provider of our own behind it that streams what a test tells it to. */
 import { onTestFinished } from 'vitest';
-import type { AgentEvent, ChatCall, ChatResult, EngineContext, Tool, ToolEvent } from '../../../engines/contract.ts';
-import { createRegistry, type ServedModel } from '../../../engines/registry.ts';
+import type {
+  AgentEvent,
+  ChatCall,
+  ChatResult,
+  EngineContext,
+  Tool,
+  ToolEvent,
+} from '../../../engines/contract/index.ts';
+import { createRegistry, type ServedModel } from '../../../src/engine-host/registry.ts';
 import { startProvider, type Behaviour, type RawProvider } from '../../support/provider.ts';
 
 export const key = 'sk-very-secret-4711';

@@ -1,6 +1,6 @@
 /** Deadlines and silence; leaving. When nobody waits any more, nothing is left at the provider or in a tool. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { AgentEvent } from '../../../engines/contract.ts';
+import type { AgentEvent } from '../../../engines/contract/index.ts';
 import { stalls, type Behaviour } from '../../support/provider.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { calls, chunk, framed, says, stallsAfter, startAgent, streamHead, tool } from './support.ts';

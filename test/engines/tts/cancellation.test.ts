@@ -1,7 +1,7 @@
 /** When its caller leaves or the service ends, no call of a synthesis is left at the provider. */
 import { getEventListeners } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { EngineError, type EngineContext, type Engines } from '../../../engines/contract.ts';
+import { EngineError, type EngineContext, type Engines } from '../../../engines/contract/index.ts';
 import tts from '../../../engines/tts/index.ts';
 import { answers, startProvider, type Behaviour, type RawProvider } from '../../support/provider.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';

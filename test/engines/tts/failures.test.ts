@@ -1,6 +1,6 @@
 /** Every failure of a provider, and what the caller and the log are told of it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { problems } from '../../../src/problems.ts';
+import { problems } from '../../../src/contract/problems.ts';
 import { answers, resets, says, type Behaviour } from '../../support/provider.ts';
 import { begins, chunk, key, mp3, openTts, pcm, readerOf, speaks, startTts, wav, type Tts } from './support.ts';
 

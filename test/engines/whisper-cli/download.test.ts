@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
-import { createHttpClient } from '../../../engines/http-client.ts';
+import { createHttpClient } from '../../../lib/http-client.ts';
 import { download, type Download, type Patience } from '../../../engines/whisper-cli/download.ts';
 import { good, recordingLog, serve, status, temporaryDirectory, type Answer } from './support.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import type { Logger } from '../../../engines/contract.ts';
+import type { Logger } from '../../../engines/contract/index.ts';
 
 /** A directory that goes when the test ends. */
 export async function temporaryDirectory(): Promise<string> {

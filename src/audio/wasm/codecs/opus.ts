@@ -1,5 +1,5 @@
 import { OpusDecoder } from 'opus-decoder';
-import { sampleRate } from '../../wav.ts';
+import { sampleRate } from '../../../../lib/wav.ts';
 import type { Pcm } from '../pcm.ts';
 import type { Track } from '../track.ts';
 

@@ -1,0 +1,97 @@
+/** The agent loop: the model answers, its tools run, it reads what they say and answers again. */
+import type { AgentEvent, ChatResult, FinishReason, Tool, Usage } from '../../contract/index.ts';
+import { runToolCalls, toToolCall, type CallRequest } from './tool-calls.ts';
+
+/** What one run has said to a model and heard from it. */
+export interface Conversation<R extends Round> {
+  /** Asks for the next round; in the last one no tool may be called. */
+  ask(isLast: boolean, signal: AbortSignal): Answer<R>;
+  /** Adds a round that called tools, and what came of it: an output for each call. */
+  append(round: R, outputs: readonly string[]): void;
+}
+
+export interface Answer<R extends Round> {
+  /** As they come. Throws an `EngineError`, or the signal's reason. */
+  readonly deltas: AsyncIterable<readonly Delta[]>;
+  /** The whole of it, once the deltas have ended. Throws an `EngineError`. */
+  end(): R;
+}
+
+export interface Delta {
+  readonly type: 'reasoning-delta' | 'content-delta';
+  readonly delta: string;
+}
+
+export interface Round {
+  readonly content: string;
+  readonly reasoning: string;
+  /** In the model's order; with `length` and `content_filter` they are incomplete and not to be run. */
+  readonly calls: readonly CallRequest[];
+  readonly finish: FinishReason;
+  readonly usage: Usage | undefined;
+}
+
+export interface Loop<R extends Round> {
+  readonly conversation: Conversation<R>;
+  readonly tools: readonly Tool[];
+  readonly maxSteps: number;
+}
+
+/** Throws an `EngineError`, or the signal's reason. */
+export async function* runLoop<R extends Round>(
+  { conversation, tools, maxSteps }: Loop<R>,
+  signal: AbortSignal,
+): AsyncGenerator<AgentEvent, void, undefined> {
+  const rounds: R[] = [];
+  for (let step = 0; ; step += 1) {
+    const isLast = step + 1 === maxSteps;
+    yield { type: 'step-started', step };
+    const answer = conversation.ask(isLast, signal);
+    for await (const deltas of answer.deltas) {
+      for (const { type, delta } of merged(deltas)) yield { type, step, delta };
+    }
+    signal.throwIfAborted();
+    const round = answer.end();
+    rounds.push(round);
+    const wantsTools = round.finish === 'stop' && round.calls.length > 0;
+    if (!wantsTools || isLast) {
+      yield { type: 'completed', result: resultOf(rounds, wantsTools ? 'length' : round.finish) };
+      return;
+    }
+    const calls = round.calls.map(toToolCall);
+    const outputs = yield* runToolCalls(calls, { step, tools, signal });
+    conversation.append({ ...round, calls: calls.map(({ request }) => request) }, outputs);
+  }
+}
+
+/** What came together goes on together: a reader who is behind gets fewer and longer deltas. */
+function merged(deltas: readonly Delta[]): readonly Delta[] {
+  const result: Delta[] = [];
+  for (const next of deltas) {
+    const last = result.at(-1);
+    if (last?.type === next.type) result[result.length - 1] = { type: last.type, delta: last.delta + next.delta };
+    else result.push(next);
+  }
+  return result;
+}
+
+function resultOf(rounds: readonly Round[], finishReason: FinishReason): ChatResult {
+  const reasoning = rounds.map((round) => round.reasoning).filter((text) => text !== '');
+  return {
+    content: rounds.at(-1)?.content ?? '',
+    finishReason,
+    reasoning: reasoning.length > 0 ? reasoning.join('\n\n') : null,
+    usage: sumOf(rounds.map(({ usage }) => usage).filter((usage) => usage !== undefined)),
+  };
+}
+
+function sumOf(usages: readonly Usage[]): Usage | null {
+  if (usages.length === 0) return null;
+  const sum = (field: keyof Usage) => usages.reduce((total, usage) => total + usage[field], 0);
+  return {
+    promptTokens: sum('promptTokens'),
+    completionTokens: sum('completionTokens'),
+    totalTokens: sum('totalTokens'),
+    reasoningTokens: sum('reasoningTokens'),
+  };
+}

@@ -1,0 +1,109 @@
+/** An OpenAI-compatible provider: where it is, how it is asked, and what became of that. */
+import { EngineError, type Availability, type EngineContext } from '../../contract/index.ts';
+import { failureOf, readRefusal, readRetryAfter, type Refusal } from './failures.ts';
+import { createHealth } from './health.ts';
+import { pause } from '../../../lib/pause.ts';
+import type { ProviderOptions } from './options.ts';
+import { createRedactor } from './redact.ts';
+import { createTransport, mayPass, readErrorText, type HttpAnswer, type HttpBody } from './transport.ts';
+
+export interface ProviderRequest {
+  readonly method: 'GET' | 'POST';
+  /** Below the base URL, with a slash before it. */
+  readonly path: string;
+  /** Our id of the model, whose availability the outcome tells; absent: it is about none. */
+  readonly model?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Made anew for every attempt. */
+  readonly body?: () => HttpBody;
+  /** False: once is enough. */
+  readonly retry?: boolean;
+  /** What this endpoint makes of a refusal; undefined leaves it to the table. */
+  readonly explain?: (refusal: Refusal, cause: Error) => Error | undefined;
+}
+
+export interface Provider extends AsyncDisposable {
+  /**
+   * The answer, once its head says that it is a success; reading its body is the caller's. Failed connections and 503
+   * are tried again, as long as no answer has begun. Rejects with an `EngineError`, with what `explain` returned, or
+   * with the signal's reason.
+   */
+  send(request: ProviderRequest, signal: AbortSignal): Promise<HttpAnswer>;
+  /** From memory. */
+  availability(model: string): Availability;
+  /** Makes a provider's text fit for the log. */
+  readonly redact: (text: string) => string;
+}
+
+const attempts = 3;
+/** Before the second and the third attempt. */
+const waitsMs = [250, 1_000];
+/** A provider that wants to be left alone for longer is left to the caller. */
+const longestWaitMs = 2_000;
+
+export function createProvider(options: ProviderOptions, { instance, env, now, log }: EngineContext): Provider {
+  const { apiKey, headers = {} } = options;
+  const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  const health = createHealth(instance, apiKey === '', now);
+  const transport = createTransport(env);
+  const redact = createRedactor([apiKey ?? '', ...Object.values(headers)]);
+  const ownHeaders = {
+    'user-agent': 'parlance',
+    accept: 'application/json',
+    ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+  };
+
+  async function attempt(request: ProviderRequest, signal: AbortSignal): Promise<Outcome> {
+    const { method, path, model, body, explain } = request;
+    const http = {
+      method,
+      url: `${baseUrl}${path}`,
+      headers: { ...ownHeaders, ...request.headers, ...headers },
+      ...(body && { body: body() }),
+    };
+    let answer: HttpAnswer;
+    try {
+      answer = await transport.send(http, signal);
+    } catch (error) {
+      if (signal.aborted || !EngineError.is(error)) throw error;
+      health.failed(model, error, undefined);
+      return { error, retryAfterMs: mayPass(error) ? 0 : undefined };
+    }
+    if (answer.status >= 200 && answer.status < 300) {
+      health.succeeded(model);
+      return answer;
+    }
+    const retryAfter = readRetryAfter(answer.headers['retry-after'], now());
+    const refusal = readRefusal(answer.status, await readErrorText(answer), retryAfter);
+    signal.throwIfAborted();
+    const cause = new Error(`${instance} answered ${refusal.status}: ${redact(refusal.text)}`);
+    const failure = failureOf(refusal, cause);
+    health.failed(model, failure, refusal.status);
+    const error = explain?.(refusal, cause) ?? failure;
+    return { error, retryAfterMs: refusal.status === 503 ? (retryAfter ?? 0) * 1000 : undefined };
+  }
+
+  return {
+    redact,
+    availability: (model) => health.availability(model),
+    async send(request, signal) {
+      for (let count = 1; ; count += 1) {
+        const outcome = await attempt(request, signal);
+        if ('status' in outcome) return outcome;
+        const { error, retryAfterMs = Infinity } = outcome;
+        if (request.retry === false || count === attempts || retryAfterMs > longestWaitMs) throw error;
+        log.debug({ err: error, attempt: count }, 'a request to the provider is tried again');
+        await pause(Math.max(retryAfterMs, waitsMs[count - 1] ?? 0), signal);
+      }
+    },
+    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
+  };
+}
+
+type Outcome =
+  | HttpAnswer
+  | {
+      readonly error: Error;
+      /** Undefined: another attempt would not help. */
+      readonly retryAfterMs: number | undefined;
+    };

@@ -1,0 +1,100 @@
+/**
+ * `npm run doctor`: what was found, what is missing, and the command that fixes it. Exit code 1: something that is
+ * configured cannot work at all, or nothing can.
+ */
+import { tmpdir } from 'node:os';
+import { pino } from 'pino';
+import type { Capability, Finding } from '../../engines/contract/index.ts';
+import type { Registry } from '../engine-host/registry.ts';
+import { describeFailure } from './startup-summary.ts';
+import { findFfmpeg } from '../engine-host/context.ts';
+import { openEngines } from '../engine-host/open-engines.ts';
+import { runProgram } from '../system/child-process.ts';
+import { listModels, toEntry } from '../engine-host/model-selection.ts';
+import { loadSettings, type LoadedSettings } from '../settings/load.ts';
+import { explainStartFailure } from './startup-error.ts';
+import { createMcpTools } from '../tools/mcp/index.ts';
+
+/** What this machine is for comes last, where it is seen. */
+const verdicts = [
+  { capability: 'chat', title: 'Chat', broken: 'Nothing can chat.' },
+  { capability: 'speech', title: 'Speech', broken: 'Nothing can speak.' },
+  { capability: 'transcription', title: 'Transcription', broken: 'Nothing can transcribe.' },
+] as const;
+
+try {
+  const settings = loadSettings(process.env);
+  const log = pino({ level: 'silent' });
+  await using engines = await openEngines(settings, process.env, log);
+  await using mcp = createMcpTools({ settings, env: process.env, log });
+  print('this machine', [node(), await ffmpeg(settings), { what: 'data', ok: true, detail: settings.dataDir }]);
+  for (const { instance, findings } of await engines.registry.inspect()) print(`engine ${instance}`, findings);
+  const servers = await mcp.inspect();
+  if (servers.length > 0) print('MCP servers', servers);
+  if (!(await judge(engines.registry, settings))) process.exitCode = 1;
+} catch (error) {
+  explainStartFailure(error);
+}
+
+function print(title: string, findings: readonly Finding[]): void {
+  console.log(title);
+  for (const { what, ok, detail, mend } of findings) {
+    console.log(
+      `  ${ok ? 'ok     ' : 'MISSING'} ${what.padEnd(12)} ${detail}${mend === undefined ? '' : `\n          mend it with: ${mend}`}`,
+    );
+  }
+}
+
+function node(): Finding {
+  return { what: 'Node.js', ok: true, detail: `${process.version}, ${process.execPath}` };
+}
+
+async function ffmpeg(settings: LoadedSettings): Promise<Finding> {
+  const program = findFfmpeg(settings, process.env);
+  if (program === undefined) {
+    const detail = 'not found: recordings are decoded without it, all but AAC in mp4 (Safari)';
+    return { what: 'ffmpeg', ok: false, detail, mend: 'apt-get install ffmpeg' };
+  }
+  const deadlineMs = 5_000;
+  const call = { signal: AbortSignal.timeout(deadlineMs), timeoutMs: deadlineMs, cwd: tmpdir() };
+  const { stdout } = await runProgram(program, ['-version'], call);
+  return { what: 'ffmpeg', ok: true, detail: `${/version (\S+)/.exec(stdout)?.[1] ?? 'unknown version'}, ${program}` };
+}
+
+/** A line for each capability; false when one that is asked for cannot work, or none can. */
+async function judge(registry: Registry, settings: LoadedSettings): Promise<boolean> {
+  let working = 0;
+  let broken = 0;
+  for (const { capability, title, broken: nothing } of verdicts) {
+    if (capability === 'transcription' && !settings.transcribeEnabled) {
+      console.log('Transcription is switched off (TRANSCRIBE_ENABLED=false).');
+      continue;
+    }
+    const instances = registry.instancesFor(capability);
+    if (instances.length === 0) {
+      console.log(`${title}: no engine is configured.`);
+      continue;
+    }
+    const able = await workingModels(registry, capability);
+    const isWanted = isAskedFor(capability, settings);
+    if (able.length > 0) working += 1;
+    else if (isWanted) broken += 1;
+    for (const failure of registry.failuresOf(capability)) console.log(`  ${describeFailure(failure)}`);
+    if (able.length > 0) console.log(`${title} works with: ${able.join(', ')}`);
+    else console.log(isWanted ? nothing : `${title}: nothing found; looked for by ${instances.join(', ')}.`);
+  }
+  return working > 0 && broken === 0;
+}
+
+async function workingModels(registry: Registry, capability: Capability): Promise<string[]> {
+  const { models } = await listModels(registry, capability);
+  const entries = await Promise.all(models.map((model) => toEntry(model)));
+  return entries.filter(({ available, code }) => available && code !== 'upstream-unreachable').map(({ id }) => id);
+}
+
+/** Without a list of engines, chat and speech are there when this machine has them, unless a setting names them. */
+function isAskedFor(capability: Capability, { enginesAreListed, engines, ...named }: LoadedSettings): boolean {
+  if (enginesAreListed || capability === 'transcription') return true;
+  if (capability === 'speech') return named.ttsModel !== undefined;
+  return named.chatModel !== undefined || 'openai' in engines;
+}

@@ -1,0 +1,46 @@
+/** Lets the engines fetch and build what they lack, and tells the person at the terminal how far it is. */
+import type { Logger } from '../../engines/contract/index.ts';
+import type { Registry } from '../engine-host/registry.ts';
+
+export interface PrepareOptions {
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** A line for people; on a terminal each one replaces the one before. */
+  readonly terminal: NodeJS.WriteStream;
+}
+
+/** True when nothing failed. A failure goes to the log and to the terminal, and stops nothing else. */
+export async function prepareEngines(registry: Registry, { signal, log, terminal }: PrepareOptions): Promise<boolean> {
+  const bar = progressBar(terminal);
+  const outcomes = await registry.prepare({ signal, progress: bar.show });
+  bar.end();
+  signal.throwIfAborted();
+  const failures = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason as Error);
+  for (const error of failures) {
+    log.warn({ err: error }, 'an engine could not be prepared');
+    terminal.write(`${error.message}\n`);
+  }
+  return failures.length === 0;
+}
+
+const barWidth = 24;
+
+/** On a terminal one line that is drawn anew; elsewhere a line for each tenth of each step: two of them may run at once. */
+function progressBar(terminal: NodeJS.WriteStream) {
+  const shown = new Map<string, string>();
+  return {
+    show: (step: string, fraction: number | null): void => {
+      const done = fraction ?? 0;
+      const filled = Math.round(done * barWidth);
+      const percent = fraction === null ? '' : ` ${String(Math.floor(done * 100)).padStart(3)} %`;
+      const line = `${step} [${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}]${percent}`;
+      const mark = terminal.isTTY ? line : String(Math.floor(done * 10));
+      if (shown.get(step) === mark) return;
+      shown.set(step, mark);
+      terminal.write(terminal.isTTY ? `\r\x1b[2K${line}` : `${line}\n`);
+    },
+    end: (): void => {
+      if (terminal.isTTY && shown.size > 0) terminal.write('\n');
+    },
+  };
+}

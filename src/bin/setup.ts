@@ -1,0 +1,26 @@
+/** `npm run setup`: prepares in the foreground what a start prepares in the background; for images and for CI. */
+import { constants } from 'node:os';
+import { pino } from 'pino';
+import { openEngines } from '../engine-host/open-engines.ts';
+import { explainStartFailure } from './startup-error.ts';
+import { prepareEngines } from './prepare-engines.ts';
+import { loadSettings } from '../settings/load.ts';
+
+const ended = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    process.exitCode = 128 + constants.signals[signal]; // as shells have it
+    ended.abort(new Error(`ended by ${signal}`));
+  });
+}
+
+try {
+  const log = pino({ level: 'silent' });
+  await using engines = await openEngines(loadSettings(process.env), process.env, log);
+  const done = await prepareEngines(engines.registry, { signal: ended.signal, log, terminal: process.stderr });
+  if (done) process.stderr.write('Everything that can be prepared is there. The command `doctor` says what works.\n');
+  else process.exitCode = 1;
+} catch (error) {
+  if (!ended.signal.aborted) explainStartFailure(error);
+  else process.stderr.write('Interrupted. What has come of a model is kept for the next time.\n');
+}

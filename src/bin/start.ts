@@ -1,0 +1,90 @@
+/** Starts the service: settings, engines, server, signals; and prepares in the background what is missing. */
+import { pino, type Logger as PinoLogger } from 'pino';
+import type { Logger } from '../../engines/contract/index.ts';
+import { describeService } from './startup-summary.ts';
+import { shrinkHeap } from '../system/shrink-heap.ts';
+import { prepareEngines } from './prepare-engines.ts';
+import { startService, type Service } from '../service.ts';
+import { loadSettings } from '../settings/load.ts';
+import { explainStartFailure } from './startup-error.ts';
+
+/** Docker kills ten seconds after it has asked. */
+const graceMs = 7_000;
+
+const sandboxNotice =
+  'THIS IS A SANDBOX (PARLANCE_SANDBOX): the engine `sandbox` makes its answers up, and `Prefer: code=NNN` has any declared one.';
+
+const started = await start();
+if (started) {
+  const { service, settings, log } = started;
+  exitOnDefects(service, log);
+  const ended = new AbortController();
+  const preparation =
+    settings.transcribeSetup && settings.transcribeEnabled ? prepare(service, log, ended.signal) : Promise.resolve();
+  endOnSignals(service, ended, preparation);
+  shrinkHeap();
+  // For people, on stderr; stdout is the log's.
+  const description = describeService(service).catch((err: unknown) => {
+    log.error({ err }, 'what works could not be described');
+    return `Parlance listens on ${service.url}`;
+  });
+  process.stderr.write(`${await description}\n`);
+  if (settings.sandbox) process.stderr.write(`${sandboxNotice}\n`);
+}
+
+async function start() {
+  try {
+    const settings = loadSettings(process.env);
+    const log = pino({ level: settings.logLevel });
+    return { settings, log, service: await startService({ settings, env: process.env, log }) };
+  } catch (error) {
+    explainStartFailure(error);
+    return undefined;
+  }
+}
+
+/** In the background; begun before anything is described, which then says `preparing`. Resolves when nothing of it is left. */
+async function prepare({ registry }: Service, log: Logger, signal: AbortSignal): Promise<void> {
+  try {
+    await prepareEngines(registry, { signal, log, terminal: process.stderr });
+  } catch (error) {
+    log.debug({ err: error }, 'the preparation was ended');
+  }
+}
+
+/** npm forwards a signal to us that the terminal has sent to the whole process group: it arrives twice. */
+const forwardedWithinMs = 500;
+
+/** The first signal lets requests in flight finish; a second one ends at once. */
+function endOnSignals(service: Service, ended: AbortController, preparation: Promise<void>): void {
+  let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
+  const end = (signal: NodeJS.Signals) => {
+    const now = performance.now();
+    if (first?.signal === signal && now - first.at < forwardedWithinMs) return;
+    if (first) process.exit(1);
+    first = { signal, at: now };
+    ended.abort(new Error(`ended by ${signal}`));
+    void Promise.all([service.stop(graceMs), preparation]).then(() => process.exit());
+  };
+  process.on('SIGINT', end).on('SIGTERM', end);
+}
+
+/** A supervisor should see the exit within a second. */
+const lastWordsMs = 800;
+
+/**
+ * Uncaught exceptions and, since Node makes them such, unhandled rejections: the state of the process is unknown, so
+ * requests in flight fail with `shutting-down` and the process exits with 1 for a supervisor to restart it.
+ */
+function exitOnDefects(service: Service, log: PinoLogger): void {
+  let isExiting = false;
+  const exit = () => process.exit();
+  process.on('uncaughtException', (error, origin) => {
+    log.fatal({ err: error, origin }, 'exiting after an uncaught exception');
+    if (isExiting) return;
+    isExiting = true;
+    process.exitCode = 1;
+    setTimeout(exit, lastWordsMs);
+    service.stop(0).then(exit, exit);
+  });
+}

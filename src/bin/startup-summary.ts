@@ -1,0 +1,38 @@
+/** What works and what is missing for the rest, in plain words for the person who started the service. */
+import type { Capability } from '../../engines/contract/index.ts';
+import { capabilities, type EngineFailure } from '../engine-host/registry.ts';
+import { listModels, toEntry } from '../engine-host/model-selection.ts';
+import type { Service } from '../service.ts';
+
+const titles: Readonly<Record<Capability, string>> = {
+  transcription: 'Transcription',
+  chat: 'Chat',
+  speech: 'Speech',
+};
+
+export async function describeService({ url, registry }: Service): Promise<string> {
+  const lines = [`Parlance listens on ${url} (contract: ${url}/openapi.json)`];
+  for (const capability of capabilities) {
+    const { models } = await listModels(registry, capability);
+    const title = titles[capability].padEnd(14);
+    for (const model of models) {
+      const { id, available, reason } = await toEntry(model);
+      lines.push(`  ${title} ${id}: ${available ? 'works' : reason}`);
+    }
+    const failures = registry.failuresOf(capability).map(describeFailure);
+    if (models.length === 0 && failures.length === 0) {
+      lines.push(`  ${title} ${nothing(registry.instancesFor(capability))}`);
+    }
+    lines.push(...failures.map((failure) => `  ${title} ${failure}`));
+  }
+  return lines.join('\n');
+}
+
+/** For people: at the terminal, and in the doctor's report. */
+export function describeFailure({ instance, finding: { what, detail } }: EngineFailure): string {
+  return `the engine ${instance} fails at ${what}: ${detail}`;
+}
+
+function nothing(instances: readonly string[]): string {
+  return instances.length === 0 ? 'no engine is configured' : `no model now; looked for by ${instances.join(', ')}`;
+}

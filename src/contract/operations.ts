@@ -1,0 +1,107 @@
+/**
+ * The contract as types: a handler is typed by its operation, so that a status, a body, a media type, a header or an
+ * event that the contract does not declare does not compile.
+ */
+import type { components, operations } from '../../generated/api.d.ts';
+import type { Logger, Recording } from '../../engines/contract/index.ts';
+
+export type Schemas = components['schemas'];
+export type ProblemCode = Schemas['ProblemCode'];
+export type OperationId = keyof operations;
+
+// ------------------------------------------------------------------------------------------------------ requests
+
+type Parameters<Op extends OperationId, Part extends 'query' | 'path' | 'header'> =
+  NonNullable<operations[Op]['parameters'][Part]> extends infer P ? ([P] extends [never] ? object : P) : never;
+
+type Body<Op extends OperationId> = operations[Op] extends { requestBody: { content: infer Content } }
+  ? Content extends { 'application/json': infer Json }
+    ? Json
+    : Content extends { 'multipart/form-data': infer Form }
+      ? Omit<Form, 'file'> & { file: Recording }
+      : never
+  : undefined;
+
+/** A request that the contract has validated. */
+export interface OperationRequest<Op extends OperationId> {
+  /** The request id, as in `X-Request-Id`. */
+  readonly id: string;
+  readonly query: Parameters<Op, 'query'>;
+  readonly path: Parameters<Op, 'path'>;
+  readonly headers: Parameters<Op, 'header'>;
+  readonly body: Body<Op>;
+  /** Aborts when the caller leaves and when the service ends. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+// ------------------------------------------------------------------------------------------------------- answers
+
+type Responses<Op extends OperationId> = operations[Op]['responses'];
+type StatusOf<Op extends OperationId> = keyof Responses<Op> & number;
+
+/** The app sets X-Request-Id on every answer; the index signature of the generated type would allow any other name. */
+type OwnHeaders<Headers> = {
+  [Name in keyof Headers as string extends Name ? never : Name extends 'X-Request-Id' ? never : Name]: Headers[Name];
+};
+
+/** An empty object type would take any header. */
+type HeadersField<Headers> = [keyof OwnHeaders<Headers>] extends [never]
+  ? { readonly headers?: Readonly<Record<string, never>> }
+  : object extends OwnHeaders<Headers>
+    ? { readonly headers?: OwnHeaders<Headers> }
+    : { readonly headers: OwnHeaders<Headers> };
+
+type BodyOf<MediaType extends string, Content> = MediaType extends 'text/event-stream'
+  ? AsyncIterable<Content>
+  : MediaType extends `audio/${string}`
+    ? AsyncIterable<Uint8Array>
+    : Content;
+
+type AnswerWith<Status extends number, Response> = Response extends { headers: infer Headers; content: infer Content }
+  ? {
+      [MediaType in keyof Content & string]: {
+        readonly status: Status;
+        readonly mediaType: MediaType;
+        readonly body: BodyOf<MediaType, Content[MediaType]>;
+      } & HeadersField<Headers>;
+    }[keyof Content & string]
+  : never;
+
+/** Everything that the contract lets an operation answer. */
+export type Answer<Op extends OperationId> = {
+  [Status in StatusOf<Op>]: AnswerWith<Status, Responses<Op>[Status]>;
+}[StatusOf<Op>];
+
+declare const operation: unique symbol;
+
+/** An answer that has been through `answer`. */
+export type Answered<Op extends OperationId> = Answer<Op> & { readonly [operation]: Op };
+
+/**
+ * Every handler answers through this: only of what is handed to a function does the compiler refuse properties that
+ * are not declared; what an async function returns may have any.
+ */
+export function answer<Op extends OperationId>(declared: Answer<Op>): Answered<Op> {
+  return declared;
+}
+
+/** An answer of whichever operation, as the app sends it. */
+export interface AnyAnswer {
+  readonly status: number;
+  readonly mediaType: string;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly body: unknown;
+}
+
+/**
+ * A handler answers or throws: a `ProblemError`, an engine's `EngineError`, the signal's reason. So may the events of
+ * its answer: the app makes the last event of it.
+ */
+export type Handler<Op extends OperationId, Services> = (
+  request: OperationRequest<Op>,
+  services: Services,
+) => Promise<Answered<Op>>;
+
+/** One handler for each operation; a missing one does not compile. */
+export type Handlers<Services> = { readonly [Op in OperationId]: Handler<Op, Services> };

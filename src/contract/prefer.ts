@@ -1,0 +1,99 @@
+/**
+ * `Prefer: code=429` (RFC 7240, in the words of Prism): in sandbox mode every declared answer of every operation can be
+ * had, whatever the rest of the request is like. It is made of the contract's example; sound and events, of which the
+ * contract has none, are made here.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { sampleRate, wavHeader } from '../../lib/wav.ts';
+import type { AnyAnswer, OperationId, Schemas } from './operations.ts';
+import { invalid, type ProblemError } from './problems.ts';
+import { operationsById, type MediaTypeObject, type ResponseObject } from './document.ts';
+
+interface Preferring {
+  /** The request id, which a problem and a stream tell. */
+  readonly id: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/**
+ * Undefined: no answer is preferred. `example` names one of the examples, where the contract has several. Throws
+ * `invalid-request` with the declared ones.
+ */
+export function preferredAnswer(operation: OperationId, { id, headers }: Preferring): AnyAnswer | undefined {
+  const { code, example } = readPreferences(headers.prefer);
+  if (code === undefined) return undefined;
+  const declared = operationsById.get(operation)?.responses ?? {};
+  const response = Object.hasOwn(declared, code) ? declared[code] : undefined;
+  if (!response) throw refusal(`code ${code}; ${operation} declares ${Object.keys(declared).join(', ')}`);
+  const status = Number(code);
+  const head = { status, headers: exampleHeaders(response) };
+  const [[mediaType, object] = ['', undefined]] = Object.entries(response.content ?? {});
+  if (mediaType === 'text/event-stream') return { ...head, mediaType, body: inTurn(...exampleEvents(id)) };
+  if (mediaType.startsWith('audio/')) return { ...head, ...exampleSound(status) };
+  const body = exampleOf(object, code, example);
+  return { ...head, mediaType, body: mediaType === 'application/problem+json' ? { ...body, instance: id } : body };
+}
+
+/** By name, in lower case; of several with one name the first counts. What is not of the grammar is ignored. */
+function readPreferences(header: string | string[] | undefined): Partial<Record<string, string>> {
+  const preferences = String(header ?? '').matchAll(/(?<=^|[\s,;])([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]+))/g);
+  const pairs = [...preferences].map(([, name = '', quoted, token = '']) => {
+    const value = quoted?.replace(/\\(.)/g, '$1') ?? token;
+    return [name.toLowerCase(), value] as const;
+  });
+  return Object.fromEntries(pairs.reverse());
+}
+
+function exampleOf({ example, examples = {} }: Partial<MediaTypeObject> = {}, code: string, name?: string): object {
+  const names = Object.keys(examples);
+  if (name !== undefined && !names.includes(name)) {
+    const known = names.length > 0 ? `knows ${names.map((known) => `"${known}"`).join(', ')}` : 'has none with a name';
+    throw refusal(`example "${name}"; the answer ${code} ${known}`);
+  }
+  return (examples[name ?? names[0] ?? '']?.value ?? example) as object;
+}
+
+function exampleHeaders({ headers = {} }: ResponseObject): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, { example }]) => (example === undefined ? [] : [[name, example]])),
+  );
+}
+
+/** A run without tools whose result is the example of the plain answer. */
+function exampleEvents(id: string): Schemas['ChatEvent'][] {
+  const plain = operationsById.get('createChat')?.responses['200']?.content?.['application/json'];
+  const result = exampleOf(plain, '200') as Schemas['ChatResult'];
+  return [
+    { type: 'chat.started', seq: 0, id, model: result.model },
+    { type: 'step.started', seq: 1, step: 0 },
+    { type: 'content.delta', seq: 2, step: 0, delta: result.content },
+    { type: 'chat.completed', seq: 3, result },
+  ];
+}
+
+/** Of the beep. */
+const firstPart = 1024;
+
+/** A beep of a quarter of a second, or the first part of it. */
+function exampleSound(status: number): Pick<AnyAnswer, 'mediaType' | 'headers' | 'body'> {
+  const samples = Int16Array.from(
+    { length: sampleRate / 4 },
+    (_, i) => 8000 * Math.sin((2 * Math.PI * 440 * i) / sampleRate),
+  );
+  const sound = Buffer.concat([wavHeader(samples.byteLength), new Uint8Array(samples.buffer)]);
+  if (status !== 206) return { mediaType: 'audio/wav', body: inTurn(sound) };
+  return {
+    mediaType: 'audio/wav',
+    headers: { 'Content-Range': `bytes 0-${firstPart - 1}/${sound.length}` },
+    body: inTurn(sound.subarray(0, firstPart)),
+  };
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- what is there already, as answers have it
+async function* inTurn<T>(...items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}
+
+function refusal(what: string): ProblemError {
+  return invalid('header', '/Prefer', `asks for the ${what}.`);
+}

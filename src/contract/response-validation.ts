@@ -1,0 +1,63 @@
+/**
+ * Holds real answers against the contract: status, media type, headers, body, each event of a stream. On in tests and
+ * development, off in production.
+ */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { AnyAnswer } from './operations.ts';
+import { contract, operationsById, type OperationObject, type ResponseObject } from './document.ts';
+
+/** An answer that the contract does not declare: a defect of ours, never of the caller. */
+export class ContractViolation extends Error {
+  override readonly name = 'ContractViolation';
+}
+
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
+addFormats.default(ajv);
+ajv.addSchema(contract, 'contract');
+
+/** Throws a `ContractViolation`; of a stream it returns the answer with its events checked one by one. */
+export function checkAnswer(operationId: string, answer: AnyAnswer): AnyAnswer {
+  const operation = operationsById.get(operationId);
+  const response = operation?.responses[String(answer.status)];
+  const complain = (what: string) => new ContractViolation(`${operationId} answers ${String(answer.status)}: ${what}`);
+  if (!operation || !response) throw complain('the contract does not declare this status');
+  if (response.content?.[answer.mediaType] === undefined) throw complain(`${answer.mediaType} is not declared`);
+  checkHeaders(response, answer, complain);
+  if (answer.mediaType.startsWith('audio/')) return answer;
+
+  const validate = validatorOf(operation, answer);
+  const check = (value: unknown) => {
+    if (!validate(value)) throw complain(`the body breaks the contract: ${ajv.errorsText(validate.errors)}`);
+  };
+  if (answer.mediaType === 'text/event-stream') {
+    return { ...answer, body: checkedEvents(answer.body as AsyncIterable<unknown>, check) };
+  }
+  check(answer.body);
+  return answer;
+}
+
+function checkHeaders({ headers = {} }: ResponseObject, answer: AnyAnswer, complain: (what: string) => Error): void {
+  const given = answer.headers ?? {};
+  for (const [name, { required, schema }] of Object.entries(headers)) {
+    const value = given[name];
+    if (value !== undefined && !ajv.validate(schema, value)) throw complain(`the header ${name} breaks the contract`);
+    // The app itself sets the request id on every answer.
+    if (value === undefined && required && name !== 'X-Request-Id') throw complain(`the header ${name} is missing`);
+  }
+  const undeclared = Object.keys(given).find((name) => headers[name] === undefined);
+  if (undeclared !== undefined) throw complain(`the header ${undeclared} is not declared`);
+}
+
+function validatorOf({ path, method }: OperationObject & { path: string; method: string }, answer: AnyAnswer) {
+  const place = ['paths', path, method, 'responses', answer.status, 'content', answer.mediaType, 'schema'];
+  const pointer = place.map((name) => String(name).replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
+  return ajv.getSchema(`contract#/${encodeURI(pointer)}`) as ValidateFunction;
+}
+
+async function* checkedEvents(events: AsyncIterable<unknown>, check: (event: unknown) => void) {
+  for await (const event of events) {
+    check(event);
+    yield event;
+  }
+}

@@ -1,0 +1,65 @@
+/** What the service lends to each engine. */
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import type { EngineContext, Logger } from '../../engines/contract/index.ts';
+import { createDecoder } from '../audio/decode.ts';
+import { createEncoder } from '../audio/encode/index.ts';
+import { largestSpeech } from '../system/disk-budget.ts';
+import { findProgram, runProgram, streamProgram } from '../system/child-process.ts';
+import { createQueue } from './job-queue.ts';
+import type { Workspace } from '../system/workspace.ts';
+import { SettingsError, type Environment, type LoadedSettings } from '../settings/load.ts';
+
+/** A logger that can name whom it speaks for. */
+export type ParentLogger = Logger & { child(facts: object): Logger };
+
+export interface ContextOptions {
+  readonly settings: LoadedSettings;
+  readonly env: Environment;
+  readonly log: ParentLogger;
+  readonly workspace: Workspace;
+  readonly fetch: EngineContext['fetch'];
+}
+
+/** Makes the context of an instance. Throws a `SettingsError` when FFMPEG names no program. */
+export function createEngineContexts({
+  settings,
+  env,
+  log,
+  workspace,
+  fetch,
+}: ContextOptions): (instance: string) => EngineContext {
+  const ffmpeg = findFfmpeg(settings, env);
+  const { disk, accountOf } = workspace;
+  const decode = createDecoder({ ffmpeg, maxSeconds: settings.transcribeMaxSeconds, accountOf });
+  const limit = largestSpeech(disk.bytes);
+  const encoder = createEncoder({
+    ffmpeg,
+    temporaryDirectory: () => workspace.directory('speech'),
+    openAccount: () => disk.open({ limit }),
+  });
+  return (instance) => ({
+    instance,
+    fetch,
+    env,
+    log: log.child({ engine: instance }),
+    now: Date.now,
+    dataDir: settings.dataDir,
+    resolve: (path) => resolve(settings.baseDir, path),
+    cores: availableParallelism(),
+    temporaryDirectory: () => workspace.directory(instance),
+    decode,
+    ...encoder,
+    queue: (options) => createQueue(options, () => performance.now()),
+    run: runProgram,
+    start: streamProgram,
+  });
+}
+
+/** The ffmpeg to decode and to make opus with; undefined: WASM decoders do the one, and nothing the other. */
+export function findFfmpeg({ ffmpeg, baseDir }: LoadedSettings, env: Environment): string | undefined {
+  if (ffmpeg === undefined) return findProgram('ffmpeg', env.PATH);
+  const path = resolve(baseDir, ffmpeg);
+  if (findProgram(path) === undefined) throw new SettingsError(`FFMPEG: ${path} is no program that can be run`);
+  return path;
+}

@@ -1,0 +1,138 @@
+/**
+ * Checks of what an engine answers. Each reads every property once and returns a plain copy: a getter or a Proxy may
+ * say something else the next time. They throw a `BadAnswer`, or what a getter throws.
+ */
+import {
+  availabilityCodes,
+  type Availability,
+  type AvailabilityCode,
+  type Finding,
+  type ModelEntry,
+  type Transcript,
+  type Voice,
+} from '../../../engines/contract/index.ts';
+import { BadAnswer } from './failures.ts';
+
+const mostEntries = 10_000;
+const longestId = 256; // as in the contract of the API
+const longestText = 4_096;
+
+const badId = `.id is not a string of 1 to ${longestId} characters`;
+const badName = `.name is not a string of at most ${longestText} characters`;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function objectOf(value: unknown, what: string): Fields {
+  if (typeof value !== 'object' || value === null) throw new BadAnswer(`${what} is not an object`);
+  return value as Fields;
+}
+
+export function must(kept: boolean, broken: string): asserts kept {
+  if (!kept) throw new BadAnswer(broken);
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= longestId;
+}
+
+/**
+ * The list, or `last` where it says the same: who has built something out of that one can keep it. Ids that occur twice
+ * are for the registry, which also knows the other instances.
+ */
+export function checkModels(value: unknown, last: readonly ModelEntry[] = []): readonly ModelEntry[] {
+  return checkList(value, last, '`models()`', checkEntry);
+}
+
+function checkList<T>(
+  value: unknown,
+  last: readonly T[],
+  what: string,
+  check: (item: Fields, last: T | undefined) => T,
+): readonly T[] {
+  must(Array.isArray(value), `${what} returned no list`);
+  const items = value as readonly unknown[];
+  const { length } = items;
+  must(length <= mostEntries, `${what} returned more than ${mostEntries} entries`);
+  let changed: T[] | undefined;
+  let index = 0;
+  try {
+    for (; index < length; index++) {
+      const checked = check(objectOf(items[index], ''), last[index]);
+      if (changed === undefined && checked !== last[index]) changed = last.slice(0, index);
+      changed?.push(checked);
+    }
+  } catch (error) {
+    // The place is put into the message only here: every request asks for the list.
+    throw error instanceof BadAnswer ? new BadAnswer(`${what}[${index}]${error.message}`) : error;
+  }
+  return changed ?? (length === last.length ? last : last.slice(0, length));
+}
+
+function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
+  const { id, name, local, discovered, voices: given } = item;
+  must(isId(id), badId);
+  must(typeof local === 'boolean', '.local is neither true nor false');
+  must(name === undefined || isText(name), badName);
+  must(discovered === undefined || typeof discovered === 'boolean', '.discovered is neither true nor false');
+  const voices = given === undefined ? undefined : checkList(given, last?.voices ?? [], '.voices', checkVoice);
+  const isSame =
+    last?.id === id &&
+    last.name === name &&
+    last.local === local &&
+    last.discovered === discovered &&
+    last.voices === voices;
+  if (isSame) return last;
+  return {
+    id,
+    local,
+    ...(name !== undefined && { name }),
+    ...(discovered !== undefined && { discovered }),
+    ...(voices !== undefined && { voices }),
+  };
+}
+
+function checkVoice(item: Fields, last: Voice | undefined): Voice {
+  const { id, name, language } = item;
+  must(isId(id), badId);
+  must(isText(name), badName);
+  must(language === null || isText(language), '.language is neither a string nor null');
+  if (last?.id === id && last.name === name && last.language === language) return last;
+  return { id, name, language };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= longestText;
+}
+
+export function checkAvailability(value: unknown): Availability {
+  const { available, code, reason } = objectOf(value, 'what `availability()` returned');
+  must(typeof available === 'boolean', '`availability()` returned an `available` that is neither true nor false');
+  const isKnown = (availabilityCodes as readonly unknown[]).includes(code);
+  must(isKnown, '`availability()` returned an unknown code');
+  must(typeof reason === 'string', '`availability()` returned no reason');
+  return { available, code: code as AvailabilityCode, reason: reason.slice(0, longestText) };
+}
+
+export function checkTranscript(value: unknown): Transcript {
+  const { text, language, durationMs } = objectOf(value, 'the transcript');
+  must(typeof text === 'string', 'the text of the transcript is not a string');
+  must(
+    language === null || typeof language === 'string',
+    'the language of the transcript is neither a string nor null',
+  );
+  if (durationMs === undefined) return { text, language };
+  must(isAmount(durationMs), 'the durationMs of the transcript is not a number from 0 on');
+  return { text, language, durationMs };
+}
+
+export function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
+
+export function checkFindings(value: unknown): readonly Finding[] {
+  return checkList<Finding>(value, [], '`inspect()`', ({ what, ok, detail, mend }) => {
+    must(typeof what === 'string' && typeof detail === 'string', ' has no `what` or no `detail`');
+    must(typeof ok === 'boolean', '.ok is neither true nor false');
+    return { what, ok, detail, ...(typeof mend === 'string' && { mend }) };
+  });
+}

@@ -1,0 +1,184 @@
+/** The verbs of an engine, contained: whatever it throws, returns or never returns is a failure of that call alone. */
+import type {
+  AgentEvent,
+  ChatEngine,
+  Speech,
+  SpeechEngine,
+  TranscriptionEngine,
+} from '../../../engines/contract/index.ts';
+import { EngineError } from '../../../engines/contract/index.ts';
+import { checkTranscript, must, objectOf } from './answers.ts';
+import { checkEvent } from './events.ts';
+import { failureOf } from './failures.ts';
+import { invoke } from './question.ts';
+import { Wait, type SharedDeadline } from './shared-deadline.ts';
+
+export interface CallFacts {
+  readonly instance: string;
+  /** From the abort of a call until it is given up. */
+  readonly abortMs: number;
+  /** For every wait for an event of a chat. */
+  readonly chatIdle: SharedDeadline;
+}
+
+export function guardTranscribe(engine: TranscriptionEngine, facts: CallFacts): TranscriptionEngine['transcribe'] {
+  return async (call, { signal }) => {
+    try {
+      return checkTranscript(await outcome(() => engine.transcribe(call, { signal }), signal, facts.abortMs));
+    } catch (error) {
+      throw failureOf(error, facts.instance, signal);
+    }
+  };
+}
+
+export function guardSynthesize(engine: SpeechEngine, facts: CallFacts): SpeechEngine['synthesize'] {
+  return async (call, { signal }) => {
+    try {
+      const speech = await outcome(() => engine.synthesize(call, { signal }), signal, facts.abortMs);
+      return guardSpeech(speech, facts.instance, signal);
+    } catch (error) {
+      throw failureOf(error, facts.instance, signal);
+    }
+  };
+}
+
+function guardSpeech(value: unknown, instance: string, signal: AbortSignal): Speech {
+  const { mediaType, audio } = objectOf(value, 'the speech');
+  must(typeof mediaType === 'string', 'the media type of the speech is not a string');
+  const chunks = iteratorOf(audio, 'the audio of the speech');
+  const guarded = new GuardedIterator(chunks, { instance, signal, check: checkChunk });
+  return { mediaType, audio: { [Symbol.asyncIterator]: () => guarded } };
+}
+
+function checkChunk(value: unknown): Uint8Array {
+  must(value instanceof Uint8Array, 'the audio has a chunk that is not a Uint8Array');
+  return value;
+}
+
+export function guardComplete(engine: ChatEngine, facts: CallFacts): ChatEngine['complete'] {
+  const { instance, chatIdle: idle } = facts;
+  return (call, options) => {
+    const { signal } = options;
+    try {
+      const run: unknown = engine.complete(call, options);
+      // Nobody waits for a promise that is returned in place of an iterable.
+      if (run instanceof Promise) run.catch(() => undefined);
+      const events = new GuardedIterator<AgentEvent>(iteratorOf(run, 'what `complete()` returned'), {
+        ...{ instance, signal, idle },
+        check: checkEvent,
+      });
+      return { [Symbol.asyncIterator]: () => events };
+    } catch (error) {
+      throw failureOf(error, instance, signal);
+    }
+  };
+}
+
+/**
+ * Settles as the work does; with the signal's reason when the work does not end within so many milliseconds of its
+ * abort. It gets that long since what it leaves on the disk is removed when its call has ended.
+ */
+export function outcome(work: () => unknown, signal: AbortSignal, abortMs: number): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined;
+    const giveUp = () => {
+      timer = setTimeout(() => reject(signal.reason as Error), abortMs);
+    };
+    if (signal.aborted) giveUp();
+    else signal.addEventListener('abort', giveUp, { once: true });
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', giveUp);
+    };
+    invoke(work).then(
+      (value) => (end(), resolve(value)),
+      (error: unknown) => (end(), reject(error as Error)),
+    );
+  });
+}
+
+/** What is called of an engine's iterator. */
+interface Source {
+  next(): unknown;
+  return?(): unknown;
+}
+
+function iteratorOf(value: unknown, what: string): Source {
+  const iterable = value as Partial<AsyncIterable<unknown>> | null | undefined;
+  const open = iterable?.[Symbol.asyncIterator];
+  must(typeof open === 'function', `${what} is no async iterable`);
+  return objectOf(open.call(iterable), `the iterator of ${what}`) as unknown as Source;
+}
+
+interface IteratorFacts<T> {
+  readonly instance: string;
+  readonly signal: AbortSignal;
+  readonly check: (value: unknown) => T;
+  /** Absent: the reader has its own deadline. */
+  readonly idle?: SharedDeadline;
+}
+
+/**
+ * By hand: a generator around each stream would cost 5 % of a plain chat, and could not be left while it waits. One
+ * `next` at a time; what one of them needs is made once for all.
+ */
+class GuardedIterator<T> implements AsyncIterator<T, undefined> {
+  readonly #source: Source;
+  readonly #facts: IteratorFacts<T>;
+  readonly #wait: Wait;
+  #resolve: ((result: IteratorResult<T, undefined>) => void) | undefined;
+  #reject: ((reason: Error) => void) | undefined;
+
+  constructor(source: Source, facts: IteratorFacts<T>) {
+    this.#source = source;
+    this.#facts = facts;
+    this.#wait = new Wait(() => this.#fail(this.#late()));
+  }
+
+  next(): Promise<IteratorResult<T, undefined>> {
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      this.#facts.idle?.begin(this.#wait);
+      try {
+        Promise.resolve(this.#source.next()).then(this.#take, this.#fail);
+      } catch (error) {
+        this.#fail(error);
+      }
+    });
+  }
+
+  readonly #take = (result: unknown): void => {
+    try {
+      const checked = this.#check(result);
+      this.#facts.idle?.end(this.#wait);
+      this.#resolve?.(checked);
+    } catch (error) {
+      this.#fail(error);
+    }
+  };
+
+  readonly #fail = (error: unknown): void => {
+    this.#facts.idle?.end(this.#wait);
+    this.#reject?.(failureOf(error, this.#facts.instance, this.#facts.signal));
+  };
+
+  async return(): Promise<IteratorReturnResult<undefined>> {
+    try {
+      await this.#source.return?.();
+    } catch (error) {
+      throw failureOf(error, this.#facts.instance, this.#facts.signal);
+    }
+    return { done: true, value: undefined };
+  }
+
+  #check(result: unknown): IteratorResult<T, undefined> {
+    const { done, value } = objectOf(result, 'the result of `next()`');
+    if (done) return { done: true, value: undefined };
+    return { done: false, value: this.#facts.check(value) };
+  }
+
+  #late(): EngineError {
+    return new EngineError('engine-timeout', `The engine ${this.#facts.instance} has sent nothing for too long.`);
+  }
+}

@@ -1,0 +1,64 @@
+/** What an engine throws, as the rest of the service can rely on it. */
+import { types } from 'node:util';
+import { EngineError, engineErrorCodes, type EngineErrorCode } from '../../../engines/contract/index.ts';
+
+/** An answer that the contract does not allow. */
+export class BadAnswer extends Error {
+  override readonly name = 'BadAnswer';
+}
+
+/**
+ * The failure of a call: the engine's own `EngineError`, the signal's reason once it was aborted, and `engine-failed`
+ * for everything else.
+ */
+export function failureOf(thrown: unknown, instance: string, signal?: AbortSignal): Error {
+  const own = engineErrorOf(thrown);
+  if (own !== undefined) return own;
+  if (signal?.aborted) return signal.reason as Error;
+  return new EngineError('engine-failed', `The engine ${instance} failed; the log of the service has the cause.`, {
+    cause: readable(thrown),
+  });
+}
+
+/** Undefined for everything that is no `EngineError` with a known code. */
+export function engineErrorOf(thrown: unknown): EngineError | undefined {
+  try {
+    if (!EngineError.is(thrown)) return undefined;
+    const { code, message, retryAfter, cause } = thrown as { [field in keyof EngineError]: unknown };
+    if (!isCode(code) || typeof message !== 'string') return undefined;
+    if (thrown instanceof EngineError && !types.isProxy(thrown)) return thrown;
+    // From a package with its own copy of the contract, or built to deceive.
+    const facts = typeof retryAfter === 'number' ? { retryAfter } : {};
+    return new EngineError(code, message, { cause: cause === undefined ? undefined : readable(cause), ...facts });
+  } catch {
+    return undefined; // a getter or a trap that throws
+  }
+}
+
+function isCode(code: unknown): code is EngineErrorCode {
+  return (engineErrorCodes as readonly unknown[]).includes(code);
+}
+
+/** Longest chain of causes that is kept. */
+const deepest = 5;
+
+/** An error that can be logged: nothing of it calls the engine's code. */
+export function readable(thrown: unknown, depth = 0): Error {
+  try {
+    if (types.isProxy(thrown) || !(thrown instanceof Error)) return new Error(`it threw ${shown(thrown)}`);
+    const { message, stack, name, cause, code } = thrown as { [field in keyof NodeJS.ErrnoException]: unknown };
+    const copy: NodeJS.ErrnoException = new Error(typeof message === 'string' ? message : '');
+    if (cause !== undefined && depth < deepest) copy.cause = readable(cause, depth + 1);
+    if (typeof code === 'string') copy.code = code;
+    if (typeof name === 'string') copy.name = name;
+    if (typeof stack === 'string') copy.stack = stack;
+    return copy;
+  } catch {
+    return new Error('it threw an error that cannot be read');
+  }
+}
+
+function shown(value: unknown): string {
+  const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  return isPlain ? String(value) : `a value of type ${typeof value}`;
+}

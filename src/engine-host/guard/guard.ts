@@ -1,0 +1,244 @@
+/**
+ * The guard around an instance of an engine: no function of it throws what the contract does not know, waits longer than
+ * its deadline, or returns what is not allowed. Who calls an engine needs no precautions of its own.
+ */
+import {
+  EngineError,
+  type Availability,
+  type Capability,
+  type ChatEngine,
+  type Engine,
+  type Engines,
+  type Finding,
+  type Logger,
+  type ModelEntry,
+  type PrepareCall,
+  type SpeechEngine,
+  type TranscriptionEngine,
+} from '../../../engines/contract/index.ts';
+import { checkAvailability, checkFindings, checkModels } from './answers.ts';
+import { guardComplete, guardSynthesize, guardTranscribe, outcome } from './calls.ts';
+import { engineErrorOf, readable } from './failures.ts';
+import type { GuardLimits } from './limits.ts';
+import { Question, type Failure } from './question.ts';
+import { SharedDeadline } from './shared-deadline.ts';
+
+/** An engine as the service calls it. */
+export interface Guarded {
+  readonly engine: Engines[Capability];
+  /** Its current failures, for people. */
+  failures(): readonly Finding[];
+  /** False until its models are known: which ones it serves cannot be said. */
+  readonly hasList: boolean;
+}
+
+export interface GuardFacts {
+  /** The instance's name in the settings. */
+  readonly instance: string;
+  readonly capability: Capability;
+  readonly limits: GuardLimits;
+  readonly log: Logger;
+}
+
+type Verbs = TranscriptionEngine & ChatEngine & SpeechEngine;
+
+export function guardEngine(raw: Engine, facts: GuardFacts): Guarded {
+  const { instance, capability, limits, log } = facts;
+  const troubles = createTroubles(facts);
+  const models = createModels(raw, facts, troubles);
+  const availability = createAvailability(raw, facts, troubles);
+  const call = { instance, abortMs: limits.abortMs, chatIdle: new SharedDeadline(limits.chatIdleMs) };
+  const engine: Engine = {
+    async models() {
+      const last = models.value;
+      await models.ask();
+      const list = models.value ?? nothing;
+      if (list !== last) availability.keep(list);
+      return list;
+    },
+    availability: availability.of,
+    inspect: () => inspect(raw, facts),
+    [Symbol.asyncDispose]: () => dispose(raw, limits.endMs, log),
+  };
+  if (hasFunction(raw, 'prepare')) engine.prepare = (wish) => prepare(raw, facts, wish);
+  const verbs = {
+    transcription: () => ({ transcribe: guardTranscribe(raw as Verbs, call) }),
+    chat: () => ({ complete: guardComplete(raw as Verbs, call) }),
+    speech: () => ({ synthesize: guardSynthesize(raw as Verbs, call) }),
+  };
+  return {
+    engine: { ...engine, ...verbs[capability]() },
+    failures: troubles.findings,
+    get hasList() {
+      return models.value !== undefined;
+    },
+  };
+}
+
+/** Stands for an engine that `create()` did not return. */
+export function failedEngine(instance: string, { message }: Error): Guarded {
+  const finding: Finding = { what: 'create()', ok: false, detail: message };
+  const fails = () => {
+    throw new EngineError('engine-failed', `The engine ${instance} failed to start.`);
+  };
+  const engine = {
+    models: () => Promise.resolve(nothing),
+    availability: () => Promise.resolve(failed(`The engine ${instance} failed to start.`)),
+    ...{ transcribe: fails, complete: fails, synthesize: fails },
+  };
+  return { engine, failures: () => [finding], hasList: false };
+}
+
+/** What nobody watches over: for the conformance kit, which has to see what an engine really does. */
+export function unguarded(raw: Engine): Guarded {
+  return { engine: raw as Engines[Capability], failures: () => [], hasList: true };
+}
+
+const nothing: readonly ModelEntry[] = [];
+
+export function hasFunction(value: unknown, name: string | symbol): boolean {
+  try {
+    return typeof (value as Readonly<Record<string | symbol, unknown>> | null | undefined)?.[name] === 'function';
+  } catch {
+    return false; // a getter that throws
+  }
+}
+
+/** What the log has said of an engine, so that it says each change once. */
+interface Troubles {
+  begin(what: string, error: unknown): void;
+  end(what: string): void;
+  readonly findings: () => readonly Finding[];
+}
+
+function createTroubles({ log, limits }: GuardFacts): Troubles {
+  const current = new Map<string, Error>();
+  return {
+    begin(what, error) {
+      const err = readable(error);
+      current.set(what, err);
+      log.error({ err }, `the engine fails at ${what}; it is asked again every ${limits.retryMs / 1000} s`);
+    },
+    end(what) {
+      current.delete(what);
+      log.info({}, `the engine no longer fails at ${what}`);
+    },
+    findings: () => [...current].map(([what, { message }]) => ({ what, ok: false, detail: message })),
+  };
+}
+
+function createModels(raw: Engine, { limits }: GuardFacts, troubles: Troubles): Question<readonly ModelEntry[]> {
+  const what = 'models()';
+  return new Question({
+    ask: () => raw.models(),
+    check: checkModels,
+    deadlines: { first: new SharedDeadline(limits.firstModelsMs), usual: new SharedDeadline(limits.modelsMs) },
+    retryMs: limits.retryMs,
+    late: () => new EngineError('engine-timeout', 'no answer in time'),
+    onChange: (failure) => (failure ? troubles.begin(what, failure.error) : troubles.end(what)),
+  });
+}
+
+function createAvailability(raw: Engine, { instance, limits }: GuardFacts, troubles: Troubles) {
+  const questions = new Map<string, Question<Availability>>();
+  const failing = new Set<string>();
+  const deadline = new SharedDeadline(limits.availabilityMs);
+  const deadlines = { first: deadline, usual: deadline };
+  const what = 'availability()';
+
+  /** One line in the log for an engine, however many models it lists. */
+  function note(id: string, failure: Failure | undefined): void {
+    const before = failing.size;
+    if (failure) failing.add(id);
+    else failing.delete(id);
+    if (failure && before === 0) troubles.begin(what, failure.error);
+    if (before > 0 && failing.size === 0) troubles.end(what);
+  }
+
+  const open = (id: string) =>
+    new Question<Availability>({
+      ask: async () => {
+        try {
+          return await raw.availability(id);
+        } catch (error) {
+          const { code, message } = engineErrorOf(error) ?? {};
+          if (code !== 'unknown-model') throw error;
+          return { available: false, code, reason: message }; // no longer in its list
+        }
+      },
+      check: checkAvailability,
+      deadlines,
+      retryMs: limits.retryMs,
+      late: () => new EngineError('engine-timeout', `it gave no answer within ${limits.availabilityMs / 1000} s`),
+      onChange: (failure) => note(id, failure),
+    });
+
+  return {
+    of: async (id: string): Promise<Availability> => {
+      let question = questions.get(id);
+      if (question === undefined) questions.set(id, (question = open(id)));
+      await question.ask();
+      const { value, failure } = question;
+      if (value !== undefined && (!failure || performance.now() - failure.since < limits.standsMs)) return value;
+      // Only what an engine has meant for callers is for callers; the log has the rest.
+      const said = engineErrorOf(failure?.error)?.message ?? 'the log of the service has the cause';
+      return failed(`The engine ${instance} fails to say whether it works: ${said}`);
+    },
+    /** Forgets the models that are no longer listed. */
+    keep: (list: readonly ModelEntry[]): void => {
+      const listed = new Set(list.map(({ id }) => id));
+      for (const id of questions.keys()) {
+        if (listed.has(id)) continue;
+        questions.delete(id);
+        note(id, undefined);
+      }
+    },
+  };
+}
+
+function failed(reason: string): Availability {
+  return { available: false, code: 'engine-failed', reason };
+}
+
+/** Its messages are for the person at the terminal, so they stay as they are. */
+async function prepare(raw: Engine, { limits }: GuardFacts, { signal, progress }: PrepareCall): Promise<void> {
+  const show = (step: unknown, fraction: unknown) => {
+    const isKnown = typeof fraction === 'number' && Number.isFinite(fraction);
+    progress(String(step), isKnown ? Math.min(1, Math.max(0, fraction)) : null);
+  };
+  try {
+    await outcome(() => raw.prepare?.({ signal, progress: show }), signal, limits.endMs);
+  } catch (error) {
+    throw error instanceof Error ? error : readable(error);
+  }
+}
+
+async function inspect(raw: Engine, { limits }: GuardFacts): Promise<readonly Finding[]> {
+  if (!hasFunction(raw, 'inspect')) return [];
+  try {
+    return checkFindings(await within(limits.inspectMs, () => raw.inspect?.()));
+  } catch (error) {
+    return [{ what: 'inspect()', ok: false, detail: readable(error).message }];
+  }
+}
+
+/** Ends the engine; one that fails to end, or never does, holds up nothing. */
+export async function dispose(raw: Engine, ms: number, log: Logger): Promise<void> {
+  try {
+    if (hasFunction(raw, Symbol.asyncDispose)) await within(ms, () => raw[Symbol.asyncDispose]?.());
+  } catch (error) {
+    log.warn({ err: readable(error) }, 'the engine did not end well');
+  }
+}
+
+/** For what is called once. */
+export async function within(ms: number, work: () => unknown): Promise<unknown> {
+  const late = new EngineError('engine-timeout', `no answer within ${ms / 1000} s`);
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(late), ms);
+  try {
+    return await outcome(work, controller.signal, 0);
+  } finally {
+    clearTimeout(timer);
+  }
+}

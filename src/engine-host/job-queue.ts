@@ -1,0 +1,174 @@
+/** A bounded, fair queue in front of work that keeps the machine's cores busy: one line per caller, served in turn. */
+import { EngineError, type JobQueue, type QueueOptions } from '../../engines/contract/index.ts';
+import { currentCaller } from '../caller.ts';
+
+/** How many finished jobs the estimate of a job's duration is made from. */
+const remembered = 8;
+
+const longestRetryAfterSeconds = 3_600;
+
+/** A caller with at least one job. */
+interface Line {
+  /** Oldest first. */
+  readonly waiting: Set<Waiter>;
+  running: number;
+}
+
+interface Waiter {
+  start(): void;
+  refuse(): void;
+}
+
+/** `now` is in milliseconds and never goes backwards. */
+export function createQueue({ slots, waiting: places }: QueueOptions, now: () => number): JobQueue {
+  /** In order of turn: the caller whose job ended last comes last. A caller without jobs is forgotten. */
+  const lines = new Map<string, Line>();
+  const pace = createPace(now);
+  let busy = 0;
+  let waiting = 0;
+
+  /** Resolves with the function that releases the slot. An abort gives up the place in the line. */
+  async function takeSlot(caller: string, signal: AbortSignal): Promise<() => void> {
+    signal.throwIfAborted();
+    if (busy < slots) return occupySlot(caller, lineOf(caller));
+    if (waiting >= places) makeRoomFor(caller);
+    return waitForSlot(caller, lineOf(caller), signal);
+  }
+
+  function lineOf(caller: string): Line {
+    const line = lines.get(caller) ?? { waiting: new Set(), running: 0 };
+    lines.set(caller, line);
+    return line;
+  }
+
+  function occupySlot(caller: string, line: Line): () => void {
+    const jobEnded = pace.jobStarted();
+    busy += 1;
+    line.running += 1;
+    return () => {
+      jobEnded();
+      busy -= 1;
+      line.running -= 1;
+      lines.delete(caller);
+      if (jobsOf(line) > 0) lines.set(caller, line);
+      startNext();
+    };
+  }
+
+  function waitForSlot(caller: string, line: Line, signal: AbortSignal): Promise<() => void> {
+    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+    const leaveLine = () => {
+      signal.removeEventListener('abort', abort);
+      line.waiting.delete(waiter);
+      waiting -= 1;
+      if (jobsOf(line) === 0) lines.delete(caller);
+    };
+    const waiter: Waiter = {
+      start() {
+        const release = occupySlot(caller, line);
+        leaveLine();
+        resolve(release);
+      },
+      refuse() {
+        leaveLine();
+        reject(overloaded(caller));
+      },
+    };
+    const abort = () => {
+      // A deadline that passes in the line: the engine was never asked, so it is not the engine that was late.
+      if (EngineError.is(signal.reason) && signal.reason.code === 'engine-timeout') return waiter.refuse();
+      leaveLine();
+      reject(signal.reason as Error);
+    };
+    line.waiting.add(waiter);
+    waiting += 1;
+    signal.addEventListener('abort', abort, { once: true });
+    return promise;
+  }
+
+  /** The waiting caller with the fewest running jobs is served; among equals, the first in turn. */
+  function startNext(): void {
+    let next: Line | undefined;
+    for (const line of lines.values()) {
+      if (line.waiting.size > 0 && (next === undefined || line.running < next.running)) next = line;
+    }
+    const [oldest] = next?.waiting ?? [];
+    oldest?.start();
+  }
+
+  /**
+   * Refuses the newest waiter of the longest line, or throws. Running jobs count as well, and callers who hold equally
+   * much never push each other out.
+   */
+  function makeRoomFor(caller: string): void {
+    const longest = [...lines.values()].reduce((one, other) => (isLonger(one, other) ? one : other));
+    const newest = [...longest.waiting].at(-1);
+    if (newest === undefined || jobsOf(longest) <= jobsOf(lines.get(caller)) + 1) throw overloaded(caller);
+    newest.refuse();
+  }
+
+  function overloaded(caller: string): EngineError {
+    const retryAfter = Math.min(longestRetryAfterSeconds, Math.max(1, secondsUntilServed(caller)));
+    return new EngineError('overloaded', 'All places of this model are taken; try again later.', { retryAfter });
+  }
+
+  /** Until one more job of the caller would start: no other caller gets more turns before it than it needs itself. */
+  function secondsUntilServed(caller: string): number {
+    const turns = (lines.get(caller)?.waiting.size ?? 0) + 1;
+    let jobs = turns;
+    for (const [other, line] of lines) if (other !== caller) jobs += Math.min(line.waiting.size, turns);
+    return Math.round(jobs * pace.msPerJob()) / 1000;
+  }
+
+  return {
+    get full() {
+      return busy >= slots && waiting >= places;
+    },
+    async run(job, { signal }) {
+      const release = await takeSlot(currentCaller(), signal);
+      try {
+        return await job();
+      } finally {
+        release();
+      }
+    },
+  };
+}
+
+function jobsOf(line: Line | undefined): number {
+  return line === undefined ? 0 : line.waiting.size + line.running;
+}
+
+function isLonger(one: Line, other: Line): boolean {
+  return one.waiting.size === other.waiting.size ? one.running > other.running : one.waiting.size > other.waiting.size;
+}
+
+interface Pace {
+  /** Call the result when the job has ended. */
+  jobStarted(): () => void;
+  /** While every slot is busy: the time from one free slot to the next. */
+  msPerJob(): number;
+}
+
+/** Estimates from the last finished jobs. One that already runs for longer counts as long as it has run so far. */
+function createPace(now: () => number): Pace {
+  const running = new Set<{ readonly since: number }>();
+  const finishedMs: number[] = [];
+  return {
+    jobStarted() {
+      const job = { since: now() };
+      running.add(job);
+      return () => {
+        running.delete(job);
+        finishedMs.push(now() - job.since);
+        if (finishedMs.length > remembered) finishedMs.shift();
+      };
+    },
+    msPerJob() {
+      const meanMs = finishedMs.reduce((sum, ms) => sum + ms, 0) / (finishedMs.length || 1);
+      let jobsPerMs = 0;
+      for (const { since } of running) jobsPerMs += 1 / Math.max(meanMs, now() - since);
+      return 1 / jobsPerMs;
+    },
+  };
+}

@@ -1,0 +1,61 @@
+/** Models as callers see them: the listings, the availability probe, and the choice that a request makes. */
+import { EngineError, type Availability, type Capability } from '../../engines/contract/index.ts';
+import { availabilityOf, type Registry, type ServedModel } from './registry.ts';
+import type { Schemas } from '../contract/operations.ts';
+import { ProblemError } from '../contract/problems.ts';
+
+type Entry = Schemas['ModelEntry'];
+
+const namesInMessages = 5;
+
+export interface Listing<C extends Capability> {
+  readonly models: readonly ServedModel<C>[];
+  readonly default: ServedModel<C> | undefined;
+}
+
+export async function listModels<C extends Capability>(registry: Registry, capability: C): Promise<Listing<C>> {
+  const models = await registry.models(capability);
+  return { models, default: registry.defaultOf(capability, models) };
+}
+
+/**
+ * The model that the request names (at `pointer` in its body), else the default. Throws `unknown-model` with valid ids,
+ * or `no-engine`.
+ */
+export async function chooseModel<C extends Capability>(
+  registry: Registry,
+  capability: C,
+  named: string | null | undefined,
+  pointer = '/model',
+): Promise<ServedModel<C>> {
+  const { models, default: standard } = await listModels(registry, capability);
+  const found = named == null ? standard : models.find(({ id }) => id === named);
+  if (found) return found;
+  if (models.length === 0) throw nothingServed(registry, capability);
+  const ids = models.map(({ id }) => id);
+  const more = ids.length > namesInMessages ? ', …' : '';
+  const detail = `${named == null ? 'There is no default model; name one' : `No ${capability} model has the id "${named}"; valid are`}: ${ids.slice(0, namesInMessages).join(', ')}${more}.`;
+  throw new ProblemError('unknown-model', detail, {
+    errors: [{ in: 'body', pointer, detail: 'must be the id of a listed model' }],
+  });
+}
+
+function nothingServed(registry: Registry, capability: Capability): ProblemError {
+  return registry.instancesFor(capability).length > 0
+    ? new ProblemError('model-unavailable', `The engines for ${capability} have no model now.`)
+    : new ProblemError('no-engine', `No engine for ${capability} is configured.`);
+}
+
+/** Throws `model-unavailable` for a model that cannot work until something is done about it, or `engine-failed`. */
+export async function requireAvailable(model: ServedModel): Promise<void> {
+  const { available, code, reason } = await availabilityOf(model);
+  // Whether a refused key is good again shows only when it is used.
+  if (available || code === 'key-refused') return;
+  throw new EngineError(code === 'engine-failed' ? code : 'model-unavailable', reason);
+}
+
+export async function toEntry(model: ServedModel, override?: Availability): Promise<Entry> {
+  const { available, code, reason } = override ?? (await availabilityOf(model));
+  const { id, entry, instance } = model;
+  return { id, name: entry.name ?? id, engine: instance, local: entry.local, available, code, reason };
+}

@@ -1,0 +1,54 @@
+/** Opens the engines of the settings, and the directory that they work in. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createHttpClient } from '../../lib/http-client.ts';
+import { createRegistry, type Registry, type RegistryOptions } from './registry.ts';
+import { createEngineContexts, type ParentLogger } from './context.ts';
+import { createWorkspace, type Workspace } from '../system/workspace.ts';
+import { SettingsError, type Environment, type LoadedSettings } from '../settings/load.ts';
+
+export interface OpenEngines extends AsyncDisposable {
+  readonly registry: Registry;
+  readonly workspace: Workspace;
+}
+
+/** Throws a `RegistryError` or a `SettingsError`. */
+export async function openEngines(
+  settings: LoadedSettings,
+  env: Environment,
+  log: ParentLogger,
+  guarding: Pick<RegistryOptions, 'limits' | 'guard'> = {},
+): Promise<OpenEngines> {
+  const http = createHttpClient(env);
+  const root = settings.dataDirIsNamed ? join(settings.dataDir, 'tmp') : tmpdir();
+  const workspace = await createWorkspace(root, settings.diskBudget).catch((cause: unknown) => {
+    throw new SettingsError(`DATA_DIR: ${root} cannot be used: ${(cause as Error).message}`, { cause });
+  });
+  const { transcribeModel, chatModel, ttsModel } = settings;
+  try {
+    const registry = await createRegistry({
+      instances: settings.engines,
+      baseDir: settings.baseDir,
+      defaults: {
+        ...(transcribeModel !== undefined && { transcription: transcribeModel }),
+        ...(chatModel !== undefined && { chat: chatModel }),
+        ...(ttsModel !== undefined && { speech: ttsModel }),
+      },
+      contextFor: createEngineContexts({ settings, env, log, workspace, fetch: http.fetch }),
+      ...guarding,
+    });
+    return {
+      registry,
+      workspace,
+      async [Symbol.asyncDispose]() {
+        await registry[Symbol.asyncDispose]();
+        await http[Symbol.asyncDispose]();
+        workspace[Symbol.dispose]();
+      },
+    };
+  } catch (error) {
+    await http[Symbol.asyncDispose]();
+    workspace[Symbol.dispose]();
+    throw error;
+  }
+}

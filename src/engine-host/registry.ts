@@ -1,0 +1,542 @@
+/**
+ * The engines of this service: found by name, checked, created, and asked. Everything that is wrong with the settings
+ * of engines stops the start here, with the right names shown.
+ */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { createRequire, findPackageJSON } from 'node:module';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import {
+  OptionsError,
+  type Availability,
+  type Capability,
+  type Engine,
+  type EngineContext,
+  type EngineDefinition,
+  type Engines,
+  type Finding,
+  type Logger,
+  type ModelEntry,
+  type PrepareCall,
+} from '../../engines/contract/index.ts';
+import { dispose, failedEngine, guardEngine, hasFunction, unguarded, within, type Guarded } from './guard/guard.ts';
+import { readable } from './guard/failures.ts';
+import { defaultLimits, type GuardLimits } from './guard/limits.ts';
+import type { EngineInstances, InstanceSettings } from '../settings/load.ts';
+import { describeErrors, explainable } from '../settings/schema-errors.ts';
+
+export type { GuardLimits };
+
+export const capabilities = ['transcription', 'chat', 'speech'] as const satisfies readonly Capability[];
+
+export interface RegistryOptions {
+  readonly instances: EngineInstances;
+  /** Relative `use:` paths are relative to this directory, and packages are looked up from it. */
+  readonly baseDir: string;
+  /** The folder whose folders are the built-in engines. */
+  readonly builtIns?: string;
+  /** The default model of a capability by the settings; unset: the first local entry, for chat the first. */
+  readonly defaults: Readonly<Partial<Record<Capability, string>>>;
+  /** What an instance is lent. */
+  readonly contextFor: (instance: string) => EngineContext;
+  /** How long engines may take, where it is not the usual. */
+  readonly limits?: Partial<GuardLimits> | undefined;
+  /** False only for the conformance kit, which has to see what an engine really does: nothing of it is contained. */
+  readonly guard?: boolean | undefined;
+}
+
+/** A model that a request may name, and the engine that serves it. */
+export interface ServedModel<C extends Capability = Capability> {
+  /** As requests name it. */
+  readonly id: string;
+  /** As its engine names it. */
+  readonly engineId: string;
+  readonly entry: ModelEntry;
+  /** The instance's name in the settings. */
+  readonly instance: string;
+  readonly engine: Engines[C];
+}
+
+/** Wrong settings of engines; the message has a line for each mistake. */
+export class RegistryError extends Error {
+  override readonly name = 'RegistryError';
+}
+
+interface Instance {
+  readonly name: string;
+  readonly capability: Capability;
+  readonly guarded: Guarded;
+  readonly log: Logger;
+}
+
+/** Something that an engine fails at. */
+export interface EngineFailure {
+  readonly instance: string;
+  readonly finding: Finding;
+}
+
+/** As in the contract of the API. */
+const longestId = 256;
+
+const builtInFolder = join(import.meta.dirname, '../../engines');
+
+/** Throws a `RegistryError`; no engine is left running then. */
+export async function createRegistry(options: RegistryOptions): Promise<Registry> {
+  // Together, so that slow ones do not add up.
+  const opened = await Promise.all(
+    listInstances(options.instances).map(async (listed) => ({ ...listed, ...(await openInstance(listed, options)) })),
+  );
+  const instances = opened.flatMap((one) => one.instances);
+  const registry = new Registry(instances, options.defaults);
+  try {
+    const mistakes = [
+      ...opened.flatMap((one) => [...twinsIn(one.instances, instances), ...one.mistakes]),
+      ...(await registry.clashes()),
+    ];
+    const failures = opened.flatMap((one) => one.failures);
+    const servesNothing = failures.length > 0 && failures.length === instances.length;
+    if (mistakes.length > 0 || servesNothing) throw together([...mistakes, ...failures.map(({ error }) => error)]);
+    for (const { error, log } of failures) {
+      log.error({ err: error.cause }, 'the engine could not be created: it serves nothing until the next start');
+    }
+    return registry;
+  } catch (error) {
+    await registry[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** One error that says everything. */
+function together(errors: readonly RegistryError[]): RegistryError {
+  const [first] = errors;
+  if (first !== undefined && errors.length === 1) return first;
+  return new RegistryError(errors.map(({ message }) => message).join('\n'));
+}
+
+/** Two engines of one capability under one name: listings and discovered ids would not tell them apart. */
+function twinsIn(instances: readonly Instance[], all: readonly Instance[]): RegistryError[] {
+  return instances
+    .filter((one) => {
+      const first = all.find(({ name, capability }) => name === one.name && capability === one.capability);
+      return first !== one;
+    })
+    .map(({ name, capability }) => refusal(name, `two engines for ${capability}; give each a name of its own`));
+}
+
+/** What is served now, made of the lists of the instances; made anew when one of these changes. */
+interface Served<C extends Capability> {
+  readonly lists: readonly (readonly ModelEntry[])[];
+  readonly models: readonly ServedModel<C>[];
+  /** Those that are not served, since another instance was the first to list the id. */
+  readonly rivals: ReadonlySet<string>;
+}
+
+export class Registry {
+  readonly #instances: readonly Instance[];
+  readonly #defaults: RegistryOptions['defaults'];
+  readonly #served: { [C in Capability]?: Served<C> } = {};
+
+  constructor(instances: readonly Instance[], defaults: RegistryOptions['defaults']) {
+    this.#instances = instances;
+    this.#defaults = defaults;
+  }
+
+  /** All models of a capability, in the order of the settings; each id once. */
+  async models<C extends Capability>(capability: C): Promise<readonly ServedModel<C>[]> {
+    const instances = this.#for(capability);
+    const lists = await Promise.all(instances.map(({ guarded }) => guarded.engine.models()));
+    const last = this.#served[capability];
+    if (last && lists.every((list, index) => list === last.lists[index])) return last.models;
+    return this.#serve(capability, instances, lists);
+  }
+
+  #serve<C extends Capability>(
+    capability: C,
+    instances: readonly Instance[],
+    lists: Served<C>['lists'],
+  ): readonly ServedModel<C>[] {
+    const last: Served<C> | undefined = this.#served[capability];
+    const all = toServed<C>(instances, lists);
+    const models = withoutRivals(all, last?.models ?? []);
+    const kept = new Set(models);
+    const rivals = new Set<string>();
+    for (const model of all) {
+      if (kept.has(model)) continue;
+      const { id, instance } = model;
+      const rival = `${instance} ${id}`;
+      rivals.add(rival);
+      if (last?.rivals.has(rival)) continue;
+      const log = instances.find(({ name }) => name === instance)?.log;
+      log?.warn({ model: id }, 'a model is not served: its id is in use already');
+    }
+    this.#served[capability] = { lists, models, rivals } as unknown as Served<never>;
+    return models;
+  }
+
+  /** The model that serves requests which name none: by the settings, else the first local one, for chat the first. */
+  defaultOf<C extends Capability>(capability: C, models: readonly ServedModel<C>[]): ServedModel<C> | undefined {
+    const named = this.#defaults[capability];
+    if (named !== undefined) return models.find(({ id }) => id === named);
+    if (capability === 'chat') return models[0];
+    const local = models.find(({ entry }) => entry.local);
+    // A local model whose engine fails must not give way to a hosted one.
+    return local ?? (this.knowsAll(capability) ? models[0] : undefined);
+  }
+
+  /** Whether every instance has said which models it serves. */
+  knowsAll(capability: Capability): boolean {
+    return this.#for(capability).every(({ guarded }) => guarded.hasList);
+  }
+
+  /** Mistakes that only show when all engines are there: ids that two of them serve, a default that none serves. */
+  async clashes(): Promise<RegistryError[]> {
+    return (await Promise.all(capabilities.map((capability) => this.#clashesOf(capability)))).flat();
+  }
+
+  async #clashesOf(capability: Capability): Promise<RegistryError[]> {
+    const mistakes: RegistryError[] = [];
+    const instances = this.#for(capability);
+    const lists = await Promise.all(instances.map(({ name, guarded }) => listOf(name, guarded.engine)));
+    const models = toServed(instances, lists);
+    const owners = new Map<string, string>();
+    for (const { id, instance } of models) {
+      const other = owners.get(id);
+      if (other !== undefined) {
+        const who =
+          other === instance
+            ? `engines.${instance} lists it twice`
+            : `engines.${other} and engines.${instance} both list it`;
+        mistakes.push(new RegistryError(`the ${capability} model "${id}" must be unique: ${who}`));
+      }
+      owners.set(id, instance);
+    }
+    if (mistakes.length === 0) this.#serve(capability, instances, lists);
+    const named = this.#defaults[capability];
+    if (named === undefined || this.#mayServe(capability, named) || models.length === 0) return mistakes;
+    if (!this.defaultOf(capability, models)) {
+      const names = theRightOnes([...owners.keys()]);
+      mistakes.push(new RegistryError(`the default ${capability} model "${named}" is served by no engine; ${names}`));
+    }
+    return mistakes;
+  }
+
+  /** The names of the instances for it; they may list no model now. */
+  instancesFor(capability: Capability): string[] {
+    return this.#for(capability).map(({ name }) => name);
+  }
+
+  /** What the engines for it fail at now. */
+  failuresOf(capability: Capability): EngineFailure[] {
+    return this.#for(capability).flatMap(({ name, guarded }) =>
+      guarded.failures().map((finding) => ({ instance: name, finding })),
+    );
+  }
+
+  #for(capability: Capability): readonly Instance[] {
+    return this.#instances.filter((instance) => instance.capability === capability);
+  }
+
+  /** A list comes later, or changes: an id that is not listed now is not known to be wrong. */
+  #mayServe(capability: Capability, id: string): boolean {
+    return !this.knowsAll(capability) || this.#for(capability).some(({ name }) => id.startsWith(`${name}/`));
+  }
+
+  /** Lets every engine fetch and build what it lacks; one's failure does not stop the others. */
+  async prepare({ signal, progress }: PrepareCall): Promise<PromiseSettledResult<void>[]> {
+    const able = this.#instances.filter(({ guarded }) => hasFunction(guarded.engine, 'prepare'));
+    return Promise.allSettled(
+      able.map(async ({ name, guarded }) =>
+        guarded.engine.prepare?.({ signal, progress: (step, fraction) => progress(`${name}: ${step}`, fraction) }),
+      ),
+    );
+  }
+
+  /** What the engines found on this machine. */
+  async inspect(): Promise<{ readonly instance: string; readonly findings: readonly Finding[] }[]> {
+    return Promise.all(
+      this.#instances.map(async ({ name, guarded }) => ({
+        instance: name,
+        findings: (await guarded.engine.inspect?.()) ?? [],
+      })),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled(this.#instances.map(async ({ guarded }) => guarded.engine[Symbol.asyncDispose]?.()));
+  }
+}
+
+function toServed<C extends Capability>(
+  instances: readonly Instance[],
+  lists: readonly (readonly ModelEntry[])[],
+): ServedModel<C>[] {
+  return instances
+    .flatMap(({ name, guarded }, index) =>
+      (lists[index] ?? []).map((entry) => ({
+        id: entry.discovered ? `${name}/${entry.id}` : entry.id,
+        engineId: entry.id,
+        entry,
+        instance: name,
+        engine: guarded.engine as Engines[C],
+      })),
+    )
+    .filter(({ id }) => id.length <= longestId); // longer with its instance's name than a request may name
+}
+
+/**
+ * Each id once. The instance that served it before goes on, else the first one does: a list that changes must not send
+ * requests elsewhere.
+ */
+function withoutRivals<C extends Capability>(
+  models: readonly ServedModel<C>[],
+  before: readonly ServedModel<C>[],
+): readonly ServedModel<C>[] {
+  const owners = new Map(before.map(({ id, instance }) => [id, instance]));
+  const chosen = new Map<string, ServedModel<C>>();
+  for (const model of models) {
+    const rival = chosen.get(model.id);
+    const isOwner = owners.get(model.id) === model.instance && rival?.instance !== model.instance;
+    if (rival === undefined || isOwner) chosen.set(model.id, model);
+  }
+  return models.filter((model) => chosen.get(model.id) === model);
+}
+
+/** What the engine says of the model; an engine that fails to is `engine-failed`. */
+export async function availabilityOf({ engine, engineId }: ServedModel): Promise<Availability> {
+  return engine.availability(engineId);
+}
+
+/** Each with its place in the settings, for messages. */
+function listInstances(instances: RegistryOptions['instances']): Listed[] {
+  return Object.entries(instances).flatMap(([name, settings]) =>
+    'use' in settings
+      ? [{ name, place: name, settings: settings }]
+      : settings.map((item, index) => ({
+          name,
+          place: `${name}[${String(index)}]`,
+          settings: item,
+        })),
+  );
+}
+
+interface Listed {
+  readonly name: string;
+  readonly place: string;
+  readonly settings: InstanceSettings;
+}
+
+interface Opened {
+  readonly instances: readonly Instance[];
+  /** What stops the start. */
+  readonly mistakes: readonly RegistryError[];
+  /** Of engines that could not be created, though their options are right: the others serve without them. */
+  readonly failures: readonly CreateFailure[];
+}
+
+interface CreateFailure {
+  readonly error: RegistryError;
+  readonly log: Logger;
+}
+
+/** The engines of an instance; those before a mistake are created all the same, for somebody has to end them. */
+async function openInstance(
+  { name, place, settings: { use, ...settings } }: Listed,
+  options: RegistryOptions,
+): Promise<Opened> {
+  const instances: Instance[] = [];
+  const failures: CreateFailure[] = [];
+  try {
+    for (const definition of await loadDefinitions(place, use, options)) {
+      await checkOptions(place, definition, settings);
+      const context = await explained(place, 'the service has no context for it', () => options.contextFor(name));
+      const { capability } = definition;
+      const { log } = context;
+      const make = (guarded: Guarded) => void instances.push({ name, capability, guarded, log });
+      const limits = { ...defaultLimits, ...options.limits };
+      const created = await create({ place, definition, settings, context, limits, mayFail: options.guard !== false });
+      if ('failure' in created) {
+        make(failedEngine(name, created.failure));
+        failures.push({ error: created.failure, log });
+        continue;
+      }
+      const { engine } = created;
+      const lacks = (what: string) => refusal(place, `the engine ${definition.name} has no function \`${what}\``);
+      if (!hasFunction(engine, 'models')) throw lacks('models');
+      const facts = { instance: name, capability, limits, log };
+      make(options.guard === false ? unguarded(engine) : guardEngine(engine, facts)); // now it has an owner who ends it
+      const missing = ['availability', verbs[capability]].find((method) => !hasFunction(engine, method));
+      if (missing !== undefined) throw lacks(missing);
+    }
+  } catch (error) {
+    const mistake =
+      error instanceof RegistryError ? error : refusal(place, `it cannot be opened: ${String(error)}`, error);
+    return { instances, mistakes: [mistake], failures };
+  }
+  return { instances, mistakes: [], failures };
+}
+
+const verbs = { transcription: 'transcribe', chat: 'complete', speech: 'synthesize' } as const;
+
+interface Creation {
+  readonly place: string;
+  readonly definition: EngineDefinition;
+  readonly settings: object;
+  readonly context: EngineContext;
+  readonly limits: GuardLimits;
+  /** Whether a failure that is not about the options is a result. */
+  readonly mayFail: boolean;
+}
+
+/** Throws a `RegistryError` for options that the engine refuses. */
+async function create({
+  place,
+  definition,
+  settings,
+  context,
+  limits,
+  mayFail,
+}: Creation): Promise<{ readonly engine: Engine } | { readonly failure: RegistryError }> {
+  const { log } = context;
+  const isLate = { now: false };
+  const creating = async () => {
+    const engine = await definition.create(settings, context);
+    if (isLate.now) await dispose(engine, limits.endMs, log);
+    return engine;
+  };
+  try {
+    return { engine: (await (mayFail ? within(limits.createMs, creating) : creating())) as Engine };
+  } catch (cause) {
+    isLate.now = true;
+    const err = readable(cause);
+    const what = `the engine ${definition.name} could not be created: ${err.message}`;
+    if (!mayFail || OptionsError.is(cause)) throw refusal(place, what, cause);
+    return { failure: refusal(place, what, err) };
+  }
+}
+
+/** `use:` is a built-in folder name, else a path relative to the settings file, else a package name. */
+async function loadDefinitions(name: string, use: string, options: RegistryOptions): Promise<EngineDefinition[]> {
+  const builtIns = await listBuiltIns(options.builtIns ?? builtInFolder);
+  const place = builtIns.get(use) ?? (await findModule(use, options.baseDir));
+  if (place === undefined) {
+    const names = `use one of ${[...builtIns.keys()].join(', ')}, a path such as ./my-engine.js, or the name of an installed package`;
+    const hint = isPath(use) ? `there is no file ${resolve(options.baseDir, use)}` : names;
+    throw new RegistryError(`engines.${name}.use: "${use}" is no engine; ${hint}`);
+  }
+  const module = await explained(
+    `${name}.use`,
+    `${place} cannot be loaded`,
+    async () => (await import(pathToFileURL(place).href)) as { default?: unknown },
+  );
+  const definitions: unknown[] = Array.isArray(module.default) ? module.default : [module.default];
+  if (definitions.length === 0) throw refusal(`${name}.use`, `${place} exports an empty list of engines`);
+  return definitions.map((definition) => checkDefinition(name, place, definition));
+}
+
+/** The folder listing is the catalogue: every folder with an index is an engine of that name. */
+async function listBuiltIns(folder: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const entry of (await readdir(folder, { withFileTypes: true })).sort((a, b) => a.name.localeCompare(b.name))) {
+    if (!entry.isDirectory() || entry.name === 'contract') continue;
+    const index = (await readdir(join(folder, entry.name))).find((file) => /^index\.[jt]s$/.test(file));
+    if (index) found.set(entry.name, join(folder, entry.name, index));
+  }
+  return found;
+}
+
+const isPath = (use: string) => use.startsWith('.') || isAbsolute(use);
+
+async function findModule(use: string, baseDir: string): Promise<string | undefined> {
+  if (!isPath(use)) return findPackage(use, join(baseDir, 'settings.js'));
+  const path = resolve(baseDir, use);
+  return (await isFile(path)) ? path : undefined;
+}
+
+/** The package's main module, as `import` finds it: `require.resolve` alone knows no package that is for `import` only. */
+async function findPackage(use: string, importer: string): Promise<string | undefined> {
+  try {
+    const manifest = findPackageJSON(use, importer) ?? '';
+    const { exports } = JSON.parse(await readFile(manifest, 'utf8')) as { exports?: unknown };
+    const main = /^(@[^/]+\/)?[^/]+$/.test(use) ? mainOf(exports) : undefined;
+    return main === undefined ? createRequire(importer).resolve(use) : join(dirname(manifest), main);
+  } catch {
+    return undefined; // not installed: the caller names what is
+  }
+}
+
+const importConditions = new Set(['.', 'node', 'module-sync', 'import', 'default']);
+
+/** Of `exports` in a package.json: the first target whose conditions all hold. */
+function mainOf(target: unknown): string | undefined {
+  if (typeof target === 'string') return target;
+  const branches = Object.entries(target ?? {}).filter(([condition]) => importConditions.has(condition));
+  return branches.map(([, branch]) => mainOf(branch)).find((found) => found !== undefined);
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}
+
+function checkDefinition(name: string, place: string, value: unknown): EngineDefinition {
+  const refuse = (what: string) => refusal(`${name}.use`, `${place} ${what}`);
+  if (typeof value !== 'object' || value === null) {
+    throw refuse('has no engine as its default export; export default defineEngine({...})');
+  }
+  const { contract, name: engineName, capability, options } = value as Partial<Record<keyof EngineDefinition, unknown>>;
+  if (contract !== 1)
+    throw refuse(`is written for version ${String(contract)} of the engine contract; this is version 1`);
+  if (typeof engineName !== 'string' || engineName === '') throw refuse('gives its engine no name');
+  if (!capabilities.includes(capability as Capability)) {
+    throw refuse(`has the capability "${String(capability)}"; ${theRightOnes(capabilities)}`);
+  }
+  if (typeof options !== 'object' || options === null)
+    throw refuse('has no `options`, the JSON Schema of its settings');
+  if (!('create' in value) || typeof value.create !== 'function') throw refuse('has no function `create`');
+  return value as EngineDefinition;
+}
+
+async function checkOptions(
+  name: string,
+  { name: engine, options }: EngineDefinition,
+  settings: object,
+): Promise<void> {
+  const validate = await explained(name, `the \`options\` of the engine ${engine} are no JSON Schema`, () =>
+    new Ajv2020(explainable).compile(options),
+  );
+  if (validate(settings)) return;
+  const lines = describeErrors(validate.errors ?? [], (pointer) => ({
+    where: `engines.${name}${pointer.replaceAll('/', '.')}`,
+    secret: /key|token|secret|password|headers/i.test(pointer),
+  }));
+  throw new RegistryError(lines.join('\n'));
+}
+
+async function listOf(name: string, engine: Engine): Promise<readonly ModelEntry[]> {
+  return explained(name, 'it cannot list its models', async () => {
+    const list: unknown = await engine.models();
+    if (!Array.isArray(list)) throw new TypeError('`models()` gives no list');
+    return list as readonly ModelEntry[];
+  });
+}
+
+/** A failure of someone else's code, with the place in the settings that brought it in. */
+async function explained<T>(place: string, what: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw refusal(place, `${what}: ${why}`, cause);
+  }
+}
+
+function refusal(place: string, what: string, cause?: unknown): RegistryError {
+  return new RegistryError(`engines.${place}: ${what}`, { cause });
+}
+
+function theRightOnes(names: readonly string[]): string {
+  return names.length > 0 ? `known are ${names.join(', ')}` : 'none is known';
+}

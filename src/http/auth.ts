@@ -1,0 +1,99 @@
+/** Who may call: bearer tokens, or in open mode whoever is on this machine and is no stranger's web page. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { isIP } from 'node:net';
+import { isLoopback } from '../../lib/loopback.ts';
+import { ProblemError } from '../contract/problems.ts';
+
+export interface AccessOptions {
+  readonly apiKeys: readonly string[];
+  readonly allowOpen: boolean;
+  readonly corsOrigins: readonly string[];
+  readonly publicUrl?: string | undefined;
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+export interface Access {
+  /**
+   * The name of the key that the request carries, `key-1` for the first; undefined in open mode, where everybody may.
+   * Throws `unauthorized` for a missing or unknown key.
+   */
+  authorize(headers: Headers): string | undefined;
+  /** In open mode: throws for a Host or an Origin that is not ours. */
+  admit(headers: Headers): void;
+  /** The CORS headers of an answer to this origin; none for one that is not listed. */
+  corsHeaders(origin: string | undefined): Record<string, string>;
+}
+
+export function createAccess({ apiKeys, allowOpen, corsOrigins, publicUrl }: AccessOptions): Access {
+  const digests = apiKeys.map(digest);
+  const ours = publicUrl === undefined ? undefined : new URL(publicUrl);
+  const isListed = (origin: string) => corsOrigins.includes('*') || corsOrigins.includes(origin);
+
+  function admitHost(host: string): void {
+    const name = hostName(host);
+    const known = name === ours?.hostname || isLoopback(name) || (allowOpen && isIP(unbracketed(name)) !== 0);
+    if (known) return;
+    const detail = `Without API keys the service answers only to loopback names and to PUBLIC_URL; this request asks for the host "${host}".`;
+    throw new ProblemError('host-not-allowed', detail);
+  }
+
+  function admitOrigin(origin: string, host: string): void {
+    if (isListed(origin) || origin === ours?.origin) return;
+    if (origin === `http://${host}` || origin === `https://${host}`) return;
+    throw new ProblemError(
+      'origin-not-allowed',
+      `Pages of ${origin} may not use this service: list it in CORS_ORIGINS.`,
+    );
+  }
+
+  return {
+    authorize({ authorization }) {
+      if (digests.length === 0) return undefined;
+      const token = /^bearer +(\S+) *$/i.exec(String(authorization ?? ''))?.[1];
+      // Every digest is compared, so that the time says nothing about which one came close.
+      const sent = token === undefined ? undefined : digest(token);
+      const matches = digests.map((known) => sent !== undefined && timingSafeEqual(known, sent));
+      const key = matches.indexOf(true);
+      if (key >= 0) return `key-${String(key + 1)}`;
+      const challenge =
+        token === undefined ? 'Bearer realm="parlance"' : 'Bearer realm="parlance", error="invalid_token"';
+      const detail =
+        token === undefined ? 'Send an API key as "Authorization: Bearer <key>".' : 'The API key is not known.';
+      throw new ProblemError('unauthorized', detail, { headers: { 'WWW-Authenticate': challenge } });
+    },
+    admit({ host = '', origin }) {
+      if (digests.length > 0) return;
+      admitHost(String(host));
+      if (origin !== undefined) admitOrigin(String(origin), String(host));
+    },
+    corsHeaders(origin) {
+      // A cache must not hand the answer to one origin to another.
+      const varies: Record<string, string> = corsOrigins.length > 0 ? { Vary: 'Origin' } : {};
+      if (origin === undefined || !isListed(origin)) return varies;
+      return {
+        ...varies,
+        'Access-Control-Allow-Origin': origin,
+        'Access-Control-Expose-Headers': 'Link, X-Request-Id, Retry-After, Accept-Ranges, Content-Range, ETag',
+      };
+    },
+  };
+}
+
+export const preflightHeaders = {
+  'Access-Control-Allow-Methods': 'GET, HEAD, POST',
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, Range, If-Range, Prefer',
+  'Access-Control-Max-Age': '7200',
+} as const;
+
+function digest(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+function hostName(host: string): string {
+  return host.replace(/:\d+$/, '').toLowerCase();
+}
+
+function unbracketed(name: string): string {
+  return name.replace(/^\[(.*)\]$/, '$1');
+}

@@ -1,0 +1,101 @@
+/** Bounds what JSON.parse may build: 38 MB of `{},{},...` become 800 MB of objects and block the event loop for seconds. */
+import { invalid } from '../contract/problems.ts';
+
+export interface StructureLimits {
+  /** Objects, arrays and commas together: one for each container and each value but the first. */
+  readonly tokens: number;
+  /** Levels of nesting. */
+  readonly depth: number;
+}
+
+const quote = 0x22;
+const comma = 0x2c;
+const openBracket = 0x5b;
+const backslash = 0x5c;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/** Bytes of a string after which Buffer.indexOf, 200 ns a call, is faster than a look at each byte. */
+const longString = 256;
+
+/**
+ * Takes the bytes of a body as they arrive. Throws `invalid-request` as soon as they exceed a limit. Whether they are
+ * valid JSON is for the parser to say. 38 MB take 5 ms (long strings) to 170 ms; 64 KB never more than 0.4 ms.
+ */
+export class StructureCheck {
+  readonly #limits: StructureLimits;
+  #tokens = 0;
+  #depth = 0;
+  #inString = false;
+  /** The last byte of the chunk before was a backslash that escapes the next byte. */
+  #escaped = false;
+
+  constructor(limits: StructureLimits) {
+    this.#limits = limits;
+  }
+
+  /** So far. */
+  get tokens(): number {
+    return this.#tokens;
+  }
+
+  add(chunk: Buffer): void {
+    let i = 0;
+    while (i < chunk.length) i = this.#inString ? this.#skipString(chunk, i) : this.#skipToString(chunk, i);
+  }
+
+  /** Returns the index behind the quote that opens the next string, or the chunk's end. */
+  #skipToString(chunk: Buffer, from: number): number {
+    for (let i = from; i < chunk.length; i++) {
+      const byte = chunk[i];
+      if (byte === quote) {
+        this.#inString = true;
+        return i + 1;
+      }
+      if (byte === comma) this.#count(0);
+      else if (byte === openBrace || byte === openBracket) this.#count(1);
+      else if (byte === closeBrace || byte === closeBracket) this.#depth -= 1;
+    }
+    return chunk.length;
+  }
+
+  /** Returns the index behind the quote that closes the string, or the chunk's end. */
+  #skipString(chunk: Buffer, from: number): number {
+    let i = this.#escaped ? from + 1 : from;
+    let far = i + longString;
+    this.#escaped = false;
+    while (i < chunk.length) {
+      const byte = chunk[i++];
+      if (byte === quote) {
+        this.#inString = false;
+        return i;
+      }
+      if (byte === backslash) {
+        this.#escaped = i === chunk.length;
+        i += 1;
+      } else if (i > far) {
+        i = nextQuote(chunk, i);
+        far = i + longString;
+      }
+    }
+    return i;
+  }
+
+  #count(levels: number): void {
+    const { tokens, depth } = this.#limits;
+    this.#tokens += 1;
+    this.#depth += levels;
+    if (this.#tokens > tokens)
+      throw invalid('body', '', `must not have more than ${String(tokens)} objects, arrays and commas`);
+    if (this.#depth > depth) throw invalid('body', '', `must not be nested more than ${String(depth)} levels deep`);
+  }
+}
+
+/** The next quote or the end, or the first of the backslashes right before it: they decide whether it is escaped. */
+function nextQuote(chunk: Buffer, from: number): number {
+  const found = chunk.indexOf(quote, from);
+  let i = found === -1 ? chunk.length : found;
+  while (i > from && chunk[i - 1] === backslash) i -= 1;
+  return i;
+}

@@ -1,0 +1,101 @@
+/** The listening socket and its end: requests in flight may finish, new ones may not start. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Logger } from '../../engines/contract/index.ts';
+import type { RequestListener } from './app.ts';
+import { holdsItsBody } from './body.ts';
+import { Connections } from './connections.ts';
+import { guard } from './safe-listener.ts';
+import { connectionLimit } from '../system/file-descriptors.ts';
+import { ProblemError } from '../contract/problems.ts';
+
+export interface ListeningServer {
+  /** As this machine reaches it, without a slash at the end. */
+  readonly url: string;
+  /** Stops accepting; resolves when every request has been answered. */
+  close(): Promise<void>;
+  /** Breaks what is still connected. */
+  readonly destroy: () => void;
+}
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly log: Logger;
+  readonly limits?: Partial<ConnectionLimits> | undefined;
+}
+
+export interface ConnectionLimits {
+  /** Connections at once. */
+  readonly connections: number;
+  /** Milliseconds for the head of a request. */
+  readonly headMs: number;
+  /** Milliseconds after which a reader that takes nothing of its answer is cut off. */
+  readonly stalledMs: number;
+}
+
+/** Longer than proxies keep their connections, so that none sends into one that just closes. */
+const keepAliveMs = 75_000;
+
+export async function listen(
+  listener: RequestListener,
+  { host, port, log, limits = {} }: ListenOptions,
+): Promise<ListeningServer> {
+  const { connections: limit = connectionLimit(), headMs = 30_000, stalledMs = 60_000 } = limits;
+  const server = createServer({
+    keepAliveTimeout: keepAliveMs,
+    headersTimeout: headMs,
+    connectionsCheckingInterval: Math.ceil(headMs / 30),
+    requestTimeout: 0, // bodies have their own deadline
+    requireHostHeader: false, // the app answers with a problem
+    noDelay: true,
+  });
+  const connections = new Connections(server, { log, limit, stalledMs });
+  const serve = (req: IncomingMessage, res: ServerResponse) => {
+    connections.begin(
+      res,
+      guard(log, () => listener(req, res)),
+    );
+  };
+  server.on('request', guard(log, serve));
+  server.on('checkExpectation', guard(log, serve)); // the app refuses it
+  const serveOnceAsked = (req: IncomingMessage, res: ServerResponse) => {
+    holdsItsBody(req);
+    serve(req, res);
+  };
+  server.on('checkContinue', guard(log, serveOnceAsked));
+  const refuseTunnel = (_req: IncomingMessage, socket: Duplex) => {
+    socket.on('error', (error) => log.debug({ err: error }, 'a connection broke')).resume();
+    connections.refuse(socket, { problem: noTunnel, facts: { method: 'CONNECT' } });
+  };
+  server.on('connect', guard(log, refuseTunnel));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  server.on('error', (error) => log.error({ err: error }, 'a connection could not be accepted'));
+  return {
+    url: urlOf(server, host),
+    close: () => close(server, connections),
+    destroy: () => connections.destroy(),
+  };
+}
+
+const noTunnel = new ProblemError('method-not-allowed', 'CONNECT is not supported; this is no proxy.', {
+  headers: { Allow: 'GET, HEAD, POST' },
+});
+
+function urlOf(server: Server, host: string): string {
+  const { port, family, address } = server.address() as AddressInfo;
+  const everywhere = address === '::' || address === '0.0.0.0';
+  const name = everywhere ? 'localhost' : family === 'IPv6' ? `[${address}]` : host;
+  return `http://${name}:${String(port)}`;
+}
+
+async function close(server: Server, connections: Connections): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.close((error) => (error ? reject(error) : resolve()));
+    connections.end();
+  });
+}

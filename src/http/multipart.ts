@@ -1,0 +1,186 @@
+/** The recording's way in: multipart to disk, under caps, with names that the server makes. */
+import { open } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { addAbortSignal, type Writable } from 'node:stream';
+import multer from '@koa/multer';
+import { MulterError } from 'multer';
+import type { Recording } from '../../engines/contract/index.ts';
+import { mediaTypes, sniff } from '../audio/sniff.ts';
+import type { DiskAccount } from '../system/disk-budget.ts';
+import type { AccountedDirectory } from '../system/workspace.ts';
+import { ProblemError, invalid } from '../contract/problems.ts';
+import { declaredLength, receive, type BodySource } from './body.ts';
+
+/** 25 MB, as the contract says: exactly so many bytes pass. */
+export const maxRecordingBytes = 26_214_400;
+
+/** What the multipart frame around the recording may add. */
+const frameBytes = 65_536;
+
+const limits = {
+  fileSize: maxRecordingBytes,
+  files: 1,
+  fields: 8,
+  parts: 9,
+  fieldSize: 4096,
+  fieldNameSize: 100,
+  headerPairs: 16,
+  fieldNestingDepth: 0,
+};
+
+export interface Form {
+  readonly file: Recording;
+  /** The text fields that are not empty. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Stores the recording in `directory`, whose owner removes it. Throws what the caller did wrong, and `storage-full`. */
+export async function readForm(source: BodySource, { path: directory, account }: AccountedDirectory): Promise<Form> {
+  if ((declaredLength(source.req) ?? 0) > maxRecordingBytes + frameBytes) throw tooLarge();
+  const { fields, files } = await receive(source, (signal) =>
+    Promise.race([parse(source, { directory, signal }), overflow(source.req, { account, signal })]),
+  );
+  const file = theRecording(fields, files);
+  return { file: await sniffed(file.path, file.size), fields: withoutEmpty(fields) };
+}
+
+interface Parsed {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly files: readonly { readonly fieldname: string; readonly path: string; readonly size: number }[];
+}
+
+interface Parsing {
+  readonly directory: string;
+  readonly signal: AbortSignal;
+}
+
+async function parse({ req, res }: BodySource, { directory, signal }: Parsing): Promise<Parsed> {
+  const storage = multer.diskStorage({
+    destination: (_req, _file, done) => done(null, directory),
+    filename: (_req, _file, done) => done(null, 'upload'),
+  });
+  // When the answer does not wait for the end of the body, neither does the file: it would stay open.
+  const streamHandler = (_req: IncomingMessage, parser: Writable) => {
+    addAbortSignal(signal, req.pipe(parser));
+  };
+  const options = { storage, limits, streamHandler };
+  // The wrapper asks for Koa's context but needs only these two.
+  const context = { req, res } as unknown as Parameters<ReturnType<typeof middleware>>[0];
+  const middleware = () => multer(options).any();
+  try {
+    await middleware()(context, () => Promise.resolve());
+  } catch (error) {
+    throw explain(error);
+  }
+  const parsed = req as IncomingMessage & { body?: Parsed['fields']; files?: Parsed['files'] };
+  return { fields: parsed.body ?? {}, files: parsed.files ?? [] };
+}
+
+interface Counting {
+  readonly account: DiskAccount;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Rejects as soon as no valid body can be that long (multer reports a limit only after the whole body), or the disk
+ * budget has no room for it.
+ */
+function overflow(req: IncomingMessage, { account, signal }: Counting): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  let bytes = 0;
+  req.on('data', (chunk: Buffer) => {
+    if (signal.aborted) return; // what still comes is not written
+    bytes += chunk.length;
+    try {
+      if (bytes > maxRecordingBytes + frameBytes) throw tooLarge();
+      account.take(chunk.length);
+    } catch (error) {
+      reject(error);
+    }
+  });
+  return promise;
+}
+
+function theRecording(fields: Parsed['fields'], files: Parsed['files']): Parsed['files'][number] {
+  const [file] = files;
+  if ('file' in fields) {
+    throw invalid('body', '/file', 'must be a file; it was sent as a text field (a file part has a filename)');
+  }
+  if (file?.fieldname === 'file') return file;
+  if (file)
+    throw invalid(
+      'body',
+      '/file',
+      `is missing; a file was sent in the field ${JSON.stringify(file.fieldname.slice(0, 40))}`,
+    );
+  throw invalid(
+    'body',
+    '/file',
+    'is missing; send the recording as multipart/form-data in the field "file", with a filename',
+  );
+}
+
+async function sniffed(path: string, bytes: number): Promise<Recording> {
+  if (bytes === 0)
+    throw new ProblemError('recording-empty', 'The recording has no bytes.', at('/file', 'must not be empty'));
+  await using handle = await open(path);
+  const found = await sniff(handle);
+  if (found.container !== undefined)
+    return { path, bytes, container: found.container, mediaType: mediaTypes[found.container] };
+  const accepted = `accepted are ${Object.keys(mediaTypes).join(', ')}`;
+  const detail = `The recording looks like ${found.detected}; ${accepted} (told by the content, not by name or type).`;
+  throw new ProblemError('recording-not-accepted', detail, at('/file', `is ${found.detected}; ${accepted}`));
+}
+
+/** A form cannot leave a field out as easily as JSON: an empty `model` or `language` counts as absent. */
+function withoutEmpty(fields: Parsed['fields']): Form['fields'] {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+}
+
+function explain(error: unknown): unknown {
+  if (error instanceof MulterError) return explainLimit(error);
+  const { code, message } = error as NodeJS.ErrnoException;
+  // busboy's parse errors have no code; those of the disk have one.
+  if (code !== undefined) return error;
+  const detail = `The multipart body cannot be read: ${message}.`;
+  return new ProblemError('malformed-body', detail, {
+    cause: error,
+    ...at('', 'must be well-formed multipart/form-data'),
+  });
+}
+
+function explainLimit({ code, field = '' }: MulterError): ProblemError {
+  const place =
+    field.length > 0 && field.length <= limits.fieldNameSize
+      ? `/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      : '';
+  switch (code) {
+    case 'LIMIT_FILE_SIZE':
+      return tooLarge();
+    case 'LIMIT_FILE_COUNT':
+    case 'LIMIT_UNEXPECTED_FILE':
+      return invalid('body', '/file', 'must be one file; several were sent');
+    case 'LIMIT_FIELD_VALUE':
+      return invalid('body', place, `must not have more than ${String(limits.fieldSize)} bytes`);
+    case 'LIMIT_FIELD_COUNT':
+    case 'LIMIT_PART_COUNT':
+      return invalid('body', '', `must not have more than ${String(limits.fields)} fields beside the recording`);
+    case 'LIMIT_FIELD_KEY':
+      return invalid('body', '', `must not have field names of more than ${String(limits.fieldNameSize)} bytes`);
+    default:
+      return invalid('body', place, 'must not be in a form: a field has a plain name, without brackets');
+  }
+}
+
+function tooLarge(): ProblemError {
+  const detail = `The recording is larger than 25 MB (${String(maxRecordingBytes)} bytes), the limit.`;
+  return new ProblemError(
+    'recording-too-large',
+    detail,
+    at('/file', `must not have more than ${String(maxRecordingBytes)} bytes`),
+  );
+}
+
+function at(pointer: string, detail: string) {
+  return { errors: [{ in: 'body' as const, pointer, detail }] };
+}

@@ -1,0 +1,32 @@
+/** Answers on a bare socket: for bytes that never became a request that the app could answer. */
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Logger } from '../../engines/contract/index.ts';
+import { problemAnswer, type ProblemError } from '../contract/problems.ts';
+
+/** Facts of the access log that only the server knows. */
+type Facts = Readonly<Record<string, unknown>>;
+
+/** Sends the problem and half-closes the socket; writes the access log's line. */
+export function answerOnSocket(
+  socket: Duplex,
+  error: ProblemError,
+  { log, facts }: { log: Logger; facts?: Facts | undefined },
+): void {
+  const id = randomUUID();
+  const { status, mediaType, headers, body } = problemAnswer(error, id);
+  const text = JSON.stringify(body);
+  const lines = {
+    'X-Request-Id': id,
+    'Content-Type': mediaType,
+    'Content-Length': Buffer.byteLength(text),
+    ...headers,
+    Date: new Date().toUTCString(),
+    Connection: 'close',
+  };
+  const head = Object.entries(lines).map(([name, value]) => `${name}: ${String(value)}\r\n`);
+  if (socket.writable)
+    socket.end(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${text}`);
+  log.info({ id, ...facts, status, ms: 0 }, 'request');
+}

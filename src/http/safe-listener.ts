@@ -1,0 +1,27 @@
+import type { Logger } from '../../engines/contract/index.ts';
+
+/** The listener, for emitters such as sockets: an exception goes to the log, where it would end the process. */
+export function guard<Args extends unknown[]>(log: Logger, listener: (...args: Args) => void): (...args: Args) => void {
+  return (...args) => {
+    try {
+      listener(...args);
+    } catch (error) {
+      log.error({ err: error }, 'a listener failed');
+    }
+  };
+}
+
+const connectionCodes = new Set([
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ERR_STREAM_WRITE_AFTER_END',
+  'ERR_STREAM_DESTROYED',
+]);
+
+/** Whether the error only says that the connection to the caller has ended. */
+export function isConnectionError(error: unknown): boolean {
+  return error instanceof Error && connectionCodes.has((error as NodeJS.ErrnoException).code ?? '');
+}

@@ -1,0 +1,220 @@
+/** Child processes: each has an owner (a signal and a deadline) that ends it, and the service's own end ends them all. */
+import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createInterface } from 'node:readline';
+import {
+  EngineError,
+  type ProgramCall,
+  type ProgramExit,
+  type RunningProgram,
+  type StreamingCall,
+} from '../../engines/contract/index.ts';
+import { isAtMachineLimit } from '../../lib/resource-limits.ts';
+
+export interface StartedProgram {
+  /** Whoever starts a program reads this to its end. */
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly exit: Promise<Omit<ProgramExit, 'stdout'>>;
+  readonly kill: () => void;
+}
+
+type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
+
+const running = new Set<Pick<ChildProcess, 'pid'>>();
+process.on('exit', () => running.forEach(killGroup));
+
+/** What a program inherits; never the service's keys. */
+const inherited = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LD_LIBRARY_PATH'] as const;
+
+const tailBytes = 65_536;
+
+/** Where a program of this name is on PATH, or the path itself when it is one that can be executed. */
+export function findProgram(name: string, searchPath = process.env.PATH ?? ''): string | undefined {
+  // A relative entry would find whatever lies in the working directory.
+  const folders = searchPath.split(delimiter).filter(isAbsolute);
+  const candidates = isAbsolute(name) ? [name] : folders.map((folder) => join(folder, name));
+  return candidates.find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false; // the next candidate may be there
+  }
+}
+
+/** Linux ends a program with its parent, even when that is killed outright, if it is started through setpriv. */
+const withParent = process.platform === 'linux' ? findProgram('setpriv', '/usr/bin:/bin') : undefined;
+
+/** The command line of a program that is to end with this process. */
+export function endingWithParent(path: string, args: readonly string[]): [string, ...string[]] {
+  return withParent === undefined ? [path, ...args] : [withParent, '--pdeathsig', 'KILL', '--', path, ...args];
+}
+
+/** Ends a child's process group with the child, with the service, and when the function that it answers is called. */
+export function adopt(child: ChildProcess): () => void {
+  running.add(child);
+  const end = () => {
+    if (running.delete(child)) killGroup(child);
+  };
+  child.once('exit', end).once('error', end);
+  return end;
+}
+
+/**
+ * Starts a program without a shell. Throws when there is none, `overloaded` when no file descriptors are left for it,
+ * and the signal's reason when it has been aborted already.
+ */
+export function startProgram(program: string, args: readonly string[], options: ProgramCall): StartedProgram {
+  const child = spawnProgram(program, args, options, 'ignore');
+  const { stdout, stderr } = child;
+  return { stdout, stderr, exit: watch(child, program, options), kill: () => killGroup(child) };
+}
+
+function spawnProgram(program: string, args: readonly string[], options: ProgramCall, stdin: 'ignore' | 'pipe'): Child {
+  options.signal.throwIfAborted();
+  const path = findProgram(program);
+  // setpriv would report it with an exit code that looks like the program's own.
+  if (path === undefined) throw new Error(`${program} could not be started: there is no such program`);
+  const [command, ...rest] = endingWithParent(path, args);
+  const child = spawn(command, rest, {
+    cwd: options.cwd,
+    env: { ...Object.fromEntries(inherited.map((name) => [name, process.env[name]])), ...options.env },
+    stdio: [stdin, 'pipe', 'pipe'],
+    detached: true, // a process group of its own, so that its children end with it
+  });
+  child.on('error', ignore); // comes later, and without a listener it would end the service
+  if (!hasPipes(child)) throw notStarted(program, outOfDescriptors());
+  running.add(child);
+  return child;
+}
+
+/** Out of file descriptors, `spawn` returns a child without pipes, and reports the error only later. */
+function hasPipes(child: ChildProcess): child is Child {
+  const { stdout, stderr } = child as { readonly stdout?: unknown; readonly stderr?: unknown };
+  return stdout !== undefined && stderr !== undefined;
+}
+
+function outOfDescriptors(): Error {
+  return Object.assign(new Error('spawn returned a child without pipes'), { code: 'EMFILE' });
+}
+
+function notStarted(program: string, cause: Error): Error {
+  const error = new Error(`${program} could not be started`, { cause });
+  if (!isAtMachineLimit(cause)) return error;
+  const message = 'The service cannot start another program now; try again later.';
+  return new EngineError('overloaded', message, { cause: error, retryAfter: 1 });
+}
+
+/** Runs a program to its end and keeps the last 64 KB of what it says. */
+export async function runProgram(program: string, args: readonly string[], options: ProgramCall): Promise<ProgramExit> {
+  const { stdout, stderr, exit } = startProgram(program, args, options);
+  const output = tail(stdout);
+  const { onLine } = options;
+  if (onLine) for (const input of [stdout, stderr]) createInterface({ input }).on('line', onLine);
+  return { ...(await exit), stdout: output() };
+}
+
+/** The `start` of an engine's context. Throws as `startProgram` does. */
+export function streamProgram(program: string, args: readonly string[], options: StreamingCall): RunningProgram {
+  const { input, signal } = options;
+  const child = spawnProgram(program, args, options, 'pipe');
+  const fail = (error: Error) => {
+    child.stdout.destroy(error);
+    killGroup(child);
+  };
+  // Of a program that ends before anybody reads, Node throws the output away, but for this listener.
+  child.stdout.on('error', ignore).on('readable', ignore);
+  child.once('exit', (_code, killedBy) => {
+    if (killedBy !== null) child.stdout.destroy(signal.aborted ? (signal.reason as Error) : endedBy(killedBy));
+  });
+  if (child.stdin) feed(child.stdin, input, fail);
+  const exit = watch(child, program, options).then((ended) => ({ ...ended, stdout: '' }));
+  exit.catch(ignore); // whoever reads the output to its end may not ask
+  return { output: readOutput(child, exit), exit };
+}
+
+/** A program that ends before it has read everything breaks the pipe; how it ended says more. */
+function feed(stdin: Writable, input: StreamingCall['input'], fail: (error: Error) => void): void {
+  const source = typeof input === 'string' ? [input] : reported(input, fail);
+  pipeline(source, stdin).catch(ignore);
+}
+
+async function* reported(input: AsyncIterable<Uint8Array>, fail: (error: Error) => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* input;
+  } catch (error) {
+    fail(error as Error);
+    throw error;
+  }
+}
+
+async function* readOutput(child: Child, exit: RunningProgram['exit']): AsyncGenerator<Uint8Array> {
+  let whole = false;
+  try {
+    yield* child.stdout as AsyncIterable<Buffer>;
+    whole = true;
+  } finally {
+    if (!whole) killGroup(child);
+  }
+  // The end of the pipe may be seen before the end of the program, and looks the same when that was killed.
+  const { signal } = await exit;
+  if (signal !== null) throw endedBy(signal);
+}
+
+function endedBy(signal: string): Error {
+  return new Error(`the program was ended by ${signal}`);
+}
+
+async function watch(child: Child, program: string, { signal, timeoutMs }: ProgramCall): StartedProgram['exit'] {
+  let timedOut = false;
+  const end = () => killGroup(child);
+  const deadline = setTimeout(() => {
+    timedOut = true;
+    end();
+  }, timeoutMs);
+  signal.addEventListener('abort', end, { once: true });
+  child.once('exit', end); // what it started ends with it
+  const stderr = tail(child.stderr);
+  try {
+    const exit = await new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
+      child.once('error', (cause) => reject(notStarted(program, cause)));
+      child.once('close', (code, killedBy) => resolve({ code, signal: killedBy }));
+    });
+    signal.throwIfAborted();
+    return { ...exit, timedOut, stderr: stderr() };
+  } finally {
+    clearTimeout(deadline);
+    signal.removeEventListener('abort', end);
+    running.delete(child);
+  }
+}
+
+function killGroup({ pid }: Pick<ChildProcess, 'pid'>): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    // ESRCH: the group is empty. EPERM: macOS says so of a group that has only unreaped members left.
+    if (!['ESRCH', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+function tail(stream: Readable): () => string {
+  let kept = Buffer.alloc(0);
+  stream.on('data', (chunk: Buffer) => {
+    kept = Buffer.concat([kept, chunk]).subarray(-tailBytes);
+  });
+  stream.on('error', ignore); // the pipe of a killed program; its exit tells
+  return () => kept.toString('utf8');
+}
+
+function ignore(): void {
+  // What is ignored with it is told by the program's exit, or by its output.
+}

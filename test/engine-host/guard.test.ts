@@ -1,0 +1,412 @@
+/** Engines that break the contract, in a whole service: each costs its own calls, never another engine's, nor the process. */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
+import { startChildService } from '../support/child-service.ts';
+import { createApi } from '../support/http.ts';
+import { runScript } from '../support/scripts.ts';
+import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+import { spokenWords } from '../../src/conformance/recordings.ts';
+import { readFile } from 'node:fs/promises';
+
+type Capability = 'transcription' | 'chat' | 'speech';
+
+/** An engine that works, but for what `members` say. */
+const engine = (capability: Capability, members = '', create = '') => `
+  const never = () => new Promise(() => {});
+  const ready = { available: true, code: 'ready', reason: 'Ready.' };
+  const good = {
+    models: async () => [{ id: 'bad-model', local: true }],
+    availability: async () => ready,
+    transcribe: async () => ({ text: 'alpha', language: null }),
+    async *complete() {
+      yield { type: 'step-started', step: 0 };
+      yield { type: 'content-delta', step: 0, delta: 'Hi' };
+      yield { type: 'completed', result: { content: 'Hi', finishReason: 'stop', reasoning: null, usage: null } };
+    },
+    synthesize: async () => ({ mediaType: 'audio/mpeg', audio: (async function* () { yield new Uint8Array([255, 251]); })() }),
+  };
+  export default {
+    contract: 1, name: 'bad', capability: '${capability}', options: { type: 'object', properties: {} },
+    create: ${create === '' ? '(_options, context) => Object.assign(Object.create(good), {' + members + '})' : create},
+  };`;
+
+const engineLimits = {
+  ...{ createMs: 200, firstModelsMs: 200, modelsMs: 50, availabilityMs: 50, standsMs: 0, retryMs: 0 },
+  ...{ chatIdleMs: 200, abortMs: 20, endMs: 50, inspectMs: 100 },
+};
+
+async function start(source: string, options: TestServiceOptions = {}): Promise<TestService> {
+  const service = await startTestService({
+    config: 'engines: { bad: { use: ./bad.mjs }, sandbox: { use: sandbox } }',
+    files: { 'bad.mjs': source },
+    engineLimits,
+    ...options,
+  });
+  onTestFinished(() => service[Symbol.asyncDispose]());
+  return service;
+}
+
+const paths = { transcription: '/transcribe/models', chat: '/models', speech: '/tts/models' } as const;
+const goodModels = { transcription: 'sandbox-transcribe', chat: 'sandbox-chat', speech: 'sandbox-speech' } as const;
+
+/** Calls the verb of the capability with a model. */
+async function call(service: TestService, capability: Capability, model: string): Promise<Response> {
+  if (capability === 'chat') return service.post('/chat', { model, messages: [{ role: 'user', content: 'Hello' }] });
+  if (capability === 'speech') return service.post('/tts', { model, text: 'Hello' });
+  const form = new FormData();
+  form.set('file', new File([await readFile(spokenWords)], 'words.wav'));
+  form.set('model', model);
+  return service.api('/transcribe', { method: 'POST', body: form });
+}
+
+interface Problem {
+  readonly code: string;
+  readonly detail: string;
+}
+
+async function expectOthersWork(service: TestService, capability: Capability): Promise<void> {
+  const listed = (await (await service.api(paths[capability])).json()) as { data: { id: string }[] };
+  expect(listed.data.map(({ id }) => id)).toContain(goodModels[capability]);
+  const answer = await call(service, capability, goodModels[capability]);
+  await answer.arrayBuffer();
+  expect(answer.status).toBe(200);
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  return (await response.json()) as Problem;
+}
+
+const hostile = `new Proxy({}, { get() { throw new Error('a trap'); }, has() { throw new Error('a trap'); }, getPrototypeOf() { throw new Error('a trap'); } })`;
+
+/** What a function that returns a promise may do wrong. */
+const faults = {
+  'throws at once': `() => { throw new TypeError('a private matter'); }`,
+  rejects: `async () => { throw new TypeError('a private matter'); }`,
+  'rejects with nothing': `() => Promise.reject(undefined)`,
+  'rejects with a Proxy': `async () => { throw ${hostile}; }`,
+  'never settles': `() => never()`,
+  'returns a thenable that throws': `() => ({ then() { throw new Error('a private matter'); } })`,
+  'returns nothing': `() => undefined`,
+  'returns a Proxy': `async () => ${hostile.replace('get() {', 'get(_target, key) { if (key === "then") return undefined;')}`,
+} as const;
+
+const capabilities = ['transcription', 'chat', 'speech'] as const;
+const everyFault = Object.keys(faults) as (keyof typeof faults)[];
+
+describe('models()', () => {
+  const lists = {
+    'returns an entry without an id': `async () => [{ local: true }]`,
+    'returns an entry that does not say where it works': `async () => [{ id: 'bad-model' }]`,
+    'returns an id that is too long': `async () => [{ id: 'x'.repeat(257), local: true }]`,
+    'returns a text': `async () => 'bad-model'`,
+    'returns a list without an end': `async () => new Proxy([], { get: (target, key) => (key === 'length' ? 1e9 : target[key]) })`,
+  };
+  const cases = [...everyFault.map((fault) => [fault, faults[fault]] as const), ...Object.entries(lists)];
+
+  it.each(cases)('that %s leaves the engine without entries, and the others serve', async (_what, models) => {
+    const service = await start(engine('chat', `models: ${models}`));
+    await expectOthersWork(service, 'chat');
+    expect(await problemOf(await call(service, 'chat', 'bad-model'))).toMatchObject({ code: 'unknown-model' });
+    const lines = service.log.filter(({ msg }) => msg.startsWith('the engine fails at models()'));
+    expect(lines).toMatchObject([{ level: 50, engine: 'bad' }]);
+  });
+
+  it('that fails later leaves the last list, is logged once, and says when it is back', async () => {
+    const source = engine(
+      'chat',
+      `models: async () => { if (globalThis.modelsFail) throw new Error('lost'); return good.models(); }`,
+    );
+    const state = globalThis as { modelsFail?: boolean };
+    onTestFinished(() => {
+      delete state.modelsFail;
+    });
+    const service = await start(source);
+    state.modelsFail = true;
+    for (let count = 0; count < 3; count++) expect((await call(service, 'chat', 'bad-model')).status).toBe(200);
+    const said = () => service.log.filter(({ engine: name }) => name === 'bad').map(({ msg }) => msg);
+    expect(said()).toEqual([expect.stringMatching(/^the engine fails at models\(\)/)]);
+    state.modelsFail = false;
+    expect((await call(service, 'chat', 'bad-model')).status).toBe(200);
+    expect(said().at(-1)).toBe('the engine no longer fails at models()');
+  });
+
+  it('that lists an id of another engine later takes none of its requests', async () => {
+    const state = globalThis as { takesOver?: boolean };
+    onTestFinished(() => {
+      delete state.takesOver;
+    });
+    const source = engine(
+      'chat',
+      `models: async () => [{ id: globalThis.takesOver ? 'sandbox-chat' : 'bad-model', local: false }]`,
+    );
+    const service = await start(source);
+    state.takesOver = true;
+    const answer = (await (await call(service, 'chat', 'sandbox-chat')).json()) as { content: string };
+    expect(answer.content).toBe('You said: Hello');
+    const { data } = (await (await service.api('/models')).json()) as { data: { id: string; engine: string }[] };
+    expect(data.filter(({ id }) => id === 'sandbox-chat')).toMatchObject([{ engine: 'sandbox' }]);
+    expect(service.log.filter(({ msg }) => msg.includes('its id is in use'))).toHaveLength(1);
+  });
+
+  it('that fails does not make a hosted model the default in place of a local one', async () => {
+    const source = engine('transcription', `models: ${faults.rejects}`);
+    const far = engine('transcription', `models: async () => [{ id: 'far', local: false }]`);
+    const service = await start(source, {
+      config: 'engines: { bad: { use: ./bad.mjs }, far: { use: ./far.mjs } }',
+      files: { 'bad.mjs': source, 'far.mjs': far },
+    });
+    expect(await (await service.api('/transcribe/models')).json()).toMatchObject({
+      data: [{ id: 'far' }],
+      default: null,
+    });
+  });
+});
+
+describe('availability()', () => {
+  const answers = {
+    'returns an unknown code': `async () => ({ available: true, code: 'fine', reason: '' })`,
+    'returns no reason': `async () => ({ available: true, code: 'ready' })`,
+    'returns a text for a boolean': `async () => ({ available: 'yes', code: 'ready', reason: '' })`,
+  };
+  const cases = [...everyFault.map((fault) => [fault, faults[fault]] as const), ...Object.entries(answers)];
+
+  it.each(cases)('that %s makes its own entry engine-failed', async (_what, availability) => {
+    const service = await start(engine('chat', `availability: ${availability}`));
+    await expectOthersWork(service, 'chat');
+    for (let count = 0; count < 2; count++) {
+      const { data } = (await (await service.api('/models')).json()) as { data: unknown[] };
+      expect(data[0]).toMatchObject({ id: 'bad-model', available: false, code: 'engine-failed' });
+      expect(JSON.stringify(data)).not.toContain('private');
+    }
+    expect(await problemOf(await call(service, 'chat', 'bad-model'))).toMatchObject({ code: 'engine-failed' });
+    expect(service.log.filter(({ msg }) => msg.startsWith('the engine fails at availability()'))).toHaveLength(1);
+  });
+
+  it('that fails after a good answer leaves that one for a while', async () => {
+    const state = globalThis as { fails?: boolean };
+    onTestFinished(() => {
+      delete state.fails;
+    });
+    const source = engine(
+      'chat',
+      `availability: async () => { if (globalThis.fails) throw new Error('lost'); return ready; }`,
+    );
+    const service = await start(source, { engineLimits: { ...engineLimits, standsMs: 600_000, retryMs: 600_000 } });
+    const codeOf = async () =>
+      ((await (await service.api('/models')).json()) as { data: { code: string }[] }).data[0]?.code;
+    expect(await codeOf()).toBe('ready');
+    state.fails = true;
+    expect([await codeOf(), await codeOf()]).toEqual(['ready', 'ready']);
+    expect((await call(service, 'chat', 'bad-model')).status).toBe(200);
+    expect(service.log.filter(({ msg }) => msg.startsWith('the engine fails at availability()'))).toHaveLength(1);
+  });
+
+  it('that says unknown-model is believed', async () => {
+    const error = `Object.assign(new Error('Gone.'), { code: 'unknown-model', [Symbol.for('parlance.engine-error')]: true })`;
+    const service = await start(engine('chat', `availability: async () => { throw ${error}; }`));
+    const { data } = (await (await service.api('/models')).json()) as { data: unknown[] };
+    expect(data[0]).toMatchObject({ available: false, code: 'unknown-model', reason: 'Gone.' });
+  });
+
+  it('that never answers does not keep a listing of many models waiting for each', async () => {
+    const models = `models: async () => Array.from({ length: 50 }, (_, at) => ({ id: 'bad-' + at, local: true }))`;
+    const service = await start(engine('chat', `${models}, availability: () => never()`));
+    const { data } = (await (await service.api('/models')).json()) as { data: { code: string }[] };
+    expect(data.filter(({ code }) => code === 'engine-failed')).toHaveLength(50);
+    expect(service.log.filter(({ msg }) => msg.startsWith('the engine fails at availability()'))).toHaveLength(1);
+  });
+});
+
+const verbs = { transcription: 'transcribe', chat: 'complete', speech: 'synthesize' } as const;
+
+describe.each(capabilities)('the verb of %s', (capability) => {
+  const verb = verbs[capability];
+  const cases = everyFault.filter((fault) => fault !== 'never settles');
+
+  it.each(cases)('that %s fails its own call with engine-failed, and the log has the cause', async (fault) => {
+    const service = await start(engine(capability, `${verb}: ${faults[fault]}`));
+    const answer = await call(service, capability, 'bad-model');
+    expect(answer.status).toBe(500);
+    const problem = await problemOf(answer);
+    expect(problem).toMatchObject({ code: 'engine-failed' });
+    expect(problem.detail).not.toContain('private');
+    const line = service.log.find(({ msg }) => msg === 'a request failed');
+    expect(line).toMatchObject({ code: 'engine-failed' });
+    if (fault === 'rejects' && capability !== 'chat') expect(JSON.stringify(line)).toContain('a private matter');
+    await expectOthersWork(service, capability);
+  });
+
+  it('that throws an EngineError of another package with an unknown code fails with engine-failed', async () => {
+    const error = `Object.assign(new Error('Gone.'), { code: 'gone-fishing', [Symbol.for('parlance.engine-error')]: true })`;
+    const service = await start(engine(capability, `${verb}: () => { throw ${error}; }`));
+    expect(await problemOf(await call(service, capability, 'bad-model'))).toMatchObject({ code: 'engine-failed' });
+  });
+
+  it('that throws an EngineError of another package fails with its code', async () => {
+    const error = `Object.assign(new Error('Too many.'), { code: 'overloaded', retryAfter: 7, [Symbol.for('parlance.engine-error')]: true })`;
+    const service = await start(engine(capability, `${verb}: () => { throw ${error}; }`));
+    const answer = await call(service, capability, 'bad-model');
+    expect(answer.headers.get('retry-after')).toBe('7');
+    expect(await problemOf(answer)).toMatchObject({ code: 'overloaded', detail: 'Too many.' });
+  });
+});
+
+describe('a transcript', () => {
+  it.each([
+    `{ language: null }`,
+    `{ text: 1, language: null }`,
+    `{ text: 'a' }`,
+    `{ text: 'a', language: null, durationMs: -1 }`,
+    `{ text: 'a', language: null, durationMs: NaN }`,
+    `'text'`,
+  ])('that is %s fails with engine-failed', async (transcript) => {
+    const service = await start(engine('transcription', `transcribe: async () => (${transcript})`));
+    expect(await problemOf(await call(service, 'transcription', 'bad-model'))).toMatchObject({ code: 'engine-failed' });
+  });
+
+  it('that never comes, from an engine that ignores its signal, is engine-timeout', async () => {
+    const service = await start(engine('transcription', `transcribe: () => never()`), {
+      env: { TRANSCRIBE_TIMEOUT: '1' },
+    });
+    const answer = await call(service, 'transcription', 'bad-model');
+    expect(answer.status).toBe(504);
+    expect(await problemOf(answer)).toMatchObject({ code: 'engine-timeout' });
+  });
+});
+
+describe('the events of a chat', () => {
+  const begin = `yield { type: 'step-started', step: 0 };`;
+  const runs = {
+    'is no object': `yield 'hello';`,
+    'has a delta that is no text': `${begin} yield { type: 'content-delta', step: 0, delta: 1 };`,
+    'has a result without content': `${begin} yield { type: 'completed', result: {} };`,
+    'has no result': begin,
+    'has another finish reason': `${begin} yield { type: 'completed', result: { content: '', finishReason: 'bored', reasoning: null, usage: null } };`,
+    'counts half tokens': `${begin} yield { type: 'completed', result: { content: '', finishReason: 'stop', reasoning: null, usage: { promptTokens: 0.5, completionTokens: 1, totalTokens: 1, reasoningTokens: 0 } } };`,
+    'is a Proxy': `yield ${hostile.replace('get() {', 'get(_target, key) { if (key === "then") return undefined;')};`,
+    'calls a tool without arguments': `${begin} yield { type: 'tool-started', step: 0, call: 0, name: 'x' };`,
+    throws: `${begin} throw new TypeError('a private matter');`,
+  };
+  it.each(Object.entries(runs))('of which one %s fail the run with engine-failed', async (_what, body) => {
+    const service = await start(engine('chat', `async *complete() { ${body} }`));
+    expect(await problemOf(await call(service, 'chat', 'bad-model'))).toMatchObject({ code: 'engine-failed' });
+    await expectOthersWork(service, 'chat');
+  });
+
+  it.each([
+    'complete: () => ({ [Symbol.asyncIterator]: () => ({ next: () => never() }) })',
+    `async *complete() { ${begin} await never(); }`,
+  ])('that do not come end the run with engine-timeout: %s', async (members) => {
+    const service = await start(engine('chat', members));
+    const answer = await call(service, 'chat', 'bad-model');
+    expect(answer.status).toBe(504);
+    expect(await problemOf(answer)).toMatchObject({ code: 'engine-timeout' });
+  });
+});
+
+describe('speech', () => {
+  const audioOf = (body: string) =>
+    `synthesize: async () => ({ mediaType: 'audio/mpeg', audio: (async function* () { ${body} })() })`;
+  it.each([
+    `synthesize: async () => ({ audio: [] })`,
+    `synthesize: async () => ({ mediaType: 'audio/mpeg' })`,
+    `synthesize: async () => ({ mediaType: 'audio/mpeg', audio: 'RIFF' })`,
+    `synthesize: async () => ({ mediaType: 'audio/mpeg', audio: { [Symbol.asyncIterator]: () => null } })`,
+    `synthesize: async () => ({ mediaType: 'audio/mpeg', audio: { [Symbol.asyncIterator]: () => ({ next: () => 1 }) } })`,
+    audioOf(`yield 'text';`),
+    audioOf(`throw new TypeError('a private matter');`),
+  ])('that is %s fails with engine-failed', async (members) => {
+    const service = await start(engine('speech', members));
+    expect(await problemOf(await call(service, 'speech', 'bad-model'))).toMatchObject({ code: 'engine-failed' });
+    await expectOthersWork(service, 'speech');
+  });
+});
+
+describe('create()', () => {
+  it.each([
+    ['throws at once', `() => { throw new Error('the socket is taken'); }`, 'the socket is taken'],
+    ['rejects', `async () => { throw new Error('the socket is taken'); }`, 'the socket is taken'],
+    ['throws a Proxy', `() => { throw ${hostile}; }`, 'it threw a value of type object'],
+    ['never settles', `() => never()`, 'no answer within 0.2 s'],
+  ])('that %s leaves the engine without entries, and the others serve', async (_what, create, says) => {
+    const service = await start(engine('chat', '', create));
+    await expectOthersWork(service, 'chat');
+    const line = service.log.find(({ msg }) => msg.startsWith('the engine could not be created'));
+    expect(line).toMatchObject({ level: 50, engine: 'bad', err: { message: says } });
+  });
+
+  it('that throws an OptionsError stops the start', async () => {
+    const source = engine(
+      'chat',
+      '',
+      `() => { throw Object.assign(new Error('a excludes b'), { [Symbol.for('parlance.options-error')]: true }); }`,
+    );
+    await expect(start(source)).rejects.toThrow('engines.bad: the engine bad could not be created: a excludes b');
+  });
+
+  it('that fails for the only engine stops the start', async () => {
+    const source = engine('chat', '', `() => { throw new Error('the socket is taken'); }`);
+    await expect(start(source, { config: 'engines: { bad: { use: ./bad.mjs } }' })).rejects.toThrow(
+      'the socket is taken',
+    );
+  });
+});
+
+it('an engine that never ends does not keep the service from ending', async () => {
+  const service = await start(engine('chat', `[Symbol.asyncDispose]: () => never()`));
+  await service.service.stop(0);
+  expect(service.log.map(({ msg }) => msg)).toContain('the engine did not end well');
+});
+
+it('a stream that fails says engine-failed in its last event', async () => {
+  const begin = `yield { type: 'step-started', step: 0 }; yield { type: 'content-delta', step: 0, delta: 'H' };`;
+  const service = await start(
+    engine('chat', `async *complete() { ${begin} throw new TypeError('a private matter'); }`),
+  );
+  const answer = await service.post('/chat/stream', {
+    model: 'bad-model',
+    messages: [{ role: 'user', content: 'Hello' }],
+  });
+  expect(await answer.text()).toMatch(/"type":"chat.failed".*"code":"engine-failed"/);
+});
+
+describe('a process', () => {
+  it('lives and serves with an engine whose availability() throws a TypeError', async () => {
+    const service = await startChildService({
+      config: 'engines: { bad: { use: ./bad.mjs }, sandbox: { use: sandbox } }',
+      files: { 'bad.mjs': engine('chat', `availability: ${faults.rejects}`) },
+    });
+    await expect.poll(() => service.said.stderr).toContain('sandbox-speech: works');
+    expect(service.said.stderr).toContain('the engine bad fails at availability(): a private matter');
+    expect(service.said.stderr).not.toContain('cannot start');
+    const { body } = await createApi(service.url).get('/api/v1/models');
+    expect(body).toMatchObject({ data: [{ id: 'bad-model', code: 'engine-failed' }, { id: 'sandbox-chat' }, {}] });
+  });
+
+  it('starts with an engine whose models() begin to reject while it starts', async () => {
+    const models = `models: async () => { if (context.asked) throw new Error('lost'); context.asked = true; return good.models(); }`;
+    const service = await startChildService({
+      config: 'engines: { bad: { use: ./bad.mjs }, sandbox: { use: sandbox } }',
+      files: { 'bad.mjs': engine('chat', models) },
+    });
+    await expect.poll(() => service.said.stderr).toContain('sandbox-speech: works');
+    expect(service.said.stderr).not.toContain('cannot start');
+    expect(service.said.stderr).toContain('the engine bad fails at models(): lost');
+  });
+
+  it('that is the doctor names what an engine fails at', async () => {
+    const cwd = await temporaryDirectory();
+    await writeFiles(cwd, {
+      'parlance.config.yaml':
+        'engines: { bad: { use: ./bad.mjs }, worse: { use: ./worse.mjs }, sandbox: { use: sandbox } }',
+      'bad.mjs': engine('chat', `models: ${faults.rejects}, inspect: ${faults.rejects}`),
+      'worse.mjs': engine('speech', '', `() => { throw new Error('the socket is taken'); }`),
+    });
+    const { code, stdout } = await runScript('src/bin/doctor.ts', [], { cwd, env: { DATA_DIR: `${cwd}/data` } });
+    expect(stdout).toMatch(/MISSING inspect\(\) +a private matter/);
+    expect(stdout).toContain('the engine bad fails at models(): a private matter');
+    expect(stdout).toMatch(/the engine worse fails at create\(\): .*the socket is taken/);
+    expect(stdout).toContain('Chat works with: sandbox-chat');
+    expect(code).toBe(0);
+  });
+});

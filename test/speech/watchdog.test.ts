@@ -1,0 +1,153 @@
+/** The deadlines of a synthesis, for engines that do not heed their signal, too. */
+import { describe, expect, test } from 'vitest';
+import { EngineError, type Speech } from '../../engines/contract/index.ts';
+import { supervise } from '../../src/speech/watchdog.ts';
+
+const never = <T>() => new Promise<T>(() => undefined);
+const bytes = new Uint8Array(10);
+const limits = { firstBytesMs: 50, silenceMs: 50 };
+const noCaller = new AbortController().signal;
+
+/** Speaks what it is given, then waits for ever. */
+function engine(...pieces: readonly Uint8Array[]) {
+  const seen: { signal?: AbortSignal; returned?: true } = {};
+  const synthesize = (signal: AbortSignal): Promise<Speech> => {
+    seen.signal = signal;
+    const left = [...pieces];
+    const audio: AsyncIterableIterator<Uint8Array> = {
+      [Symbol.asyncIterator]: () => audio,
+      next: () => {
+        const value = left.shift();
+        return value ? Promise.resolve({ done: false, value }) : never();
+      },
+      return: () => {
+        seen.returned = true;
+        return Promise.resolve({ done: true, value: undefined });
+      },
+    };
+    return Promise.resolve({ mediaType: 'audio/mpeg', audio });
+  };
+  return { synthesize, seen };
+}
+
+async function read({ audio }: Speech): Promise<number> {
+  let read = 0;
+  for await (const piece of audio) read += piece.length;
+  return read;
+}
+
+describe('a synthesis', () => {
+  test('that does not begin in time is engine-timeout, and the engine is ended', async () => {
+    const { synthesize, seen } = engine();
+    const speech = supervise(synthesize, { signal: noCaller }, limits);
+    await expect(speech).rejects.toMatchObject({ code: 'engine-timeout', message: /did not begin within 0.05 s/ });
+    expect(seen.signal?.aborted).toBe(true);
+  });
+
+  test('that does not resolve in time is engine-timeout', async () => {
+    const speech = supervise(() => never<Speech>(), { signal: noCaller }, limits);
+    await expect(speech).rejects.toMatchObject({ code: 'engine-timeout' });
+  });
+
+  test('has not begun with a piece of nothing', async () => {
+    const { synthesize } = engine(new Uint8Array(), bytes);
+    const { audio } = await supervise(synthesize, { signal: noCaller }, limits);
+    expect((await audio[Symbol.asyncIterator]().next()).value).toBe(bytes);
+  });
+
+  test('of nothing but empty pieces is engine-failed, not a clip without a sound', async () => {
+    async function* audio() {
+      yield await Promise.resolve(new Uint8Array());
+    }
+    const synthesize = () => Promise.resolve({ mediaType: 'audio/mpeg', audio: audio() });
+    await expect(supervise(synthesize, { signal: noCaller }, limits)).rejects.toMatchObject({ code: 'engine-failed' });
+  });
+
+  test('that had no place in time is overloaded, when its engine says so', async () => {
+    const full = new EngineError('overloaded', 'All places are taken.', { retryAfter: 7 });
+    const waitsInLine = (failure: Error) => (signal: AbortSignal) =>
+      new Promise<Speech>((_resolve, reject) => signal.addEventListener('abort', () => reject(failure)));
+    await expect(supervise(waitsInLine(full), { signal: noCaller }, limits)).rejects.toBe(full);
+    const speech = supervise(waitsInLine(new Error('another reason')), { signal: noCaller }, limits);
+    await expect(speech).rejects.toMatchObject({ code: 'engine-timeout' });
+  });
+
+  test('that falls silent is engine-timeout, and the engine is ended', async () => {
+    const { synthesize, seen } = engine(bytes, bytes);
+    const speech = await supervise(synthesize, { signal: noCaller }, limits);
+    await expect(read(speech)).rejects.toMatchObject({ code: 'engine-timeout', message: /did not go on/ });
+    expect(seen).toMatchObject({ signal: { aborted: true }, returned: true });
+  });
+
+  test('may wait for its reader for as long as that takes', async () => {
+    const source = async function* () {
+      for (let i = 0; i < 3; i++) yield Promise.resolve(bytes);
+    };
+    const speech = await supervise(
+      () => Promise.resolve({ mediaType: 'audio/mpeg', audio: source() }),
+      { signal: noCaller },
+      limits,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 2 * limits.firstBytesMs));
+    expect(await read(speech)).toBe(30);
+  });
+
+  test('ends in the middle of a piece when its reader leaves', async () => {
+    const { synthesize, seen } = engine(bytes);
+    const { audio } = await supervise(synthesize, { signal: noCaller }, { ...limits, silenceMs: 60_000 });
+    const reader = audio[Symbol.asyncIterator]();
+    await reader.next();
+    const pending = expect(reader.next()).rejects.toThrow('nobody listens');
+    await reader.return?.();
+    await pending;
+    expect(seen).toMatchObject({ signal: { aborted: true }, returned: true });
+    expect(await reader.next()).toMatchObject({ done: true });
+  });
+
+  test('is not ended by who waited only for its first bytes, once they are there', async () => {
+    const [waiting, caller] = [new AbortController(), new AbortController()];
+    const { synthesize, seen } = engine(bytes);
+    const { audio } = await supervise(synthesize, { signal: caller.signal, waiting: waiting.signal }, limits);
+    waiting.abort();
+    expect(seen.signal?.aborted).toBe(false);
+    caller.abort(new Error('gone'));
+    await expect(audio[Symbol.asyncIterator]().next()).rejects.toThrow('gone');
+    expect(seen.signal?.aborted).toBe(true);
+  });
+
+  test('is ended by who waits for its first bytes, until they are there', async () => {
+    const waiting = new AbortController();
+    const { synthesize, seen } = engine();
+    const speech = supervise(
+      synthesize,
+      { signal: noCaller, waiting: waiting.signal },
+      { ...limits, firstBytesMs: 60_000 },
+    );
+    waiting.abort(new Error('enough'));
+    await expect(speech).rejects.toThrow('enough');
+    expect(seen.signal?.aborted).toBe(true);
+  });
+
+  test('that an engine begins after its caller has left is closed', async () => {
+    const caller = new AbortController();
+    const begins = Promise.withResolvers<undefined>();
+    const { synthesize, seen } = engine(bytes);
+    const late = async (signal: AbortSignal) => {
+      await begins.promise;
+      return synthesize(signal);
+    };
+    const speech = supervise(late, { signal: caller.signal }, { ...limits, firstBytesMs: 60_000 });
+    caller.abort(new Error('gone'));
+    await expect(speech).rejects.toThrow('gone');
+    begins.resolve(undefined);
+    await expect.poll(() => seen.returned).toBe(true);
+  });
+
+  test('is not begun for a caller who has left already', async () => {
+    const { synthesize, seen } = engine(bytes);
+    await expect(supervise(synthesize, { signal: AbortSignal.abort(new Error('gone')) }, limits)).rejects.toThrow(
+      'gone',
+    );
+    expect(seen.signal).toBeUndefined();
+  });
+});
