@@ -94,7 +94,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
     async inspect() {
       const found = await synthesizer();
       const what = 'espeak-ng';
-      if (!found) return [{ what, ok: false, detail: help, mend: 'apt-get install espeak-ng' }];
+      if (!found) return [{ what, ok: false, detail: help, fix: 'apt-get install espeak-ng' }];
       const { length } = await voices();
       return [{ what, ok: length > 0, detail: `${length} voices, ${found.what}` }];
     },

@@ -104,15 +104,14 @@ const programHelp = `The program whisper-cli is not there: \`${setupCommand}\` b
 
 async function inspectProgram(program: string | undefined, context: EngineContext): Promise<Finding> {
   const what = 'whisper-cli';
-  if (program === undefined) return { what, ok: false, detail: 'not found', mend: setupCommand };
+  if (program === undefined) return { what, ok: false, detail: 'not found', fix: setupCommand };
   return { what, ok: true, detail: `${await versionOf(program, context)}, ${program}` };
 }
 
 async function inspectModel({ id, file, download, inspect }: Model): Promise<Finding> {
   const found = await inspect();
   const what = `model ${id}`;
-  if (!found.ok)
-    return { what, ok: false, detail: found.detail, ...(download !== undefined && { mend: setupCommand }) };
+  if (!found.ok) return { what, ok: false, detail: found.detail, ...(download !== undefined && { fix: setupCommand }) };
   const languages = found.multilingual ? 'multilingual' : 'English only';
   return { what, ok: true, detail: `${String(Math.round(found.bytes / 2 ** 20))} MiB, ${languages}, ${file}` };
 }

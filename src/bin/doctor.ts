@@ -38,9 +38,9 @@ try {
 
 function print(title: string, findings: readonly Finding[]): void {
   console.log(title);
-  for (const { what, ok, detail, mend } of findings) {
+  for (const { what, ok, detail, fix } of findings) {
     console.log(
-      `  ${ok ? 'ok     ' : 'MISSING'} ${what.padEnd(12)} ${detail}${mend === undefined ? '' : `\n          mend it with: ${mend}`}`,
+      `  ${ok ? 'ok     ' : 'MISSING'} ${what.padEnd(12)} ${detail}${fix === undefined ? '' : `\n          fix: ${fix}`}`,
     );
   }
 }
@@ -53,7 +53,7 @@ async function ffmpeg(settings: LoadedSettings): Promise<Finding> {
   const program = findFfmpeg(settings, process.env);
   if (program === undefined) {
     const detail = 'not found: recordings are decoded without it, all but AAC in mp4 (Safari)';
-    return { what: 'ffmpeg', ok: false, detail, mend: 'apt-get install ffmpeg' };
+    return { what: 'ffmpeg', ok: false, detail, fix: 'apt-get install ffmpeg' };
   }
   const deadlineMs = 5_000;
   const call = { signal: AbortSignal.timeout(deadlineMs), timeoutMs: deadlineMs, cwd: tmpdir() };

@@ -23,7 +23,7 @@ const commands: Readonly<Record<string, Command>> = {
     },
   },
   setup: { about: 'fetch and build what local transcription needs, then end', run: () => import('./setup.ts') },
-  doctor: { about: 'say what was found, what is missing, and what mends it', run: () => import('./doctor.ts') },
+  doctor: { about: 'say what was found, what is missing, and what fixes it', run: () => import('./doctor.ts') },
   'check-engine': {
     about: 'hold an engine against the engine contract: parlance check-engine ./my-engine.js',
     run: () => import('./check-engine.ts'),

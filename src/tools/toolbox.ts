@@ -30,7 +30,7 @@ export function createToolbox(
 ): Toolbox {
   let hadTooMany = false;
 
-  /** Once, until it is mended. */
+  /** Once, until it is fixed. */
   function warnOfTooMany(tools: number): void {
     const message = `some tools are not offered: ${mostTools} fit in all, name those to offer in the servers' \`tools\``;
     const hasTooMany = tools > mostTools;

@@ -24,7 +24,7 @@ async function examine(behaviour: Behaviour) {
   const lines = stdout.split('\n').map((line) => line.trim().replace(/ +/g, ' '));
   const found = (name: string) => {
     const line = lines.findIndex((text) => text.includes(`provider ${name}`));
-    return { said: lines[line]?.replace(baseUrl, 'URL'), mend: lines[line + 1] };
+    return { said: lines[line]?.replace(baseUrl, 'URL'), fix: lines[line + 1] };
   };
   const calls = provider.calls.map(({ method, path, headers }) => `${method} ${path} ${headers.authorization}`);
   return { code, calls, verdict: lines.findLast((line) => line !== ''), found };
@@ -42,8 +42,8 @@ test('one that answers is asked for its list of models, and for nothing else', a
 test('one that cannot be reached is missing, and transcribes nothing', async () => {
   const { code, verdict, found } = await examine(resets);
   const said = 'URL, with a key: The provider cannot be reached.';
-  const mend = 'mend it with: start it there, or name another one';
-  for (const name of names) expect(found(name)).toEqual({ said: `MISSING provider ${name} ${said}`, mend });
+  const fix = 'fix: start it there, or name another one';
+  for (const name of names) expect(found(name)).toEqual({ said: `MISSING provider ${name} ${said}`, fix });
   expect({ code, verdict }).toEqual({ code: 1, verdict: 'Nothing can transcribe.' });
 });
 

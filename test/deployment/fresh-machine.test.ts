@@ -310,15 +310,15 @@ describeWith(['whisper-cli', 'ffmpeg'], 'npm run doctor', (found) => {
       }),
     };`;
 
-  test('says what is missing and what mends it, with exit code 1, when nothing can transcribe', async () => {
+  test('says what is missing and what fixes it, with exit code 1, when nothing can transcribe', async () => {
     const options = { env: { PATH: await pathWith({}), ...secrets } };
     const doctor = await startProcess('src/bin/doctor.ts', options);
     expect(await doctor.exit).toEqual({ code: 1, signal: null });
     const { stdout, stderr } = doctor.said;
     expect(stderr).toBe('');
-    expect(stdout).toMatch(/MISSING ffmpeg .*\n +mend it with: apt-get install ffmpeg\n/);
-    expect(stdout).toMatch(/MISSING whisper-cli .*\n +mend it with: npm run setup\n/);
-    expect(stdout).toContain(`${modelPath(doctor)} does not exist\n          mend it with: npm run setup\n`);
+    expect(stdout).toMatch(/MISSING ffmpeg .*\n +fix: apt-get install ffmpeg\n/);
+    expect(stdout).toMatch(/MISSING whisper-cli .*\n +fix: npm run setup\n/);
+    expect(stdout).toContain(`${modelPath(doctor)} does not exist\n          fix: npm run setup\n`);
     expect(stdout).toMatch(/\nNothing can transcribe\.\n$/);
     expect(stdout).not.toContain('sk-');
   });

@@ -217,7 +217,7 @@ describe('the command', () => {
   it('tells people to type what works here', async () => {
     await writeFile(inside('bare.yaml'), '{}\n');
     const { stdout } = await ask({ PARLANCE_CONFIG: 'bare.yaml' }, 'doctor');
-    expect(stdout).toContain('mend it with: npx parlance setup\n');
+    expect(stdout).toContain('fix: npx parlance setup\n');
     expect(stdout).not.toContain('npm run');
   });
 

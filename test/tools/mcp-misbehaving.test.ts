@@ -291,7 +291,7 @@ describe('a list of tools', () => {
     expect(warnings(open)).toEqual(['11 have no name or no fit schema']);
   });
 
-  it('may have schemas that providers refuse: they are mended, or left out', async () => {
+  it('may have schemas that providers refuse: they are repaired, or left out', async () => {
     const open = await openConnected({
       odd: await scripted(`const properties = { a: { type: 'string' }, b: true };
       const schemas = {

@@ -32,8 +32,8 @@ export function describeProvider({ apiKey, baseUrl }: ProviderOptions, instance:
 
 export function describeFailure(finding: Finding, error: unknown): Finding {
   if (!EngineError.is(error)) throw error;
-  const mend = error.code === 'provider-unreachable' && { mend: 'start it there, or name another one' };
-  return { ...finding, ok: false, detail: `${finding.detail}: ${error.message}`, ...mend };
+  const fix = error.code === 'provider-unreachable' && { fix: 'start it there, or name another one' };
+  return { ...finding, ok: false, detail: `${finding.detail}: ${error.message}`, ...fix };
 }
 
 async function ask(provider: Provider): Promise<string> {

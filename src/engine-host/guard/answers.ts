@@ -130,9 +130,11 @@ export function isAmount(value: unknown): value is number {
 }
 
 export function checkFindings(value: unknown): readonly Finding[] {
-  return checkList<Finding>(value, [], '`inspect()`', ({ what, ok, detail, mend }) => {
+  return checkList<Finding>(value, [], '`inspect()`', (finding) => {
+    const { what, ok, detail, fix } = finding;
+    must(!('mend' in finding), ': `mend` is now called `fix`');
     must(typeof what === 'string' && typeof detail === 'string', ' has no `what` or no `detail`');
     must(typeof ok === 'boolean', '.ok is neither true nor false');
-    return { what, ok, detail, ...(typeof mend === 'string' && { mend }) };
+    return { what, ok, detail, ...(typeof fix === 'string' && { fix }) };
   });
 }

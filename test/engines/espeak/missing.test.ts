@@ -27,7 +27,7 @@ describe('without program and package', () => {
       [{ id: 'espeak', name: 'eSpeak NG', local: true, voices: [] }],
       { available: false, code: 'program-missing', reason },
       'model-unavailable',
-      [{ what: 'espeak-ng', ok: false, detail: reason, mend: 'apt-get install espeak-ng' }],
+      [{ what: 'espeak-ng', ok: false, detail: reason, fix: 'apt-get install espeak-ng' }],
     ]);
   });
 

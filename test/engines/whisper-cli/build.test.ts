@@ -90,7 +90,7 @@ test.for<[Programs, string]>([
   [{ npm: 'npm', tar: 'tar' }, 'want of: cmake, make, C compiler, C++ compiler (apt-get install cmake make g++)'],
   [{ ...machine, cmake: 'nothing' }, 'want of: cmake (apt-get install cmake)'],
   [{ cmake: 'cmake', make: 'node', cc: 'node', 'c++': 'node' }, 'want of: npm, tar (apt-get install npm tar)'],
-])('what is missing is named with the command that mends it: %j', async ([programs, message]) => {
+])('what is missing is named with the command that fixes it: %j', async ([programs, message]) => {
   const { build, dataDir } = await buildOn(programs);
   await expect(buildWhisperCli(build)).rejects.toThrow(message);
   expect(await readdir(dataDir, { recursive: true })).toEqual(['bin']);

@@ -1,0 +1,29 @@
+import type { Engine } from './engine.ts';
+
+export const speechFormats = ['mp3', 'wav', 'ogg', 'opus'] as const;
+export type SpeechFormat = (typeof speechFormats)[number];
+
+export interface SpeechCall {
+  readonly text: string;
+  readonly model: string;
+  readonly voice?: string;
+  readonly language?: string;
+  readonly format: SpeechFormat;
+}
+
+export interface Speech {
+  readonly mediaType: string;
+  readonly audio: AsyncIterable<Uint8Array>;
+}
+
+/** Sound as engines make it: mono, 16 bits. */
+export interface Pcm {
+  /** Samples per second, 8000 to 48000. */
+  readonly sampleRate: number;
+  readonly samples: AsyncIterable<Int16Array>;
+}
+
+export interface SpeechEngine extends Engine {
+  /** Resolves once the first bytes are there; failures after that are thrown by the iterator. */
+  synthesize(call: SpeechCall, { signal }: { signal: AbortSignal }): Promise<Speech>;
+}
