@@ -9,8 +9,8 @@ import {
   type Finding,
   type Tool,
 } from '../contract/index.ts';
+import { abortable } from '../../lib/abort.ts';
 import { runLoop } from '../lib/agent/loop.ts';
-import { endable } from '../lib/agent/endable.ts';
 import { describeFailure, describeProvider, inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
 import { askable } from './ask.ts';
@@ -70,7 +70,12 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
     models: () => catalogue.entries(),
     // eslint-disable-next-line @typescript-eslint/require-await -- an unknown model is to reject
     availability: async (id) => provider.availability(modelOf(id).id),
-    complete: (call, { signal, tools }) => endable((own) => run(call, tools, own), signal),
+    complete: (call, { signal, tools }) =>
+      abortable(
+        (own) => run(call, tools, own),
+        signal,
+        ({ type }) => type === 'completed',
+      ),
     inspect: async () => {
       const { instance } = context;
       if (discovery === undefined) return [await inspectProvider(options, instance, provider)];
