@@ -10,6 +10,7 @@ import {
   type Tool,
 } from '../contract/index.ts';
 import { abortable } from '../../lib/abort.ts';
+import { isLoopback } from '../../lib/loopback.ts';
 import { runLoop } from '../lib/agent/loop.ts';
 import { describeFailure, describeProvider, inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
@@ -23,8 +24,6 @@ import { responses } from './responses.ts';
 const defaultTimeout = 600;
 const defaultIdleTimeout = 120;
 const defaultMaxSteps = 8;
-
-const loopback = /^https?:\/\/(localhost|127\.|\[::1\])/;
 
 const dialects = { chat: chatCompletions, responses };
 
@@ -42,7 +41,7 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
   const provider = createProvider(options, context);
   const lists = discover && options.apiKey !== '';
   const discovery = lists
-    ? startDiscovery({ provider, filter, isHere: loopback.test(options.baseUrl), context })
+    ? startDiscovery({ provider, filter, isHere: isLoopback(new URL(options.baseUrl).hostname), context })
     : undefined;
   const catalogue = createCatalogue(options, discovery);
 

@@ -59,8 +59,8 @@ export async function buildWhisperCli(build: Build): Promise<string> {
   using timeout = startTimeout(deadlineMinutes * 60_000, late, build.signal);
   const { signal } = timeout;
   await using _lock = await acquireLock(`${program}.lock`, { signal, log: build.log });
-  if (await isExecutable(program)) return program;
-  const tools = await findToolchain(build.env.PATH);
+  if (isExecutable(program)) return program;
+  const tools = findToolchain(build.env.PATH);
   await using workshop = await openWorkshop(build, signal);
   build.progress(0);
   const source = await fetchSource(workshop, tools, build.source ?? whisperSource);
