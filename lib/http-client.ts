@@ -7,7 +7,8 @@
  */
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { loopback, proxiesOf, proxyMistakes, type Environment, type Proxies } from './proxies.ts';
+import { isLoopback } from './loopback.ts';
+import { proxiesOf, proxyMistakes, type Environment, type Proxies } from './proxies.ts';
 
 type Undici = typeof import('undici');
 
@@ -93,8 +94,9 @@ function createDispatcher(
     // A proxy that takes the connection and does not answer CONNECT counts as unreachable.
     clientFactory: (origin: URL, given: object) => new Pool(origin, { ...given, headersTimeout: connectMs }),
   });
+  // A model server on this machine works whatever proxy the company has.
   const isDirect = ({ protocol, hostname }: URL) =>
-    (protocol === 'https:' ? https : http) === undefined || loopback.test(hostname);
+    (protocol === 'https:' ? https : http) === undefined || isLoopback(hostname);
   const dispatcher = direct.compose(
     (dispatch) => (request, handler) =>
       isDirect(new URL(request.origin ?? '')) ? dispatch(request, handler) : proxied.dispatch(request, handler),

@@ -8,9 +8,6 @@ export interface Proxies {
   readonly noProxy: string;
 }
 
-/** Always direct: a model server on this machine works whatever proxy the company has. */
-export const loopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])\.?$/i;
-
 export function proxiesOf(env: Environment): Proxies {
   return {
     http: parseProxy(read(env, 'HTTP_PROXY').value),

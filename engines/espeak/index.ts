@@ -34,7 +34,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
   const { slots = 2 * context.cores, waiting = defaultWaiting } = options;
   const queue = context.queue({ slots, waiting });
   const catalogue = createCatalogue(context);
-  const synthesizer = remembered(() => findSynthesizer(options.program, context), context.now);
+  const synthesizer = remembered(() => Promise.resolve(findSynthesizer(options.program, context)), context.now);
   const listings = new WeakMap<readonly EspeakVoice[], readonly Voice[]>();
   const help = options.program === undefined ? generalHelp : `There is no program ${context.resolve(options.program)}.`;
 

@@ -3,7 +3,7 @@ import { createRequire, getCompileCacheDir } from 'node:module';
 import { dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EngineContext } from '../contract/index.ts';
-import { findProgram, isExecutable } from '../../lib/find-executable.ts';
+import { findExecutable, isExecutable } from '../../lib/find-executable.ts';
 
 export interface Synthesizer {
   /** For people. */
@@ -20,13 +20,10 @@ const packageName = '@echogarden/espeak-ng-emscripten';
 const script = fileURLToPath(new URL(`./wasm-program${extname(import.meta.url)}`, import.meta.url));
 
 /** The program that the settings name, else the one on PATH, else the package; undefined when there is none. */
-export async function findSynthesizer(
-  named: string | undefined,
-  context: EngineContext,
-): Promise<Synthesizer | undefined> {
+export function findSynthesizer(named: string | undefined, context: EngineContext): Synthesizer | undefined {
   const { env, resolve } = context;
-  if (named !== undefined) return (await isExecutable(resolve(named))) ? program(resolve(named)) : undefined;
-  const found = await findProgram(['espeak-ng'], env.PATH);
+  if (named !== undefined) return isExecutable(resolve(named)) ? program(resolve(named)) : undefined;
+  const found = findExecutable('espeak-ng', env.PATH ?? '');
   if (found !== undefined) return program(found);
   if (!isPackageThere()) return undefined;
   return { what: packageName, command: [process.execPath, script], env: compileCache() };

@@ -5,6 +5,7 @@ import {
   type Transcript,
   type TranscriptionCall,
 } from '../contract/index.ts';
+import { linkedSignal } from '../../lib/abort.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 import { readText } from '../lib/provider/transport.ts';
 import { readAnswer, type Heard } from './answer.ts';
@@ -47,16 +48,17 @@ interface Measurement extends AsyncDisposable {
 
 /** Disposing of it ends a measurement that nobody waits for any more. */
 function createMeasurement(recording: Recording, queue: JobQueue, signal: AbortSignal): Measurement {
-  const unneeded = new AbortController();
+  const work = linkedSignal(signal);
   let running: Promise<number | undefined> | undefined;
   return {
     start() {
-      running ??= measureDuration(recording, queue, AbortSignal.any([signal, unneeded.signal]));
+      running ??= measureDuration(recording, queue, work.signal);
       running.catch(() => undefined); // it may fail before somebody waits for it
       return running;
     },
     async [Symbol.asyncDispose]() {
-      unneeded.abort();
+      work[Symbol.dispose]();
+      work.abort(new Error('nobody waits for the duration'));
       await running?.catch(() => undefined);
     },
   };

@@ -1,6 +1,6 @@
 /** The provider's own list of models: asked for in the background, answered from memory. */
 import { EngineError, type EngineContext } from '../contract/index.ts';
-import { startDeadline } from '../../lib/deadline.ts';
+import { startTimeout } from '../../lib/abort.ts';
 import { objectsOf, parseObject, textOf } from '../../lib/json.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 import { readText } from '../lib/provider/transport.ts';
@@ -44,7 +44,7 @@ export function startDiscovery({ provider, filter, isHere, context }: DiscoveryO
 
   async function ask(): Promise<readonly string[]> {
     const late = () => new EngineError('provider-timeout', 'The provider did not list its models in time.');
-    using deadline = startDeadline(askMs, end.signal, late);
+    using deadline = startTimeout(askMs, late, end.signal);
     const request = { method: 'GET', path: '/models', retry: false } as const;
     const answer = await provider.send(request, deadline.signal);
     return readIds(await readText(answer, longestList, deadline.signal))

@@ -9,8 +9,9 @@ import {
   type Finding,
   type Tool,
 } from '../contract/index.ts';
+import { abortable } from '../../lib/abort.ts';
+import { isLoopback } from '../../lib/loopback.ts';
 import { runLoop } from '../lib/agent/loop.ts';
-import { endable } from '../lib/agent/endable.ts';
 import { describeFailure, describeProvider, inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
 import { askable } from './ask.ts';
@@ -23,8 +24,6 @@ import { responses } from './responses.ts';
 const defaultTimeout = 600;
 const defaultIdleTimeout = 120;
 const defaultMaxSteps = 8;
-
-const loopback = /^https?:\/\/(localhost|127\.|\[::1\])/;
 
 const dialects = { chat: chatCompletions, responses };
 
@@ -42,7 +41,7 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
   const provider = createProvider(options, context);
   const lists = discover && options.apiKey !== '';
   const discovery = lists
-    ? startDiscovery({ provider, filter, isHere: loopback.test(options.baseUrl), context })
+    ? startDiscovery({ provider, filter, isHere: isLoopback(new URL(options.baseUrl).hostname), context })
     : undefined;
   const catalogue = createCatalogue(options, discovery);
 
@@ -70,7 +69,12 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
     models: () => catalogue.entries(),
     // eslint-disable-next-line @typescript-eslint/require-await -- an unknown model is to reject
     availability: async (id) => provider.availability(modelOf(id).id),
-    complete: (call, { signal, tools }) => endable((own) => run(call, tools, own), signal),
+    complete: (call, { signal, tools }) =>
+      abortable(
+        (own) => run(call, tools, own),
+        signal,
+        ({ type }) => type === 'completed',
+      ),
     inspect: async () => {
       const { instance } = context;
       if (discovery === undefined) return [await inspectProvider(options, instance, provider)];

@@ -1,8 +1,7 @@
 /** A model that does what the last message says, in the loop in which real ones run. */
 import { EngineError, defineEngine, type ChatCall, type ChatEngine } from '../contract/index.ts';
 import { runLoop, type Answer, type Conversation, type Delta, type Round } from '../lib/agent/loop.ts';
-import { endable } from '../lib/agent/endable.ts';
-import { pause } from '../../lib/pause.ts';
+import { abortable, pause } from '../../lib/abort.ts';
 import { createCatalogue, optionsSchema } from './models.ts';
 import { readScript } from './script.ts';
 
@@ -26,11 +25,15 @@ function createChat(): ChatEngine {
   return {
     ...catalogue,
     complete: (call, { signal, tools }) =>
-      endable((own) => {
-        const pace = isSlow(call.model) ? { ms: slowMs, pauses: Infinity } : { ms: usualMs, pauses: mostPauses };
-        const conversation = converse(call, pace);
-        return runLoop({ conversation, tools, maxSteps }, own);
-      }, signal),
+      abortable(
+        (own) => {
+          const pace = isSlow(call.model) ? { ms: slowMs, pauses: Infinity } : { ms: usualMs, pauses: mostPauses };
+          const conversation = converse(call, pace);
+          return runLoop({ conversation, tools, maxSteps }, own);
+        },
+        signal,
+        ({ type }) => type === 'completed',
+      ),
   };
 }
 

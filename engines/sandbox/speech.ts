@@ -7,7 +7,7 @@ import {
   type SpeechCall,
   type SpeechEngine,
 } from '../contract/index.ts';
-import { pause } from '../../lib/pause.ts';
+import { pause } from '../../lib/abort.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
 import { createCatalogue, optionsSchema } from './models.ts';
 

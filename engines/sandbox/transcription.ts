@@ -1,7 +1,7 @@
 /** Decodes the recording like any local engine; what it then hears is one sentence, or silence. */
 import { createReadStream } from 'node:fs';
 import { EngineError, defineEngine, type EngineContext, type TranscriptionEngine } from '../contract/index.ts';
-import { pause } from '../../lib/pause.ts';
+import { pause } from '../../lib/abort.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
 import { createCatalogue, optionsSchema } from './models.ts';
 

@@ -2,13 +2,13 @@
 import { EngineError } from '../contract/index.ts';
 import { parseObject, textOf } from '../../lib/json.ts';
 import { readErrorText, readText, type HttpAnswer } from '../lib/provider/transport.ts';
-import type { Lifetime } from './lifetime.ts';
+import type { LinkedSignal } from '../../lib/abort.ts';
 
 /** In memory, as text: 24 MB of audio, which are 25 minutes of mp3 at 128 kbit/s, and 8 of WAV at 24 kHz. */
 const longestJson = 32 * 2 ** 20;
 
 export interface ReadOptions {
-  readonly lifetime: Lifetime;
+  readonly lifetime: LinkedSignal;
   /** Milliseconds that the body may pause while it is waited for. */
   readonly idleMs: number;
   /** Bytes of audio; what has more is no answer to its text. */

@@ -4,7 +4,7 @@ import type { Provider } from '../lib/provider/provider.ts';
 import { notAudio, readAudio } from './answer.ts';
 import type { Api, RemoteFormat } from './apis.ts';
 import { createByteReader, type ByteReader } from './byte-reader.ts';
-import type { Lifetime } from './lifetime.ts';
+import type { LinkedSignal } from '../../lib/abort.ts';
 import type { Model } from './models.ts';
 import { isMp3 } from './mp3.ts';
 import { explainRefusal } from './refusals.ts';
@@ -26,7 +26,7 @@ export interface Asking {
   readonly model: Model;
   readonly voice: string | undefined;
   readonly format: RemoteFormat;
-  readonly lifetime: Lifetime;
+  readonly lifetime: LinkedSignal;
 }
 
 /** The audio of the piece, once its first bytes are there. */

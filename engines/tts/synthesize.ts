@@ -1,11 +1,11 @@
 import type { EngineContext, Pcm, Speech, SpeechCall } from '../contract/index.ts';
+import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import { begin } from '../lib/begin.ts';
 import { splitSentences } from './sentences.ts';
 import { openAhead } from './ahead.ts';
 import { notAudio } from './answer.ts';
 import { askFor, type Way } from './ask.ts';
 import type { ByteReader } from './byte-reader.ts';
-import { startLifetime, type Lifetime } from './lifetime.ts';
 import type { Model } from './models.ts';
 import { framesOf } from './mp3.ts';
 import { planFor, type Plan } from './plan.ts';
@@ -23,13 +23,18 @@ export async function synthesize(call: SpeechCall, model: Model, tools: Tools, s
   const { formats } = tools.context;
   const plan = planFor(call.format, { pieces: pieces.length, remote: model.formats, encodable: formats });
   const voice = model.voiceFor(call);
-  const lifetime = startLifetime(signal);
+  signal.throwIfAborted();
+  const lifetime = linkedSignal(signal);
+  const end = () => {
+    lifetime[Symbol.dispose]();
+    lifetime.abort(new Error('the synthesis is over'));
+  };
   try {
     const ask: Ask = (text) => askFor(text, { call, model, voice, format: plan.fetched, lifetime }, tools);
     const speech = await speechOf[plan.way](pieces, ask, { call, model, lifetime, context: tools.context });
-    return await begin(speech, { end: () => lifetime[Symbol.dispose](), empty: () => notAudio('nothing') });
+    return await begin(speech, { end, empty: () => notAudio('nothing') });
   } catch (error) {
-    lifetime[Symbol.dispose]();
+    end();
     throw error;
   }
 }
@@ -37,7 +42,7 @@ export async function synthesize(call: SpeechCall, model: Model, tools: Tools, s
 interface Making {
   readonly call: SpeechCall;
   readonly model: Model;
-  readonly lifetime: Lifetime;
+  readonly lifetime: LinkedSignal;
   readonly context: Tools['context'];
 }
 

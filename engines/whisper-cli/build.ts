@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { chmod, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { EngineContext, Logger, ProgramExit } from '../contract/index.ts';
+import { startTimeout } from '../../lib/abort.ts';
 import { isExecutable } from '../../lib/find-executable.ts';
 import { acquireLock } from './lock.ts';
 import { findToolchain, toolEnvironment, type Toolchain } from './toolchain.ts';
@@ -54,11 +55,12 @@ export function builtProgramPath(dataDir: string): string {
  */
 export async function buildWhisperCli(build: Build): Promise<string> {
   const program = builtProgramPath(build.dataDir);
-  using deadline = startDeadline();
-  const signal = AbortSignal.any([build.signal, deadline.signal]);
+  const late = () => new Error(`building whisper-cli took more than ${deadlineMinutes} minutes`);
+  using timeout = startTimeout(deadlineMinutes * 60_000, late, build.signal);
+  const { signal } = timeout;
   await using _lock = await acquireLock(`${program}.lock`, { signal, log: build.log });
-  if (await isExecutable(program)) return program;
-  const tools = await findToolchain(build.env.PATH);
+  if (isExecutable(program)) return program;
+  const tools = findToolchain(build.env.PATH);
   await using workshop = await openWorkshop(build, signal);
   build.progress(0);
   const source = await fetchSource(workshop, tools, build.source ?? whisperSource);
@@ -67,14 +69,6 @@ export async function buildWhisperCli(build: Build): Promise<string> {
   await workshop.run(compiled, ['--help']);
   await install(compiled, program);
   return program;
-}
-
-function startDeadline(): { readonly signal: AbortSignal } & Disposable {
-  const controller = new AbortController();
-  const timer = setTimeout(() => {
-    controller.abort(new Error(`building whisper-cli took more than ${deadlineMinutes} minutes`));
-  }, deadlineMinutes * 60_000);
-  return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
 const workshopPrefix = 'whisper-build-';

@@ -4,7 +4,7 @@ import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Logger } from '../contract/index.ts';
 import { acquireLock } from './lock.ts';
-import { pause } from '../../lib/pause.ts';
+import { pause } from '../../lib/abort.ts';
 import { BrokenTransfer, requestTransfer, ResumeRefused, type Transfer } from './transfer.ts';
 
 const MiB = 2 ** 20;

@@ -46,7 +46,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     if (!file.ok && model.download === undefined) return unavailable('model-file-missing', `${file.detail}.`);
     if (model.vad !== undefined && !existsSync(model.vad))
       return unavailable('model-file-missing', `${model.vad} does not exist.`);
-    const hasProgram = (await program()) !== undefined;
+    const hasProgram = program() !== undefined;
     if (file.ok && hasProgram) return queue.full ? busy : ready;
     if (preparation.underWay !== undefined)
       return unavailable('preparing', `Being prepared (${preparation.underWay}).`);
@@ -71,7 +71,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     availability: async (id) => availability(modelOf(id)),
     async transcribe({ recording, model: id, language }, { signal }) {
       const model = modelOf(id);
-      const [found, file] = [await program(), await model.inspect()];
+      const [found, file] = [program(), await model.inspect()];
       if (found === undefined || !file.ok)
         throw new EngineError('model-unavailable', (await availability(model)).reason);
       const spoken = languageFor(language ?? model.language, file.multilingual, id);
@@ -83,14 +83,11 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
         models.map(async ({ download, inspect }) => ((await inspect()).ok ? undefined : download)),
       );
       const missing = new Set(files.filter((name) => name !== undefined));
-      const needProgram = (await program()) === undefined;
+      const needProgram = program() === undefined;
       if (!needProgram && missing.size === 0) return;
       await preparation.run({ needProgram, models: [...missing], mirror: options.mirror }, call);
     },
-    inspect: async () => [
-      await inspectProgram(await program(), context),
-      ...(await Promise.all(models.map(inspectModel))),
-    ],
+    inspect: async () => [await inspectProgram(program(), context), ...(await Promise.all(models.map(inspectModel)))],
   };
 }
 

@@ -3,7 +3,7 @@ import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import type { Logger } from '../contract/index.ts';
-import { pause } from '../../lib/pause.ts';
+import { pause } from '../../lib/abort.ts';
 
 const pollMs = 200;
 

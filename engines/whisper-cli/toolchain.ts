@@ -1,4 +1,4 @@
-import { findProgram } from '../../lib/find-executable.ts';
+import { findExecutable } from '../../lib/find-executable.ts';
 
 /** What a build needs on the PATH: any of these programs, and the Debian package that has one. */
 const needs = {
@@ -13,12 +13,12 @@ const needs = {
 /** The path of each. */
 export type Toolchain = Readonly<Record<keyof typeof needs, string>>;
 
-/** Rejects with an error that names all that is missing and the command that installs it. */
-export async function findToolchain(path: string | undefined): Promise<Toolchain> {
+/** Throws an error that names all that is missing and the command that installs it. */
+export function findToolchain(path: string | undefined): Toolchain {
   const found: Partial<Record<string, string>> = {};
   const missing = new Map<string, string>();
   for (const [what, { programs, debianPackage }] of Object.entries(needs)) {
-    const program = await findProgram(programs, path);
+    const program = programs.map((name) => findExecutable(name, path ?? '')).find((found) => found !== undefined);
     if (program === undefined) missing.set(what, debianPackage);
     else found[what] = program;
   }

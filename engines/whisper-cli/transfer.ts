@@ -1,3 +1,5 @@
+import { linkedSignal } from '../../lib/abort.ts';
+
 /** A transfer that broke off or was turned away, and that may work when it is tried again. */
 export class BrokenTransfer extends Error {
   override readonly name = 'BrokenTransfer';
@@ -39,16 +41,17 @@ export interface Transfer extends Disposable {
 
 /** Asks for a file, or for the rest of it. Rejects with a `BrokenTransfer`, a final error or the signal's reason. */
 export async function requestTransfer(request: TransferRequest): Promise<Transfer> {
-  const connection = new AbortController();
+  const connection = linkedSignal(request.signal);
   const idle = setTimeout(() => {
     connection.abort(new BrokenTransfer(`no byte came for ${request.idleMs / 1000} s`));
   }, request.idleMs);
   const close = () => {
     clearTimeout(idle);
-    connection.abort();
+    connection[Symbol.dispose]();
+    connection.abort(new Error('the transfer is over'));
   };
   try {
-    const response = await send(request, AbortSignal.any([request.signal, connection.signal]));
+    const response = await send(request, connection.signal);
     const start = startOf(response, request);
     const length = lengthOf(response);
     const total = length === undefined ? undefined : start + length;

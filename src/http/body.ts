@@ -1,6 +1,6 @@
 /** What reading any body needs: permission to send it, a deadline, and an end when the caller leaves. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { follow, unlessAborted } from '../../lib/abort.ts';
+import { linkedSignal } from '../../lib/abort.ts';
 import type { Arrivals } from './body-pace.ts';
 
 /** A request and how its body may be read. */
@@ -33,14 +33,13 @@ export async function receive<T>(
 ): Promise<T> {
   signal.throwIfAborted();
   if (waiting.delete(req)) res.writeContinue();
-  const over = new AbortController();
-  const unfollow = follow(signal, over);
+  const over = linkedSignal(signal);
   const unwatch = arrivals.watch(req, { timeoutMs, late: (problem) => over.abort(problem) });
   try {
-    return await unlessAborted(read(over.signal), over.signal);
+    return await over.race(read(over.signal));
   } finally {
     unwatch();
-    unfollow();
+    over[Symbol.dispose]();
     over.abort(ended);
   }
 }

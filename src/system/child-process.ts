@@ -1,7 +1,5 @@
 /** Child processes: each has an owner (a signal and a deadline) that ends it, and the service's own end ends them all. */
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createInterface } from 'node:readline';
@@ -12,6 +10,7 @@ import {
   type RunningProgram,
   type StreamingCall,
 } from '../../engines/contract/index.ts';
+import { findExecutable } from '../../lib/find-executable.ts';
 import { isAtMachineLimit } from '../../lib/resource-limits.ts';
 
 export interface StartedProgram {
@@ -32,25 +31,8 @@ const inherited = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LD_LIBRARY_PATH'] as const
 
 const tailBytes = 65_536;
 
-/** Where a program of this name is on PATH, or the path itself when it is one that can be executed. */
-export function findProgram(name: string, searchPath = process.env.PATH ?? ''): string | undefined {
-  // A relative entry would find whatever lies in the working directory.
-  const folders = searchPath.split(delimiter).filter(isAbsolute);
-  const candidates = isAbsolute(name) ? [name] : folders.map((folder) => join(folder, name));
-  return candidates.find(isProgram);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false; // the next candidate may be there
-  }
-}
-
 /** Linux ends a program with its parent, even when that is killed outright, if it is started through setpriv. */
-const withParent = process.platform === 'linux' ? findProgram('setpriv', '/usr/bin:/bin') : undefined;
+const withParent = process.platform === 'linux' ? findExecutable('setpriv', '/usr/bin:/bin') : undefined;
 
 /** The command line of a program that is to end with this process. */
 export function endingWithParent(path: string, args: readonly string[]): [string, ...string[]] {
@@ -79,7 +61,7 @@ export function startProgram(program: string, args: readonly string[], options: 
 
 function spawnProgram(program: string, args: readonly string[], options: ProgramCall, stdin: 'ignore' | 'pipe'): Child {
   options.signal.throwIfAborted();
-  const path = findProgram(program);
+  const path = findExecutable(program);
   // setpriv would report it with an exit code that looks like the program's own.
   if (path === undefined) throw new Error(`${program} could not be started: there is no such program`);
   const [command, ...rest] = endingWithParent(path, args);

@@ -3,7 +3,8 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ProgramCall, ProgramExit } from '../../engines/contract/index.ts';
-import { findProgram, runProgram, startProgram } from '../../src/system/child-process.ts';
+import { findExecutable } from '../../lib/find-executable.ts';
+import { runProgram, startProgram } from '../../src/system/child-process.ts';
 import { processes } from '../support/proc.ts';
 import { processesWith, startNode, until } from '../support/processes.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
@@ -259,7 +260,7 @@ describe('when the service ends, its programs end:', () => {
   });
 });
 
-describe('findProgram', () => {
+describe('findExecutable', () => {
   const program = async (path: string) => {
     await mkdir(resolve(cwd, path, '..'), { recursive: true });
     await writeFile(join(cwd, path), '#!/bin/sh\n');
@@ -273,14 +274,14 @@ describe('findProgram', () => {
     await writeFile(join(cwd, 'b/tool'), 'may not be run');
     const first = await program('c/tool');
     await program('d/tool');
-    expect(findProgram('tool', ['a', 'b', 'c', 'd'].map((name) => join(cwd, name)).join(':'))).toBe(first);
+    expect(findExecutable('tool', ['a', 'b', 'c', 'd'].map((name) => join(cwd, name)).join(':'))).toBe(first);
   });
 
   it('takes an absolute path as it stands, when it can be run', async () => {
     const path = await program('c/tool');
-    expect(findProgram(path, '')).toBe(path);
-    expect(findProgram(join(cwd, 'c'), '')).toBeUndefined();
-    expect(findProgram(join(cwd, 'c/other'), '')).toBeUndefined();
+    expect(findExecutable(path, '')).toBe(path);
+    expect(findExecutable(join(cwd, 'c'), '')).toBeUndefined();
+    expect(findExecutable(join(cwd, 'c/other'), '')).toBeUndefined();
   });
 
   it('never takes what lies in the working directory', async () => {
@@ -289,7 +290,7 @@ describe('findProgram', () => {
     try {
       process.chdir(cwd);
       for (const searchPath of ['', ':', '.', 'bin:.:', '/nowhere:'])
-        expect(findProgram('tool', searchPath)).toBeUndefined();
+        expect(findExecutable('tool', searchPath)).toBeUndefined();
     } finally {
       process.chdir(before);
     }

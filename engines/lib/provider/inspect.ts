@@ -1,6 +1,6 @@
 /** What `npm run doctor` says of a provider: it is asked for its list of models, which costs nothing. */
 import { EngineError, type Finding } from '../../contract/index.ts';
-import { startDeadline } from '../../../lib/deadline.ts';
+import { startTimeout } from '../../../lib/abort.ts';
 import type { ProviderOptions } from './options.ts';
 import type { Provider } from './provider.ts';
 
@@ -38,7 +38,7 @@ export function describeFailure(finding: Finding, error: unknown): Finding {
 
 async function ask(provider: Provider): Promise<string> {
   const late = () => new EngineError('provider-timeout', 'The provider did not list its models in time.');
-  using deadline = startDeadline(askMs, new AbortController().signal, late);
+  using deadline = startTimeout(askMs, late);
   let refusedWith = 0;
   const explain = ({ status }: { status: number }) => ((refusedWith = status), undefined);
   const request = { method: 'GET', path: '/models', retry: false, explain } as const;

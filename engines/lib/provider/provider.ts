@@ -2,7 +2,7 @@
 import { EngineError, type Availability, type EngineContext } from '../../contract/index.ts';
 import { failureOf, readRefusal, readRetryAfter, type Refusal } from './failures.ts';
 import { createHealth } from './health.ts';
-import { pause } from '../../../lib/pause.ts';
+import { pause } from '../../../lib/abort.ts';
 import type { ProviderOptions } from './options.ts';
 import { createRedactor } from './redact.ts';
 import { createTransport, mayPass, readErrorText, type HttpAnswer, type HttpBody } from './transport.ts';

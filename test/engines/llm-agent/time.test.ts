@@ -184,7 +184,7 @@ describe('while tools run', () => {
     });
     const { events } = await startAgent(calls({ name: 'slow', args: '{}' }));
     for await (const { type } of await events({ tools: [slow] })) if (type === 'tool-started') break;
-    expect(await heeded.promise).toMatchObject({ message: 'the reader of the events has left' });
+    expect(await heeded.promise).toMatchObject({ message: 'the reader has left' });
   });
 });
 
