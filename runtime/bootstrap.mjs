@@ -87,8 +87,8 @@ function isNewEnough() {
   return major > neededMajor || (major === neededMajor && minor >= neededMinor);
 }
 
-/** The PATH's own is used where it is new enough; otherwise, or once it runs in here, the one of runtime/. */
-const usesOwn = process.execPath.startsWith(home) || !isNewEnough();
+/** The PATH's is used where it is new enough; otherwise, or where this already runs on it, the one of runtime/. */
+const usesOwn = process.execPath.startsWith(`${home}runtime/`) || !isNewEnough();
 
 const name = `node-${process.platform}-${process.arch}`;
 const path = `node_modules/${name}`;
@@ -97,23 +97,26 @@ const program = `${home}runtime/node_modules/.bin/node`;
 async function installNode() {
   const locked = packagesOf('runtime/package-lock.json')?.[path];
   const installed = packagesOf('runtime/node_modules/.package-lock.json')?.[path];
-  if (!locked) return refuse('no package of npm has one');
+  if (!locked) return refuse(`runtime/ has none for ${process.platform} on ${process.arch}`);
   if (installed?.version === locked.version && existsSync(program)) return true;
 
   say(`Installing Node.js ${locked.version} into runtime/ (npm ci) ...`);
   if (!(await npm('runtime', 'ci'))) return false;
   rmSync(`${home}runtime/${path}/include`, { recursive: true, force: true }); // 61 MB for compilers of add-ons
-  // npm passes over an optional package that it cannot download; and the program needs glibc, not Alpine's musl.
-  const { status, error } = spawnSync(program, ['--version'], { stdio: 'ignore' });
-  return status === 0 || refuse(`${name}@${locked.version} does not run${error ? ` (${error.message})` : ''}`);
+  if (!existsSync(program)) {
+    // npm says nothing of an optional package whose download or whose integrity fails.
+    return refuse(`${name} could not be installed (npm ci --prefix runtime --loglevel=verbose shows why)`);
+  }
+  if (spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0) return true;
+  rmSync(`${home}runtime/node_modules`, { recursive: true });
+  return refuse(`${name} does not run here`); // with musl instead of glibc, say
 }
 
 /** @param {string} reason */
 function refuse(reason) {
-  const system = `${process.platform} on ${process.arch}`;
   say(
-    `Parlance needs Node.js ${needed} or newer, this is ${process.versions.node}, and for ${system} ${reason}: ` +
-      'install it (https://nodejs.org/en/download) and try again.',
+    `Parlance needs Node.js ${needed} or newer; this is ${process.versions.node}, and ${reason}: ` +
+      'install Node.js (https://nodejs.org/en/download) and try again.',
   );
   return false;
 }
