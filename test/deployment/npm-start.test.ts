@@ -1,58 +1,17 @@
 /** `npm start`, the real one: the process that npm starts is the service itself, so that signals reach it. */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { processes } from '../support/proc.ts';
 import { findProgram } from '../support/programs.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
+import { ofGroup, startByNpm, type StartedByNpm } from './started-by-npm.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
 const home = join(import.meta.dirname, '../..');
-
-interface Started {
-  readonly npm: ChildProcess;
-  readonly url: string;
-  /** Resolves with npm's exit code and signal. */
-  readonly exit: Promise<unknown[]>;
-  /** Of the service. */
-  readonly pid: number;
-}
-
-/** Starts it in a process group of its own, as a terminal does. */
-async function npmStart(): Promise<Started> {
-  const { PATH, HOME } = process.env;
-  const npm = spawn('npm', ['start'], {
-    cwd: home,
-    detached: true,
-    env: {
-      PATH,
-      HOME,
-      DATA_DIR: await temporaryDirectory(),
-      PORT: '0',
-      PARLANCE_SANDBOX: '1',
-      TRANSCRIBE_SETUP: 'off',
-    },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const exit = once(npm, 'exit');
-  onTestFinished(async () => {
-    for (const { pid } of ofGroup(npm.pid!)) process.kill(pid, 'SIGKILL');
-    await exit;
-  });
-  let said = '';
-  npm.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-  const address = () => /listens on (http\S+)/.exec(said)?.[1];
-  await expect.poll(address, { timeout: 60_000 }).toBeDefined();
-  const service = ofGroup(npm.pid!).find(({ commandLine }) => /^\S*node .*src\/main\.ts$/.test(commandLine));
-  return { npm, url: address()!, exit, pid: service!.pid };
-}
-
-const ofGroup = (leader: number) => processes().filter(({ group }) => group === leader);
+const npmStart = () => startByNpm(home, { PATH: process.env.PATH, PARLANCE_SANDBOX: '1' });
 
 /** Every process of npm's group has ended. */
-async function expectNothingLeft({ npm }: Started): Promise<void> {
+async function expectNothingLeft({ npm }: StartedByNpm): Promise<void> {
   await expect.poll(() => ofGroup(npm.pid!), { timeout: 10_000 }).toEqual([]);
 }
 
@@ -88,7 +47,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 );
 
 /** A stream that takes some seconds. */
-function inFlight({ url }: Started) {
+function inFlight({ url }: StartedByNpm) {
   const body = JSON.stringify({ model: 'sandbox-chat-slow', messages: [{ role: 'user', content: 'Hello' }] });
   const headers = { 'content-type': 'application/json' };
   const response = fetch(`${url}/api/v1/chat/stream`, { method: 'POST', headers, body });
