@@ -30,8 +30,14 @@ export async function pages(contract: Contract): Promise<Record<string, string>>
     'docs/reference/events.md': blocksIn('docs/reference/events.md', { events: eventsReference(contract) }),
     'docs/reference/api.md': blocksIn('docs/reference/api.md', { operations: operationsReference(contract) }),
     'docs/architecture.md': blocksIn('docs/architecture.md', { imports: importGraph() }),
+    'docs/writing-an-engine.md': blocksIn('docs/writing-an-engine.md', { example: sourceOf('pocketsphinx.ts', 'ts') }),
+    'docs/guides/browser-client.md': blocksIn('docs/guides/browser-client.md', { example: sourceOf('talk.mjs', 'js') }),
     ...(await enginePages()),
   };
+}
+
+function sourceOf(example: string, language: string): string {
+  return `\`\`\`${language}\n${readFileSync(join(home, 'examples', example), 'utf8')}\`\`\``;
 }
 
 function blocksIn(path: string, blocks: Readonly<Record<string, string>>, isNew = `# ${path}`): string {
