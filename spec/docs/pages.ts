@@ -47,7 +47,9 @@ function blocksIn(path: string, blocks: Readonly<Record<string, string>>, isNew 
 
 /** One page for each folder of engines/ that holds an engine. */
 async function enginePages(): Promise<Record<string, string>> {
-  const folders = readdirSync(join(home, 'engines')).filter((name) => !['contract', 'lib'].includes(name));
+  const folders = readdirSync(join(home, 'engines')).filter(
+    (name) => name !== 'contract' && existsSync(join(home, 'engines', name, 'index.ts')),
+  );
   const written = await Promise.all(
     folders.map(async (folder) => {
       const path = `docs/engines/${folder}.md`;
