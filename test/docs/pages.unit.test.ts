@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { home, pages, readPage } from './support/pages.ts';
+import { blocksOf, home, pages, readPage } from './support/pages.ts';
 
 /** As GitHub makes them of headings. */
 function anchorsOf(page: string): string[] {
@@ -27,6 +28,11 @@ const isStale = ({ target, anchor }: ReturnType<typeof linksOf>[number]): boolea
 describe('the documents', () => {
   it.each(pages)('%s links to what exists', (page) => {
     expect(linksOf(page).filter(isStale)).toEqual([]);
+  });
+
+  it.each(pages)('%s shows code without syntax errors', (page) => {
+    for (const block of [...blocksOf(page, 'js'), ...blocksOf(page, 'ts')]) stripTypeScriptTypes(block);
+    for (const block of blocksOf(page, 'json')) JSON.parse(block);
   });
 
   it('are all linked from the README or from docs/README.md', () => {
