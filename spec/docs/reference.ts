@@ -1,6 +1,7 @@
 /** The tables of docs/reference/: settings, error codes, limits of requests, events. */
 import { engineErrorCodes } from '../../engines/contract/index.ts';
-import { places, problems } from '../../src/contract/problems.ts';
+import type { ProblemCode } from '../../src/contract/operations.ts';
+import { ProblemError, problemAnswer, problems } from '../../src/contract/problems.ts';
 import { fileSchema, settingsTable } from '../../src/settings/table.ts';
 import { code, table } from './markdown.ts';
 import { fieldsOf, typeOf, type Described } from './schema-text.ts';
@@ -49,9 +50,15 @@ export function errorsReference(): string {
     title,
     retryAfter === undefined ? '' : `${retryAfter} s`,
     byEngines.includes(name) ? 'yes' : '',
-    code(places[name as keyof typeof places]?.pointer ?? '').replace('``', ''),
+    defaultFieldOf(name as ProblemCode),
   ]);
   return table(['code', 'status', 'title', 'Retry-After', 'engines may throw it', 'field'], rows);
+}
+
+/** What `errors` names when the failure itself names no field. */
+function defaultFieldOf(name: ProblemCode): string {
+  const [first] = problemAnswer(new ProblemError(name, ''), '').body.errors ?? [];
+  return first && first.pointer !== '' ? code(first.pointer) : '';
 }
 
 /** The part of the OpenAPI document that the pages show. */
