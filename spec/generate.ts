@@ -1,14 +1,16 @@
 /**
- * Writes generated/ from spec/: `npm run generate`. With --check it writes nothing, and fails when generated/ is not
- * what spec/ says.
+ * Writes generated/ from spec/, and the generated parts of docs/ from spec/ and the sources: `npm run generate`. With
+ * --check it writes nothing, and fails when a file is stale.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
+import { pages } from './docs/pages.ts';
+import type { Contract } from './docs/reference.ts';
 import { addProblemExamples, type WithOperations } from './problem-examples.ts';
 
 interface SchemaRef {
@@ -27,7 +29,6 @@ interface StreamSchema {
 
 const run = promisify(execFile);
 const home = fileURLToPath(new URL('..', import.meta.url));
-const generated = join(home, 'generated');
 
 /** Compiles spec/ to OpenAPI 3.2, the only version that can say what one event of a stream looks like. */
 async function compileSpec(): Promise<Document> {
@@ -76,20 +77,25 @@ async function files(): Promise<Record<string, string>> {
   const latest = await compileSpec();
   const document = toOpenApi31(latest);
   return {
-    'openapi-3.2.json': `${JSON.stringify(latest, null, 2)}\n`,
-    'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
-    'api.d.ts': await toTypes(document),
+    'generated/openapi-3.2.json': `${JSON.stringify(latest, null, 2)}\n`,
+    'generated/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
+    'generated/api.d.ts': await toTypes(document),
+    ...(await pages(document as unknown as Contract)),
   };
 }
 
 const check = process.argv.includes('--check');
 const stale: string[] = [];
-await mkdir(generated, { recursive: true });
 for (const [name, text] of Object.entries(await files())) {
-  if (!check) await writeFile(join(generated, name), text);
-  else if ((await readFile(join(generated, name), 'utf8').catch(() => '')) !== text) stale.push(`generated/${name}`);
+  const path = join(home, name);
+  if (check) {
+    if ((await readFile(path, 'utf8').catch(() => '')) !== text) stale.push(name);
+    continue;
+  }
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
 }
 if (stale.length > 0) {
-  console.error(`${stale.join(', ')}: not what spec/ says. Mend it with: npm run generate`);
+  console.error(`stale: ${stale.join(', ')}\nfix: npm run generate`);
   process.exitCode = 1;
 }

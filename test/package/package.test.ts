@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { freePort } from '../support/free-port.ts';
 import { run } from '../support/programs.ts';
+import { blockWith } from '../docs/support/pages.ts';
 import { writeFiles } from '../support/temporary.ts';
 import { toneWav } from '../support/tone-model.ts';
 import { addressOf, installPackage, oldestNode, start, type InstalledPackage } from './support/installed.ts';
@@ -139,6 +140,27 @@ describe.each(['newest', 'oldest'] as const)('on the %s Node.js', (which) => {
     });
   });
 
+  it('serves the example engine', async () => {
+    await cp(join(home, 'examples/pocketsphinx.ts'), inside('pocketsphinx.ts'));
+    await writeFile(inside('sphinx.yaml'), 'engines: { mine: { use: ./pocketsphinx.ts, words: [yes] } }\n');
+    await using running = parlance([], { PARLANCE_CONFIG: 'sphinx.yaml' });
+    const client = createClient({ baseUrl: await addressOf(running) });
+    expect((await client.transcriptionModels()).data).toMatchObject([{ id: 'sphinx', engine: 'mine' }]);
+  });
+
+  it('runs the example client', async () => {
+    await writeFile(inside('sandbox.yaml'), 'engines: { sandbox: { use: sandbox } }\n');
+    await cp(join(home, 'examples/talk.mjs'), inside('talk.mjs'));
+    await using running = parlance([], { PARLANCE_CONFIG: 'sandbox.yaml' });
+    const env = { PARLANCE_URL: await addressOf(running) };
+    const options = { node: installed.nodes[which], cwd: installed.project, env };
+    await using client = start('node', ['talk.mjs', 'recording.wav'], options);
+    const { code, stdout } = await client.ended;
+    expect(stdout).toContain('Saved: clip-0.mp3');
+    expect(code).toBe(0);
+    expect((await readFile(inside('clip-0.mp3'))).length).toBeGreaterThan(1_000);
+  });
+
   it('has every engine that the repository has', async () => {
     const builtIns = readdirSync(join(home, 'engines')).filter(
       (name) => name !== 'contract' && existsSync(join(home, 'engines', name, 'index.ts')),
@@ -234,23 +256,20 @@ describe('the command', () => {
   });
 });
 
-describe('the recipe of the README for contract tests', () => {
-  let readme: string;
+describe('the recipe of the guide for contract tests', () => {
+  const script = blockWith('docs/guides/contract-testing.md', 'sh', 'set -e');
+  const tests = blockWith('docs/guides/contract-testing.md', 'js', '// sandbox.test.js');
   let folder: string;
 
   beforeAll(async () => {
-    readme = await readFile(join(home, 'README.md'), 'utf8');
     folder = inside('recipe');
     await writeFiles(folder, { 'package.json': { type: 'module' }, 'parlance.config.yaml': '{}\n' });
     await symlink(inside('node_modules'), join(folder, 'node_modules'));
-    await writeFile(join(folder, 'memo.wav'), wav);
   });
 
   /** As it stands there, but for the port. */
   async function follow(change: (tests: string) => string, env: Readonly<Record<string, string>> = {}) {
     const port = String(await freePort());
-    const [, script = ''] = /```sh\n((?:(?!```).)*node_modules\/\.bin\/parlance.*?)```/s.exec(readme) ?? [];
-    const [, tests = ''] = /```js\n(\/\/ sandbox\.test\.js.*?)```/s.exec(readme) ?? [];
     await writeFile(join(folder, 'recipe.sh'), script.replaceAll('8484', port));
     await writeFile(join(folder, 'sandbox.test.js'), change(tests.replaceAll('8484', port)));
     const all = { DATA_DIR: inside('data'), PORT: port, ...env };

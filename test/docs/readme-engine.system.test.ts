@@ -1,8 +1,8 @@
-/** The engine in the README is whole: it keeps the rules, and transcribes by its path and as an installed package. */
+/** The example engine: it passes the conformance kit, and transcribes by its path and as an installed package. */
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { spokenWords } from '../../src/conformance/recordings.ts';
 import { upload } from '../support/local-service.ts';
@@ -10,16 +10,16 @@ import { describeWith } from '../support/programs.ts';
 import { runScript } from '../support/scripts.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { writeFiles } from '../support/temporary.ts';
+import { matches, stepsOf, withAnswer } from './support/answers.ts';
+import { blockWith, home, readPage } from './support/pages.ts';
 
-const home = resolve(import.meta.dirname, '..');
 let folder: string;
 let recording: Buffer;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parlance-readme-'));
+  folder = await mkdtemp(join(tmpdir(), 'parlance-example-'));
   recording = await readFile(spokenWords);
-  const readme = await readFile(join(home, 'README.md'), 'utf8');
-  const [, source = ''] = /```ts\n(\/\/ pocketsphinx\.ts.*?)```/s.exec(readme) ?? [];
+  const source = await readFile(join(home, 'examples/pocketsphinx.ts'), 'utf8');
   const installed = join(folder, 'node_modules');
   await mkdir(join(installed, '@parlance'), { recursive: true });
   await symlink(home, join(installed, '@parlance/server'));
@@ -31,6 +31,7 @@ beforeAll(async () => {
 });
 afterAll(async () => rm(folder, { recursive: true, force: true }));
 
+const guide = 'docs/writing-an-engine.md';
 const words = '[yes, no, hello]';
 
 async function serve(use: string): Promise<TestService> {
@@ -38,7 +39,7 @@ async function serve(use: string): Promise<TestService> {
   return startTestService({ env: { PARLANCE_CONFIG: join(folder, 'settings.yaml') } });
 }
 
-describeWith(['pocketsphinx_continuous'], 'the engine of the README', () => {
+describeWith(['pocketsphinx_continuous'], 'the example engine', () => {
   test.each([
     ['by its path', './pocketsphinx.ts'],
     ['as an installed package', 'parlance-pocketsphinx'],
@@ -56,11 +57,20 @@ describeWith(['pocketsphinx_continuous'], 'the engine of the README', () => {
     });
   });
 
-  test.each(['./pocketsphinx.ts', 'parlance-pocketsphinx'])('keeps the rules, as %s', async (engine) => {
+  test('serves with the settings beside it', async () => {
+    await using service = await startTestService({
+      env: { PARLANCE_CONFIG: join(home, 'examples/parlance.config.yaml') },
+    });
+    expect(await (await upload(service, recording)).json()).toMatchObject({ text: 'yes no hello', model: 'sphinx' });
+  });
+
+  test.each(['./pocketsphinx.ts', 'parlance-pocketsphinx'])('passes the conformance kit, as %s', async (engine) => {
     const args = [engine, '--options', '{"words":["yes","no","hello"]}'];
     const { code, stdout } = await runScript('src/bin/check-engine.ts', args, { cwd: folder });
-    expect(stdout).not.toContain('BROKEN');
-    expect(stdout.split('\n').filter((line) => line.startsWith('  ok '))).toHaveLength(12);
+    const [shown] = stepsOf(blockWith(guide, 'console', '$ npm run --silent check-engine'));
+    if (process.env.DOCS_UPDATE && shown)
+      await writeFile(join(home, guide), withAnswer(readPage(guide), shown, stdout));
+    else if (!matches(stdout, shown?.answer ?? '')) expect(stdout.trimEnd()).toBe(shown?.answer);
     expect(code).toBe(0);
   });
 });
