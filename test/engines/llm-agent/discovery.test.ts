@@ -208,7 +208,7 @@ describe('the doctor', () => {
   test('is told what is wrong', async () => {
     const agent = await discover(answers(401, key), { apiKey: key });
     expect(await agent.inspect()).toMatchObject([
-      { ok: false, detail: expect.stringContaining('refuses the key') as string },
+      { ok: false, detail: expect.stringContaining('rejected the API key') as string },
     ]);
     const written = await startAgent(says('Hi.'), { apiKey: '' });
     expect(await written.inspect()).toMatchObject([

@@ -249,9 +249,9 @@ describe('a failure', () => {
   test('names the field that is refused, and no more', async () => {
     const refusal = (param: string) => openai(400, { code: 'unsupported_value', param, message: secret });
     const { ask } = await startAgent([refusal('temperature'), refusal(`messages[0] ${secret}`)]);
-    const detail = 'The provider rejects the request because of its field "temperature".';
+    const detail = 'The provider rejected the request field "temperature".';
     await expect(ask()).rejects.toMatchObject({ message: detail });
-    await expect(ask()).rejects.toMatchObject({ message: 'The provider rejects the request.' });
+    await expect(ask()).rejects.toMatchObject({ message: 'The provider rejected the request.' });
   });
 
   test('is in the log with the words of the provider', async () => {

@@ -344,10 +344,10 @@ describe('a mistake with a tool goes back to the model', () => {
       name: 'an unknown tool',
       call: { name: 'nosuch', args: '{}' },
       args: {},
-      says: /no tool "nosuch"; there are broken/,
+      says: /Unknown tool "nosuch"; available tools: broken/,
     },
-    { name: 'bad JSON', call: { name: 'broken', args: '{"a":' }, args: {}, says: /no JSON object/ },
-    { name: 'a list for arguments', call: { name: 'broken', args: '[1,2]' }, args: {}, says: /no JSON object/ },
+    { name: 'bad JSON', call: { name: 'broken', args: '{"a":' }, args: {}, says: /not a JSON object/ },
+    { name: 'a list for arguments', call: { name: 'broken', args: '[1,2]' }, args: {}, says: /not a JSON object/ },
   ];
 
   test.each(mistakes)('$name', async ({ call, args, says: error }) => {

@@ -35,7 +35,7 @@ describe('time', () => {
     const { ask, provider } = await startAgent(stallsAfter(hi), { idleTimeout: 0.2 });
     await expect(ask()).rejects.toMatchObject({
       code: 'provider-timeout',
-      message: expect.stringContaining('silent') as string,
+      message: expect.stringContaining('Idle timeout') as string,
     });
     await expect.poll(() => provider.open.size).toBe(0);
   });
