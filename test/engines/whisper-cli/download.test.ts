@@ -4,13 +4,13 @@ import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { createHttpClient } from '../../../lib/http-client.ts';
-import { download, type Download, type Patience } from '../../../engines/whisper-cli/download.ts';
+import { download, type Download, type RetryPolicy } from '../../../engines/whisper-cli/download.ts';
 import { good, recordingLog, serve, status, temporaryDirectory, type Answer } from './support.ts';
 
 const MiB = 2 ** 20;
 const content = randomBytes(3 * MiB);
 const half = 1.5 * MiB;
-const patience: Patience = { idleMs: 30_000, attempts: 3, firstWaitMs: 1, longestWaitMs: 20 };
+const retry: RetryPolicy = { idleMs: 30_000, attempts: 3, firstDelayMs: 1, maxDelayMs: 20 };
 
 const client = createHttpClient({});
 const { fetch } = client;
@@ -28,7 +28,7 @@ async function jobFor(url: string, changes: Partial<Download> = {}) {
     signal: new AbortController().signal,
     progress: (fraction) => fractions.push(fraction),
     log: recordingLog(),
-    patience,
+    retry,
     ...changes,
   };
   return { ...job, directory, part: `${job.to}.part`, fractions };
@@ -168,7 +168,7 @@ test('a stalled transfer is broken off and tried again', async () => {
     () => {},
   );
   const { url, requests } = await serve(stalls, good(content));
-  const job = await jobFor(url, { patience: { ...patience, idleMs: 300 } });
+  const job = await jobFor(url, { retry: { ...retry, idleMs: 300 } });
   part = job.part;
   await download(job);
   expect(requests.length).toBeGreaterThan(1);
@@ -178,8 +178,8 @@ test('a server that never answers ends in a clear error', async () => {
   const { url } = await serve(() => {});
   let asked = 0; // the server may hear of a request only when it has been given up
   const counting: typeof fetch = (...request) => ((asked += 1), fetch(...request));
-  const job = await jobFor(url, { fetch: counting, patience: { ...patience, idleMs: 20 } });
-  await expect(download(job)).rejects.toThrow('no byte came for 0.02 s, after 3 attempts');
+  const job = await jobFor(url, { fetch: counting, retry: { ...retry, idleMs: 20 } });
+  await expect(download(job)).rejects.toThrow('idle timeout: no data for 0.02 s, after 3 attempts');
   expect(asked).toBe(3);
   expect(await readdir(job.directory)).toEqual([]);
 });
@@ -189,7 +189,7 @@ test.for<[string, Answer]>([
   ['503', status(503, { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() })],
   ['429', status(429, { 'retry-after': '3600' })],
   ['408', status(408)],
-])('a %s is tried again, and not later than our patience allows', async ([, answer]) => {
+])('a %s is tried again, and the delay is limited', async ([, answer]) => {
   const { url, requests } = await serve(answer, answer, good(content));
   await download(await jobFor(url));
   expect(requests).toHaveLength(3);
@@ -244,7 +244,7 @@ test('wrong bytes are deleted, and the error shows both digests', async () => {
   const { url, requests } = await serve(good(wrong));
   const job = await jobFor(url);
   await expect(download(job)).rejects.toThrow(
-    `1000 bytes with the SHA-1 ${hash('sha1', wrong)}, expected ${hash('sha1', content)}; what came was deleted`,
+    `1000 bytes with the SHA-1 ${hash('sha1', wrong)}, expected ${hash('sha1', content)}; the download was deleted`,
   );
   expect(requests).toHaveLength(1);
   expect(await readdir(job.directory)).toEqual([]);
@@ -307,9 +307,9 @@ test('an abort ends the wait for the next attempt', async () => {
   const { url } = await serve(status(500));
   const controller = new AbortController();
   const log = recordingLog();
-  const slow = { ...patience, firstWaitMs: 60_000, longestWaitMs: 60_000 };
-  const done = download(await jobFor(url, { signal: controller.signal, log, patience: slow }));
-  void log.heard(({ message }) => message.includes('tried again')).then(() => controller.abort(new Error('enough')));
+  const slow = { ...retry, firstDelayMs: 60_000, maxDelayMs: 60_000 };
+  const done = download(await jobFor(url, { signal: controller.signal, log, retry: slow }));
+  void log.heard(({ message }) => message.includes('retrying')).then(() => controller.abort(new Error('enough')));
   await expect(done).rejects.toThrow('enough');
 });
 
@@ -317,7 +317,7 @@ test.skipIf(!existsSync('/dev/full'))('a full disk is named, and given its room 
   const { url, requests } = await serve(good(content));
   const job = await jobFor(url);
   await symlink('/dev/full', job.part);
-  await expect(download(job)).rejects.toThrow(`the disk is full: model.bin needs 4 MiB in ${job.directory}`);
+  await expect(download(job)).rejects.toThrow(`disk full: model.bin needs 4 MiB in ${job.directory}`);
   expect(requests).toHaveLength(1);
   expect(await readdir(job.directory)).toEqual([]);
 });

@@ -80,7 +80,7 @@ test.for([
   const bytes = await writeHollowModel(path, shape);
   expect(inspectModelFile(path)).toEqual({ ok: true, bytes, multilingual: true });
   await truncate(path, bytes - 1);
-  expect(inspectModelFile(path)).toMatchObject({ problem: 'cut-off' });
+  expect(inspectModelFile(path)).toMatchObject({ problem: 'truncated' });
 });
 
 test('a model of 3 GB is looked at in no time', async () => {
@@ -101,15 +101,15 @@ test('a model that is cut anywhere after its first bytes is cut off', async () =
     (a, b) => b - a,
   )) {
     await truncate(path, size);
-    expect(inspectModelFile(path), `cut at ${size}`).toMatchObject({ ok: false, problem: 'cut-off' });
+    expect(inspectModelFile(path), `cut at ${size}`).toMatchObject({ ok: false, problem: 'truncated' });
   }
 });
 
 test('the detail of a cut names the file and the lengths', async () => {
   const { path, bytes } = await toneModel();
   await truncate(path, bytes.length - 1);
-  const detail = `${path} is cut off: it has ${bytes.length - 1} bytes, and at least ${bytes.length} are announced`;
-  expect(inspectModelFile(path)).toEqual({ ok: false, problem: 'cut-off', detail });
+  const detail = `${path} is truncated: it has ${bytes.length - 1} bytes, expected at least ${bytes.length}`;
+  expect(inspectModelFile(path)).toEqual({ ok: false, problem: 'truncated', detail });
 });
 
 test.for<[string, (bytes: Buffer) => Uint8Array]>([

@@ -5,7 +5,7 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { createHttpClient } from '../../../lib/http-client.ts';
 import { catalogue, maxModelBytes, modelNames, modelUrl } from '../../../engines/whisper-cli/catalogue.ts';
 import { runProgram } from '../../../src/system/child-process.ts';
-import { downloadedModelPath, type Preparation, prepareWhisper } from '../../../engines/whisper-cli/prepare.ts';
+import { downloadedModelPath, type PrepareOptions, prepareWhisper } from '../../../engines/whisper-cli/prepare.ts';
 import { writeToneModel } from '../../support/tone-model.ts';
 import { good, machine, pathWith, recordingLog, serve, status, temporaryDirectory } from './support.ts';
 
@@ -23,10 +23,10 @@ const client = createHttpClient({});
 const { fetch } = client;
 afterAll(() => client[Symbol.asyncDispose]());
 
-async function preparation(changes: Partial<Preparation> = {}) {
+async function preparation(changes: Partial<PrepareOptions> = {}) {
   const dataDir = join(await temporaryDirectory(), 'data');
   const steps: [step: string, fraction: number | null][] = [];
-  const all: Preparation = {
+  const all: PrepareOptions = {
     dataDir,
     needProgram: false,
     model: null,
@@ -87,7 +87,7 @@ test('the error tells all that failed, and what to do by hand', async () => {
   expect(lines).toEqual([
     expect.stringContaining('apt-get install npm tar cmake make g++'),
     `${url}/ggml-base.bin cannot be downloaded: the server answered 404 Not Found. ` +
-      `Without a network, bring ${url}/ggml-base.bin by hand to ${path}`,
+      `Without a network, copy ${url}/ggml-base.bin to ${path} manually`,
   ]);
 });
 
