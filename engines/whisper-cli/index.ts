@@ -61,7 +61,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
 
   function modelHelp({ file, download }: Model): string {
     const url = download === undefined ? '' : modelUrl(download, options.mirror ?? modelSource);
-    return `Model file missing. fix: \`${setupCommand}\`, or download ${url} to ${file}`;
+    return `Model file missing: run \`${setupCommand}\`, or download ${url} to ${file}.`;
   }
 
   return {
@@ -100,7 +100,7 @@ function withPaths({ file, vad }: ModelOptions, { resolve }: EngineContext): Pic
 
 const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
 const busy: Availability = { available: true, code: 'busy', reason: 'All slots are in use; try again in a moment.' };
-const programHelp = `whisper-cli not found. fix: \`${setupCommand}\` to build it, or set WHISPER_CLI to its path`;
+const programHelp = `whisper-cli not found: run \`${setupCommand}\` to build it, or set WHISPER_CLI to its path.`;
 
 async function inspectProgram(program: string | undefined, context: EngineContext): Promise<Finding> {
   const what = 'whisper-cli';

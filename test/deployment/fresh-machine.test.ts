@@ -103,7 +103,7 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
     expect(await probe(service)).toMatchObject({ available: false, code: 'preparing', model: 'local' });
     const refused = await transcribe(service, recording);
     expect(refused).toMatchObject({ status: 503, body: { code: 'model-unavailable' } });
-    expect(refused.body.detail).toMatch(/prepared/);
+    expect(refused.body.detail).toMatch(/Preparing/);
 
     mirror.sendUpTo(0.25);
     await says(service, /downloading ggml-base\.bin: 25 %/);
@@ -181,14 +181,14 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
     const service = await startChildService(await freshMachine({ mirror, env: { TRANSCRIBE_SETUP: 'off' } }));
     const { available, code, reason } = await probe(service);
     expect({ available, code }).toEqual({ available: false, code: 'program-missing' });
-    expect(reason).toMatch(/fix: `npm run setup` to build it, or set WHISPER_CLI/);
+    expect(reason).toMatch(/run `npm run setup` to build it, or set WHISPER_CLI/);
 
     const withProgram = { TRANSCRIBE_SETUP: 'off', WHISPER_CLI: found['whisper-cli'] };
     const other = await startChildService(await freshMachine({ mirror, env: withProgram }));
     expect(await probe(other)).toEqual({
       available: false,
       code: 'model-file-missing',
-      reason: `Model file missing. fix: \`npm run setup\`, or download ${mirror.url}/ggml-base.bin to ${modelPath(other)}`,
+      reason: `Model file missing: run \`npm run setup\`, or download ${mirror.url}/ggml-base.bin to ${modelPath(other)}.`,
       model: 'local',
     });
     expect(mirror.requests).toEqual([]);
@@ -387,7 +387,7 @@ describeAsRoot('a fresh machine without a network', () => {
       await expect.poll(async () => (await ask()).code, { timeout: 60_000 }).toBe('model-file-missing');
       const url = 'https://huggingface.co/ggerganov/whisper.cpp/resolve/main/ggml-base.bin';
       const { reason } = await ask();
-      expect(reason).toContain(`put ${url} at ${modelPath(service)}`);
+      expect(reason).toContain(`download ${url} to ${modelPath(service)}`);
       expect(reason).toMatch(/cannot be downloaded: .*, after 6 attempts/);
 
       await writeToneModel(modelPath(service));

@@ -37,7 +37,7 @@ describe('without program and package', () => {
     expect(availability).toEqual({
       available: false,
       code: 'program-missing',
-      reason: 'There is no program /nowhere/espeak-ng.',
+      reason: 'Program not found: /nowhere/espeak-ng.',
     });
     await expect(say({})).rejects.toMatchObject({ code: 'model-unavailable', message: availability.reason });
   });

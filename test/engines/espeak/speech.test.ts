@@ -216,6 +216,6 @@ describe('a default voice', () => {
   });
 
   it('that is not there stops the start', async () => {
-    await expect(startEspeak('package', 'voice: nobody')).rejects.toThrow('There is no voice "nobody"');
+    await expect(startEspeak('package', 'voice: nobody')).rejects.toThrow('Unknown voice "nobody"');
   });
 });
