@@ -56,7 +56,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
   }
 
   function expectServed(model: string): void {
-    if (model !== id) throw new EngineError('unknown-model', `Unknown model "${model}".`);
+    if (model !== id) throw new EngineError('unknown-model', `This engine does not serve "${model}".`);
   }
 
   return {

@@ -1,7 +1,7 @@
-/** Shared by the three sandbox engines: a fast model and a slow one. */
+/** What the three engines of the sandbox have in common: a model that answers at once, and one that takes its time. */
 import { EngineError, type Availability, type Engine, type ModelEntry, type OptionsSchema } from '../contract/index.ts';
 
-/** No options, so that the answers are always predictable. */
+/** Nothing about it can be set: whoever tests against it knows what it answers. */
 export const optionsSchema: OptionsSchema = { type: 'object', properties: {}, additionalProperties: false };
 
 export interface Catalogue extends Pick<Engine, 'models' | 'availability'> {
@@ -9,13 +9,13 @@ export interface Catalogue extends Pick<Engine, 'models' | 'availability'> {
   readonly isSlow: (model: string) => boolean;
 }
 
-/** For example `sandbox-chat` and `sandbox-chat-slow`; the slow one is for testing spinners and stop buttons. */
+/** `sandbox-chat` and `sandbox-chat-slow`, say; the slow one is for spinners and for buttons that stop something. */
 export function createCatalogue(id: string, more: Pick<ModelEntry, 'voices'> = {}): Catalogue {
   const slow = `${id}-slow`;
 
   function isSlow(model: string): boolean {
     if (model !== id && model !== slow) {
-      throw new EngineError('unknown-model', `Unknown model "${model}".`);
+      throw new EngineError('unknown-model', `This engine does not serve "${model}".`);
     }
     return model === slow;
   }
@@ -23,7 +23,7 @@ export function createCatalogue(id: string, more: Pick<ModelEntry, 'voices'> = {
   return {
     isSlow,
     models: () => Promise.resolve([id, slow].map((one) => ({ id: one, name: nameOf(one), local: true, ...more }))),
-    // eslint-disable-next-line @typescript-eslint/require-await -- async, so that an unknown model rejects
+    // eslint-disable-next-line @typescript-eslint/require-await -- an unknown model is to reject
     async availability(model) {
       isSlow(model);
       return ready;

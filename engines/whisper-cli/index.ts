@@ -37,7 +37,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
 
   function modelOf(id: string): Model {
     const model = models.find((candidate) => candidate.id === id);
-    if (!model) throw new EngineError('unknown-model', `Unknown model "${id}".`);
+    if (!model) throw new EngineError('unknown-model', `This engine does not serve "${id}".`);
     return model;
   }
 

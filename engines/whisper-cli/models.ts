@@ -7,27 +7,27 @@ import type { ModelOptions } from './options.ts';
 import { downloadedModelPath } from './prepare.ts';
 
 export interface Model extends ModelOptions {
-  /** The model to download to this file; undefined if the file is not at a download path. */
+  /** Which of the catalogue's models its file stands for, when it lies where downloads go. */
   readonly download: ModelName | undefined;
-  /** Inspects the file; cached until the file changes. */
+  /** A look at the file; free when it has not changed. */
   readonly inspect: () => Promise<ModelFile>;
 }
 
 export function toModel(options: ModelOptions, dataDir: string): Model {
   const name = /^ggml-(.+)\.bin$/.exec(basename(options.file))?.[1] ?? '';
   const isDownload = isModelName(name) && options.file === downloadedModelPath(dataDir, name);
-  return { ...options, download: isDownload ? name : undefined, inspect: cachedInspection(options.file) };
+  return { ...options, download: isDownload ? name : undefined, inspect: remember(options.file) };
 }
 
-/** An inspection takes milliseconds, so the result is cached until mtime, size or inode change. */
-function cachedInspection(path: string): () => Promise<ModelFile> {
-  let cached: { readonly stamp: string; readonly found: ModelFile } | undefined;
+/** A look at a model file is worth milliseconds; it is taken again only when the file has changed. */
+function remember(path: string): () => Promise<ModelFile> {
+  let seen: { readonly stamp: string; readonly found: ModelFile } | undefined;
   return async () => {
     const stamp = await stat(path).then(
       ({ mtimeMs, size, ino }) => [mtimeMs, size, ino].join(),
       () => 'missing',
     );
-    if (cached?.stamp !== stamp) cached = { stamp, found: inspectModelFile(path) };
-    return cached.found;
+    if (seen?.stamp !== stamp) seen = { stamp, found: inspectModelFile(path) };
+    return seen.found;
   };
 }

@@ -32,7 +32,7 @@ async function open(behaviour: Behaviour, { options = {}, now = Date.now }: Disc
 /** The same, once the first list has come or has failed: a listing waits for it, but not as long as a machine may be busy. */
 async function discover(behaviour: Behaviour, options: Discovering['options'] = {}, now = Date.now) {
   const agent = await open(behaviour, { options, now });
-  await until('the first list is there', () => agent.log.some(({ message }) => /lists? its models$/.test(message)));
+  await until('the first list is there', () => agent.log.some(({ message }) => /list(ed)? the models of the provider$/.test(message)));
   return agent;
 }
 
@@ -130,7 +130,7 @@ describe('the list', () => {
     const { ids, log } = await discover(behaviour);
     expect(await ids()).toEqual([]);
     expect(log.map(({ level, message }) => [level, message])).toEqual([
-      ['debug', 'the provider does not list its models'],
+      ['debug', 'could not list the models of the provider'],
     ]);
   });
 
