@@ -1,11 +1,11 @@
-/** Opens the items in their order; the next one is opened while one is in use. */
-export async function* openAhead<T, R>(items: readonly T[], open: (item: T) => Promise<R>): AsyncGenerator<R> {
-  let coming: Promise<R> | undefined;
+/** Opens the items in order, and prefetches one: the next item is opened while the current one is in use. */
+export async function* prefetch<T, R>(items: readonly T[], open: (item: T) => Promise<R>): AsyncGenerator<R> {
+  let prefetched: Promise<R> | undefined;
   for (const [index, item] of items.entries()) {
-    const current = await (coming ?? open(item));
+    const current = await (prefetched ?? open(item));
     const next = items[index + 1];
-    coming = next === undefined ? undefined : open(next);
-    coming?.catch(() => undefined); // it is thrown when its turn comes
+    prefetched = next === undefined ? undefined : open(next);
+    prefetched?.catch(() => undefined); // avoids an unhandled rejection; awaited in the next iteration
     yield current;
   }
 }

@@ -207,7 +207,7 @@ describe('a voice that the provider refuses', () => {
     const { speak } = await startTts(refuses);
     const { problem } = await speak();
     expect(problem).toMatchObject({ status: 422, code: 'voice-not-supported' });
-    expect(problem.detail).toContain('name a voice');
+    expect(problem.detail).toContain('requires a voice');
   });
 });
 
