@@ -34,12 +34,12 @@ async function jobFor(url: string, changes: Partial<Download> = {}) {
   return { ...job, directory, part: `${job.to}.part`, fractions };
 }
 
-/** Resolves when the file has that many bytes. */
+/** Resolves when the file has this many bytes. */
 async function hasBytes(path: string, bytes: number): Promise<void> {
   await vi.waitFor(async () => expect((await stat(path)).size).toBe(bytes), { interval: 2, timeout: 10_000 });
 }
 
-/** Sends the first half; then, once the client has stored it, does what `then` says. */
+/** Sends the first half; once the client has stored it, calls `then`. */
 function firstHalf(stored: () => string, then: (response: Parameters<Answer>[1]) => void, headers = {}): Answer {
   return async (_request, response) => {
     response.writeHead(200, { 'content-length': content.length, ...headers });
@@ -49,7 +49,7 @@ function firstHalf(stored: () => string, then: (response: Parameters<Answer>[1])
   };
 }
 
-test('a file comes whole, with its progress, and nothing is left beside it', async () => {
+test('a file is downloaded completely, with progress, and no other file is left', async () => {
   const { url, requests } = await serve(good(content));
   const job = await jobFor(url);
   await download(job);
@@ -60,7 +60,7 @@ test('a file comes whole, with its progress, and nothing is left beside it', asy
   expect(requests[0]?.headers['accept-encoding']).toBe('identity');
 });
 
-test('a server that closes the connection behind the last byte does no harm', async () => {
+test('a server that closes the connection after the last byte causes no failure', async () => {
   const closing: Answer = (_request, response) => {
     response.writeHead(200, { 'content-length': content.length, connection: 'close' }).end(content);
   };
@@ -68,7 +68,7 @@ test('a server that closes the connection behind the last byte does no harm', as
   for (let time = 0; time < 5; time++) await download(await jobFor(url));
 });
 
-test('a file that is there already is not fetched again, a wrong one is replaced', async () => {
+test('an existing file is not downloaded again, a wrong one is replaced', async () => {
   const { url, requests } = await serve(good(content));
   const job = await jobFor(url);
   await writeFile(job.to, 'something else');
@@ -85,7 +85,7 @@ test('without a Content-Length the progress is unknown', async () => {
   expect(new Set(job.fractions)).toEqual(new Set([null]));
 });
 
-test('a transfer that breaks off goes on where it stopped, from the same version only', async () => {
+test('an interrupted transfer resumes where it stopped, only for the same version', async () => {
   let part = '';
   const breaksOff = firstHalf(
     () => part,
@@ -100,7 +100,7 @@ test('a transfer that breaks off goes on where it stopped, from the same version
   expect(requests[1]?.headers).toMatchObject({ range: `bytes=${half}-`, 'if-range': '"one"' });
 });
 
-test('content that changes between two attempts is fetched anew', async () => {
+test('content that changes between two attempts is downloaded from the start', async () => {
   let part = '';
   const changed = randomBytes(2 * MiB);
   const breaksOff = firstHalf(
@@ -130,7 +130,7 @@ test('a weak ETag is not used to resume', async () => {
   expect(requests[1]?.headers).not.toHaveProperty('if-range');
 });
 
-test('what an earlier process left is used', async () => {
+test('the partial file of an earlier process is used', async () => {
   const { url, requests } = await serve(good(content));
   const job = await jobFor(url);
   await writeFile(job.part, content.subarray(0, MiB));
@@ -139,7 +139,7 @@ test('what an earlier process left is used', async () => {
   expect(requests.map(({ headers }) => headers.range)).toEqual([`bytes=${MiB}-`]);
 });
 
-test('a partial file that is complete needs no request', async () => {
+test('a complete partial file needs no request', async () => {
   const { url, requests } = await serve(good(content));
   const job = await jobFor(url);
   await writeFile(job.part, content);
@@ -153,7 +153,7 @@ test.for<[string, Answer[]]>([
   ['answers 416', [good(content.subarray(0, MiB)), good(content)]],
   ['answers with another range', [(_, response) => void response.writeHead(206).end('x'), good(content)]],
   ['goes on with other bytes', [good(randomBytes(3 * MiB)), good(content)]],
-])('a download that should be resumed starts over when the server %s', async ([, answers]) => {
+])('a download that should resume starts over when the server %s', async ([, answers]) => {
   const { url } = await serve(...answers);
   const job = await jobFor(url);
   await writeFile(job.part, content.subarray(0, 2 * MiB));
@@ -161,7 +161,7 @@ test.for<[string, Answer[]]>([
   expect(content.equals(await readFile(job.to))).toBe(true);
 });
 
-test('a stalled transfer is broken off and tried again', async () => {
+test('a stalled transfer is aborted and retried', async () => {
   let part = '';
   const stalls = firstHalf(
     () => part,
@@ -174,7 +174,7 @@ test('a stalled transfer is broken off and tried again', async () => {
   expect(requests.length).toBeGreaterThan(1);
 });
 
-test('a server that never answers ends in a clear error', async () => {
+test('a server that never responds ends in a clear error', async () => {
   const { url } = await serve(() => {});
   let asked = 0; // the server may hear of a request only when it has been given up
   const counting: typeof fetch = (...request) => ((asked += 1), fetch(...request));
@@ -189,13 +189,13 @@ test.for<[string, Answer]>([
   ['503', status(503, { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() })],
   ['429', status(429, { 'retry-after': '3600' })],
   ['408', status(408)],
-])('a %s is tried again, and the delay is limited', async ([, answer]) => {
+])('a %s is retried, and the delay is limited', async ([, answer]) => {
   const { url, requests } = await serve(answer, answer, good(content));
   await download(await jobFor(url));
   expect(requests).toHaveLength(3);
 });
 
-test('a server that stays broken ends in an error that says how', async () => {
+test('a server that keeps failing ends in an error with the reason', async () => {
   const { url, requests } = await serve(status(500));
   await expect(download(await jobFor(url))).rejects.toThrow(
     /model\.bin cannot be downloaded: the server answered 500 Internal Server Error, after 3 attempts$/,
@@ -203,7 +203,7 @@ test('a server that stays broken ends in an error that says how', async () => {
   expect(requests).toHaveLength(3);
 });
 
-test('a transfer that gets ahead may break more often than one that does not', async () => {
+test('a transfer that makes progress may fail more often than one that does not', async () => {
   let part = '';
   const brokenAt = (bytes: number): Answer => {
     return async (_request, response) => {
@@ -223,7 +223,7 @@ test('a transfer that gets ahead may break more often than one that does not', a
   expect(requests).toHaveLength(6);
 });
 
-test('a 404 is final', async () => {
+test('a 404 is not retried', async () => {
   const { url, requests } = await serve(status(404));
   const job = await jobFor(url);
   await expect(download(job)).rejects.toThrow('model.bin cannot be downloaded: the server answered 404 Not Found');
@@ -231,7 +231,7 @@ test('a 404 is final', async () => {
   expect(await readdir(job.directory)).toEqual([]);
 });
 
-test('a host that is not there ends in an error that says so', async () => {
+test('an unreachable host ends in an error that says so', async () => {
   const { url, close } = await serve(status(200));
   await close();
   await expect(download(await jobFor(url))).rejects.toThrow(
@@ -239,7 +239,7 @@ test('a host that is not there ends in an error that says so', async () => {
   );
 });
 
-test('wrong bytes are deleted, and the error shows both digests', async () => {
+test('wrong content is deleted, and the error contains both digests', async () => {
   const wrong = randomBytes(1000);
   const { url, requests } = await serve(good(wrong));
   const job = await jobFor(url);
@@ -250,7 +250,7 @@ test('wrong bytes are deleted, and the error shows both digests', async () => {
   expect(await readdir(job.directory)).toEqual([]);
 });
 
-test('a Content-Length above the bytes that come is a broken transfer', async () => {
+test('a body shorter than its Content-Length is a failed transfer', async () => {
   const tooLong: Answer = (_request, response) => {
     response.writeHead(200, { 'content-length': content.length + 5, connection: 'close' });
     response.end(content);
@@ -261,7 +261,7 @@ test('a Content-Length above the bytes that come is a broken transfer', async ()
   expect(content.equals(await readFile(job.to))).toBe(true);
 });
 
-test('a Content-Length below the bytes that come makes a wrong file', async () => {
+test('a body longer than its Content-Length is a wrong file', async () => {
   const { url } = await serve((_request, response) => {
     response.writeHead(200, { 'content-length': content.length - 5, connection: 'close' });
     response.end(content);
@@ -274,7 +274,7 @@ test('a Content-Length below the bytes that come makes a wrong file', async () =
 test.for<[string, Answer]>([
   ['says that it has', good(content)],
   ['sends', (_request, response) => void response.writeHead(200).end(content)],
-])('more bytes than the file can have are refused when the server %s them', async ([, answer]) => {
+])('more bytes than the maximum are rejected when the server %s them', async ([, answer]) => {
   const { url, requests } = await serve(answer);
   const job = await jobFor(url, { maxBytes: MiB });
   await expect(download(job)).rejects.toThrow('it has more than 1048576 bytes');
@@ -282,7 +282,7 @@ test.for<[string, Answer]>([
   expect(await readdir(job.directory)).toEqual([]);
 });
 
-test('an abort ends it at once and keeps what has come', async () => {
+test('an abort ends the download immediately and keeps the partial file', async () => {
   let part = '';
   let closed: Promise<unknown> | undefined;
   const stalls: Answer = (request, response) => {
@@ -303,7 +303,7 @@ test('an abort ends it at once and keeps what has come', async () => {
   expect(requests[1]?.headers.range).toBe(`bytes=${half}-`);
 });
 
-test('an abort ends the wait for the next attempt', async () => {
+test('an abort ends the delay before the next attempt', async () => {
   const { url } = await serve(status(500));
   const controller = new AbortController();
   const log = recordingLog();
@@ -313,7 +313,7 @@ test('an abort ends the wait for the next attempt', async () => {
   await expect(done).rejects.toThrow('enough');
 });
 
-test.skipIf(!existsSync('/dev/full'))('a full disk is named, and given its room back', async () => {
+test.skipIf(!existsSync('/dev/full'))('a full disk is reported, and the partial file is deleted', async () => {
   const { url, requests } = await serve(good(content));
   const job = await jobFor(url);
   await symlink('/dev/full', job.part);
@@ -322,7 +322,7 @@ test.skipIf(!existsSync('/dev/full'))('a full disk is named, and given its room 
   expect(await readdir(job.directory)).toEqual([]);
 });
 
-test('two downloads of the same file make one request', async () => {
+test('concurrent downloads of the same file make one request', async () => {
   const { url, requests } = await serve(good(content));
   const job = await jobFor(url);
   await Promise.all([download(job), download(job)]);
