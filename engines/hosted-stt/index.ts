@@ -1,4 +1,4 @@
-/** Hosted transcription: any provider with OpenAI's /audio/transcriptions. The recording leaves this machine. */
+/** Hosted transcription: any provider with OpenAI's /audio/transcriptions. Recordings leave this machine. */
 import { EngineError, defineEngine, type EngineContext, type TranscriptionEngine } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { inspectProvider } from '../lib/provider/inspect.ts';

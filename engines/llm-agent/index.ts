@@ -1,4 +1,4 @@
-/** Chat: our agent loop over any provider with OpenAI's /chat/completions or /responses. */
+/** Chat: our agent loop over any provider that supports OpenAI's /chat/completions or /responses. */
 import {
   EngineError,
   defineEngine,
@@ -39,9 +39,9 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
   const { timeout = defaultTimeout, idleTimeout = defaultIdleTimeout, maxSteps = defaultMaxSteps } = options;
   const { modelFilter: filter, discover = options.models === undefined } = options;
   const provider = createProvider(options, context);
-  const lists = discover && options.apiKey !== '';
-  const discovery = lists
-    ? startDiscovery({ provider, filter, isHere: isLoopback(new URL(options.baseUrl).hostname), context })
+  const canList = discover && options.apiKey !== '';
+  const discovery = canList
+    ? startDiscovery({ provider, filter, isLoopback: isLoopback(new URL(options.baseUrl).hostname), context })
     : undefined;
   const catalogue = createCatalogue(options, discovery);
 
@@ -67,7 +67,7 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
 
   return {
     models: () => catalogue.entries(),
-    // eslint-disable-next-line @typescript-eslint/require-await -- an unknown model is to reject
+    // eslint-disable-next-line @typescript-eslint/require-await -- async, so that an unknown model rejects
     availability: async (id) => provider.availability(modelOf(id).id),
     complete: (call, { signal, tools }) =>
       abortable(
@@ -87,10 +87,10 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
   };
 }
 
-/** A provider that lists its models is asked whether it does. */
+/** With discovery, doctor checks that the provider lists its models. */
 async function inspectList(finding: Finding, discovery: Discovery): Promise<Finding> {
   try {
-    const ids = await discovery.ask();
+    const ids = await discovery.fetch();
     return { ...finding, ok: ids.length > 0, detail: `${finding.detail}, serves ${ids.length} of its models` };
   } catch (error) {
     return describeFailure({ ...finding, detail: `${finding.detail}, does not list its models` }, error);

@@ -41,8 +41,8 @@ test('one that answers is asked for its list of models, and for nothing else', a
 
 test('one that cannot be reached is missing, and transcribes nothing', async () => {
   const { code, verdict, found } = await examine(resets);
-  const said = 'URL, with a key: The provider cannot be reached.';
-  const fix = 'fix: start it there, or name another one';
+  const said = 'URL, with a key: The provider is unreachable.';
+  const fix = 'fix: start the provider there, or change baseUrl';
   for (const name of names) expect(found(name)).toEqual({ said: `MISSING provider ${name} ${said}`, fix });
   expect({ code, verdict }).toEqual({ code: 1, verdict: 'Nothing can transcribe.' });
 });
@@ -50,13 +50,13 @@ test('one that cannot be reached is missing, and transcribes nothing', async () 
 test('one that refuses the key is missing, and transcribes nothing', async () => {
   const { code, verdict, found } = await examine(answers(401, { error: { message: `${key} is wrong` } }));
   for (const name of names)
-    expect(found(name).said).toMatch(/^MISSING .* URL, with a key: The provider refuses the key/);
+    expect(found(name).said).toMatch(/^MISSING .* URL, with a key: The provider rejected the API key/);
   expect({ code, verdict }).toEqual({ code: 1, verdict: 'Nothing can transcribe.' });
 });
 
 test.each([403, 404, 405])('of one without a list (%i) it says what it does not know', async (status) => {
   const { code, verdict, found } = await examine(answers(status, 'No.'));
-  const said = 'URL, with a key, answers, but without a list of models: whether it takes the key is not known';
+  const said = 'URL, with a key, answers, but has no list of models: the key could not be checked';
   for (const name of names) expect(found(name).said).toBe(`ok provider ${name} ${said}`);
   expect({ code, verdict }).toEqual({ code: 0, verdict: 'Transcription works with: ears' });
 });

@@ -103,7 +103,7 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
     expect(await probe(service)).toMatchObject({ available: false, code: 'preparing', model: 'local' });
     const refused = await transcribe(service, recording);
     expect(refused).toMatchObject({ status: 503, body: { code: 'model-unavailable' } });
-    expect(refused.body.detail).toMatch(/prepared/);
+    expect(refused.body.detail).toMatch(/Preparing/);
 
     mirror.sendUpTo(0.25);
     await says(service, /downloading ggml-base\.bin: 25 %/);
@@ -124,7 +124,7 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
     mirror.sendUpTo(0.75);
     await says(service, /downloading ggml-base\.bin: 75 %/);
     mirror.sendUpTo(1);
-    await says(service, /prepared \(building whisper-cli: 50 %\)/);
+    await says(service, /Preparing \(building whisper-cli: 50 %\)/);
     await goOn(service, 'built');
 
     await expect.poll(() => probe(service), patience).toMatchObject({ available: true, code: 'ready' });
@@ -144,17 +144,17 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
     const mirror = await startMirror(randomBytes(2_000_000));
     const service = await startChildService(await freshMachine({ mirror, env: { WHISPER_CLI: found['whisper-cli'] } }));
     mirror.sendUpTo(0.4);
-    await says(service, /^Being prepared \(downloading ggml-base\.bin: 40 %\)\.$/);
+    await says(service, /^Preparing \(downloading ggml-base\.bin: 40 %\)\.$/);
     mirror.sendUpTo(1);
     await says(service, /SHA-1/);
     const { code, reason } = await probe(service);
     expect(code).toBe('model-file-missing');
-    expect(reason).toContain(`${mirror.url}/ggml-base.bin is not the file that was expected`);
+    expect(reason).toContain(`${mirror.url}/ggml-base.bin is not the expected file`);
     expect(reason).toMatch(
       /2000000 bytes with the SHA-1 [0-9a-f]{40}, expected 465707469ff3a37a2b9b8d8f89f2f99de7299dac/,
     );
-    expect(reason).toContain(`bring ${mirror.url}/ggml-base.bin by hand to ${modelPath(service)}`);
-    await expect.poll(() => service.said.stderr, patience).toContain('is not the file that was expected');
+    expect(reason).toContain(`copy ${mirror.url}/ggml-base.bin to ${modelPath(service)} manually`);
+    await expect.poll(() => service.said.stderr, patience).toContain('is not the expected file');
     const logged = () => service.log().find(({ msg }) => msg === 'an engine could not be prepared');
     await expect.poll(logged, patience).toMatchObject({ level: 40 });
     expect(await filesOf(service)).toEqual(['models']);
@@ -181,14 +181,14 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
     const service = await startChildService(await freshMachine({ mirror, env: { TRANSCRIBE_SETUP: 'off' } }));
     const { available, code, reason } = await probe(service);
     expect({ available, code }).toEqual({ available: false, code: 'program-missing' });
-    expect(reason).toMatch(/`npm run setup` builds it, or WHISPER_CLI names where it is/);
+    expect(reason).toMatch(/run `npm run setup` to build it, or set WHISPER_CLI/);
 
     const withProgram = { TRANSCRIBE_SETUP: 'off', WHISPER_CLI: found['whisper-cli'] };
     const other = await startChildService(await freshMachine({ mirror, env: withProgram }));
     expect(await probe(other)).toEqual({
       available: false,
       code: 'model-file-missing',
-      reason: `The model is not there: \`npm run setup\` downloads it, or put ${mirror.url}/ggml-base.bin at ${modelPath(other)}.`,
+      reason: `Model file missing: run \`npm run setup\`, or download ${mirror.url}/ggml-base.bin to ${modelPath(other)}.`,
       model: 'local',
     });
     expect(mirror.requests).toEqual([]);
@@ -269,7 +269,7 @@ describe('npm run setup', () => {
     const setup = await startProcess('src/bin/setup.ts', await freshMachine({ mirror, tools: {} }));
     expect(await setup.exit).toEqual({ code: 1, signal: null });
     expect(setup.said.stderr).toContain('apt-get install npm tar cmake make g++');
-    expect(setup.said.stderr).toContain(`bring ${mirror.url}/ggml-base.bin by hand to ${modelPath(setup)}`);
+    expect(setup.said.stderr).toContain(`copy ${mirror.url}/ggml-base.bin to ${modelPath(setup)} manually`);
     expect(setup.said.stderr).not.toMatch(/ at |Everything/);
   });
 
@@ -387,7 +387,7 @@ describeAsRoot('a fresh machine without a network', () => {
       await expect.poll(async () => (await ask()).code, { timeout: 60_000 }).toBe('model-file-missing');
       const url = 'https://huggingface.co/ggerganov/whisper.cpp/resolve/main/ggml-base.bin';
       const { reason } = await ask();
-      expect(reason).toContain(`put ${url} at ${modelPath(service)}`);
+      expect(reason).toContain(`download ${url} to ${modelPath(service)}`);
       expect(reason).toMatch(/cannot be downloaded: .*, after 6 attempts/);
 
       await writeToneModel(modelPath(service));

@@ -1,4 +1,4 @@
-/** The HTTP client of the whole service: proxies, and what `context.fetch` takes. */
+/** The HTTP client of the whole service: proxies, and what `context.fetch` accepts. */
 import { hash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
@@ -27,14 +27,14 @@ afterAll(() => setDefaultCACertificates(trusted));
 
 const portOf = (url: string) => Number(new URL(url).port);
 
-/** The client ends with the test. */
+/** Disposed at the end of the test. */
 function open(env: Readonly<Record<string, string>> = {}) {
   const client = createHttpClient(env);
   onTestFinished(() => client[Symbol.asyncDispose]());
   return client;
 }
 
-/** A name that only the proxy knows, by either of its ways. */
+/** A host name that only the proxy can resolve, for both schemes. */
 const ways = [
   { scheme: 'http', line: /^POST http:\/\/provider\.test\/v1\// },
   { scheme: 'https', line: /^CONNECT provider\.test:443$/ },
@@ -61,7 +61,7 @@ async function startChat(behaviour: Behaviour, scheme: Scheme, change: (url: str
 }
 
 describe.each(ways)('through a proxy, by $scheme', ({ scheme, line }) => {
-  test('a chat is asked, again over the same connection', async () => {
+  test('a chat works, and the next request reuses the connection', async () => {
     const { proxy, provider, service, api } = await startChat(says('Paris.'), scheme);
     expect((await api.post('/api/v1/chat', question)).body).toMatchObject({ content: 'Paris.' });
     expect(proxy.requests[0]?.line).toMatch(line);
@@ -72,7 +72,7 @@ describe.each(ways)('through a proxy, by $scheme', ({ scheme, line }) => {
     expect(provider.calls[0]?.headers.host).toBe('provider.test');
   });
 
-  test('a stream comes as it is sent, and ends at the provider when its caller leaves', async () => {
+  test('a stream is passed through, and a disconnect ends it upstream', async () => {
     let gone: Promise<number> | undefined;
     const { service } = await startChat(async (call) => {
       gone = call.gone;
@@ -86,7 +86,7 @@ describe.each(ways)('through a proxy, by $scheme', ({ scheme, line }) => {
     expect(sinceLeft()).toBeLessThan(limitMs);
   });
 
-  test('a recording goes up', async () => {
+  test('a recording is uploaded', async () => {
     const provider = await startProvider();
     provider.behave(answers(200, { text: 'alpha bravo', language: 'german', duration: 1.5 }));
     const { proxy, env } = await proxyFor(provider, scheme);
@@ -117,7 +117,7 @@ describe.each(ways)('through a proxy, by $scheme', ({ scheme, line }) => {
     expect(proxy.requests).toHaveLength(1);
   });
 
-  test('credentials go to the proxy alone, and into no answer and no log', async () => {
+  test('credentials are sent to the proxy only, and appear in no response and no log', async () => {
     const withPassword = (url: string) => url.replace('//', '//the-user:hush%40hush@');
     const { proxy, provider, service, api } = await startChat(says('Paris.'), scheme, withPassword);
     const basic = Buffer.from('the-user:hush@hush').toString('base64');
@@ -154,7 +154,7 @@ describe('which requests go through a proxy', () => {
     expect(await (await fetch(target(portOf(url)))).text()).toBe('here');
     return proxy.requests.map(({ line }) => line);
   }
-  /** Linux takes it for loopback, and we do not. */
+  /** Linux treats it as loopback, we do not. */
   const elsewhere = (port: number) => `http://0.0.0.0:${port}/`;
 
   test.each([
@@ -162,7 +162,7 @@ describe('which requests go through a proxy', () => {
     ['http_proxy, which wins', (proxy: string) => ({ http_proxy: proxy, HTTP_PROXY: 'http://127.0.0.1:1' })],
     ['HTTP_PROXY without a scheme', (proxy: string) => ({ HTTP_PROXY: proxy.replace('http://', '') })],
     ['NO_PROXY with other hosts', (proxy: string) => ({ HTTP_PROXY: proxy, NO_PROXY: 'example.com, 0.0.0.0:1' })],
-  ])('%s: goes through it', async (_what, env) => {
+  ])('%s: is proxied', async (_what, env) => {
     const [line, ...more] = await linesFor(elsewhere, env);
     expect(line).toMatch(/^GET http:\/\/0\.0\.0\.0:\d+\/$/);
     expect(more).toEqual([]);
@@ -174,15 +174,15 @@ describe('which requests go through a proxy', () => {
     ['every host, with NO_PROXY=*', elsewhere, { NO_PROXY: '*' }],
     ['127.0.0.1', (port) => `http://127.0.0.1:${port}/`, {}],
     ['localhost', (port) => `http://localhost:${port}/`, {}],
-  ])('%s is reached without it', async (_what, target, more) => {
+  ])('%s is requested directly', async (_what, target, more) => {
     expect(await linesFor(target, (proxy) => ({ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, ...more }))).toEqual([]);
   });
 
-  test('HTTPS_PROXY alone is not for http, and an empty variable is none', async () => {
+  test('HTTPS_PROXY does not apply to http, and an empty variable counts as unset', async () => {
     expect(await linesFor(elsewhere, (proxy) => ({ HTTPS_PROXY: proxy, HTTP_PROXY: '' }))).toEqual([]);
   });
 
-  test("the service's environment counts, not the process's", async () => {
+  test("the proxy variables come from the service's environment, not from process.env", async () => {
     vi.stubEnv('HTTP_PROXY', 'http://127.0.0.1:1');
     vi.stubEnv('http_proxy', 'http://127.0.0.1:1');
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -192,7 +192,7 @@ describe('which requests go through a proxy', () => {
 });
 
 describe('context.fetch', () => {
-  test("takes Node's own FormData and Request", async () => {
+  test("accepts Node's own FormData and Request", async () => {
     const provider = await startProvider();
     provider.behave(answers(200, 'fine'));
     const { fetch } = open();
@@ -209,7 +209,7 @@ describe('context.fetch', () => {
     expect(provider.calls[1]).toMatchObject({ method: 'PUT', path: '/v1/request', headers: { 'x-team': 'voice' } });
   });
 
-  test('does not take the key along when it is redirected to another origin', async () => {
+  test('does not send the API key to another origin after a redirect', async () => {
     const other = await serve((_request, response) => void response.end('there'));
     const { url, requests } = await serve(
       (_request, response) => void response.writeHead(307, { location: other.url }).end(),

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { parseObject } from '../../lib/json.ts';
 
 describe('JSON of a provider', () => {
-  it.each(['[]', '"text"', 'null', '{', ''])('is undefined when it is not an object: %s', (text) => {
+  it.each(['[]', '"text"', 'null', '{', ''])('is undefined if it is not an object: %s', (text) => {
     expect(parseObject(text)).toBeUndefined();
   });
 
-  it('is not parsed when it would become a hundred times its bytes', () => {
+  it('is not parsed if it would need a hundred times its size in memory', () => {
     expect(parseObject(`{"pad":[${'{},'.repeat(1_100_000)}0]}`)).toBeUndefined();
   });
 

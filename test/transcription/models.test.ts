@@ -59,8 +59,8 @@ describeWith(['whisper-cli'], 'of several local models', (programs) => {
 
   const reasons = {
     missing: () => `${fileOf('missing')} does not exist.`,
-    prose: () => `${fileOf('prose')} is no model: it does not begin as a ggml file does.`,
-    cut: () => `${fileOf('cut')} is cut off: it has 1000000 bytes, and at least`,
+    prose: () => `${fileOf('prose')} is not a whisper model: it has no ggml header.`,
+    cut: () => `${fileOf('cut')} is truncated: it has 1000000 bytes, expected at least`,
   } as const;
 
   test('each is listed with its own availability, in the order of the settings', async () => {
@@ -123,7 +123,7 @@ describeWith(['whisper-cli'], 'of several local models', (programs) => {
     await writeFile(file, (await readFile(fileOf('good'))).subarray(0, 5_000_000));
     expect(await probe('later')).toMatchObject({
       available: false,
-      reason: expect.stringContaining('cut off') as string,
+      reason: expect.stringContaining('truncated') as string,
     });
 
     await copyFile(fileOf('good'), `${file}.new`);

@@ -3,7 +3,7 @@ import { runChecks } from '../../../src/conformance/kit.ts';
 import { openerOf } from '../../../src/conformance/open.ts';
 import { speechChecks } from '../../../src/conformance/speech.ts';
 
-it('keeps every rule for engines of speech', async () => {
+it('passes the conformance kit for speech engines', async () => {
   const subject = { options: { voice: 'en' }, open: openerOf('espeak', import.meta.dirname) };
   const verdicts = await runChecks(speechChecks, subject);
   expect(verdicts).toEqual(speechChecks.map(({ name }) => ({ check: name })));

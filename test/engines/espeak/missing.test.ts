@@ -1,4 +1,4 @@
-/** espeak where something is missing or broken. */
+/** espeak when something is missing or broken. */
 import { chmod, cp, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { collect, startEspeak } from './support.ts';
 const home = resolve(import.meta.dirname, '../../..');
 
 describe('without program and package', () => {
-  it('says how to get one, and refuses to speak', async () => {
+  it('says how to install one, and rejects with model-unavailable', async () => {
     const directory = await temporaryDirectory();
     for (const part of ['engines/contract', 'engines/lib', 'engines/espeak', 'lib']) {
       await cp(join(home, part), join(directory, part), { recursive: true });
@@ -31,20 +31,20 @@ describe('without program and package', () => {
     ]);
   });
 
-  it('a program that is named but not there is not replaced by another', async () => {
+  it('there is no fallback for a configured program that does not exist', async () => {
     const { engine, say } = await startEspeak('package', 'program: /nowhere/espeak-ng');
     const availability = await engine.availability('espeak');
     expect(availability).toEqual({
       available: false,
       code: 'program-missing',
-      reason: 'There is no program /nowhere/espeak-ng.',
+      reason: 'Program not found: /nowhere/espeak-ng.',
     });
     await expect(say({})).rejects.toMatchObject({ code: 'model-unavailable', message: availability.reason });
   });
 });
 
 describe('a program that misbehaves', () => {
-  /** Lists one voice; `speak` is what it does with a text. */
+  /** Lists one voice; `speak` is the shell command for a synthesis. */
   async function startProgram(speak: string) {
     const path = join(await temporaryDirectory(), 'espeak-ng');
     const table = 'Pty Language Age/Gender VoiceName File Other\\n 5  en  --/M  English  gmw/en\\n';
@@ -59,7 +59,7 @@ describe('a program that misbehaves', () => {
     ['writes no WAV', 'head -c 10000 /dev/zero'],
     ['is killed', 'kill -9 $$'],
     ['breaks off in the header', "printf 'RIFF'"],
-  ])('that %s is a failure before any audio', async (_what, script) => {
+  ])('that %s fails before any audio', async (_what, script) => {
     const { say } = await startProgram(script);
     const failure = { code: 'engine-failed', message: 'The speech program failed.' };
     await expect(say({})).rejects.toMatchObject(failure);
@@ -69,14 +69,14 @@ describe('a program that misbehaves', () => {
   it.each([
     ['fails', 'exit 3'],
     ['is killed', 'kill -9 $$'],
-  ])('that %s in the middle breaks the audio off', async (_what, end) => {
+  ])('that %s in the middle aborts the audio', async (_what, end) => {
     const { say } = await startProgram(`${wav}; head -c 1000000 /dev/zero; ${end}`);
     const speech = await say({});
     await expect(collect(speech)).rejects.toMatchObject({ code: 'engine-failed' });
     await expect(say({ format: 'wav' })).rejects.toMatchObject({ code: 'engine-failed' });
   });
 
-  it('that never reads its text is left behind', async () => {
+  it('that never reads its text does not block the audio', async () => {
     const { say } = await startProgram(`${wav}; head -c 100000 /dev/zero`);
     expect(await collect(say({ text: 'x'.repeat(32_000) }))).not.toHaveLength(0);
   });

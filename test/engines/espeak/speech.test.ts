@@ -1,4 +1,4 @@
-/** eSpeak speaks, with its program and with the package: heard by ffmpeg and pocketsphinx. */
+/** eSpeak speech with the program and with the package, verified with ffmpeg and pocketsphinx. */
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { speechFormats, type EngineError, type SpeechCall } from '../../../engines/contract/index.ts';
@@ -12,12 +12,12 @@ import { startStopwatch } from '../../support/stopwatch.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { collect, secondsOf, secondsOfWav, startEspeak, wordsIn, type Synthesizer } from './support.ts';
 
-// The package takes a second for each of many speeches where others have the processor too.
+// The package takes about a second for each of many texts when other processes use the CPU too.
 vi.setConfig({ testTimeout: 90_000 });
 
 const sentence = 'The quick brown fox jumps over the lazy dog near the old river bank. ';
 
-/** The longest that anything of a speech may live on when nobody wants it any more. */
+/** How long anything of a synthesis may stay alive after an abort. */
 const soonMs = 250;
 
 const noCaller = new AbortController().signal;
@@ -25,7 +25,7 @@ const noCaller = new AbortController().signal;
 const children = () => processes().filter(({ parent }) => parent === process.pid).length;
 
 function speaks(synthesizer: Synthesizer): void {
-  it('is heard, over HTTP, as exactly these words', async () => {
+  it('is recognized, over HTTP, as exactly these words', async () => {
     const { service } = await startEspeak(synthesizer);
     const answer = await service.post('/tts', { text: 'yes no hello' });
     expect(answer.status).toBe(200);
@@ -33,7 +33,7 @@ function speaks(synthesizer: Synthesizer): void {
     expect(await wordsIn(new Uint8Array(await answer.arrayBuffer()))).toBe('yes no hello');
   });
 
-  it('makes every format, each as long as the others', async () => {
+  it('produces every format, all of the same length', async () => {
     const { say } = await startEspeak(synthesizer);
     const expected = secondsOfWav(await collect(say({ format: 'wav' })));
     expect(expected).toBeGreaterThan(0.5);
@@ -43,7 +43,7 @@ function speaks(synthesizer: Synthesizer): void {
     }
   });
 
-  it('lists its voices, and speaks with the one that is wished for', async () => {
+  it('lists its voices, and uses the requested one', async () => {
     const { engine, say } = await startEspeak(synthesizer);
     const [model] = await engine.models();
     expect(model).toMatchObject({ id: 'espeak', name: 'eSpeak NG', local: true });
@@ -68,7 +68,7 @@ function speaks(synthesizer: Synthesizer): void {
     await expect(say({ voice: '--version' })).rejects.toMatchObject({ code: 'voice-not-supported' });
   });
 
-  it('takes every text for a text', async () => {
+  it('treats any text as plain text', async () => {
     const { say } = await startEspeak(synthesizer);
     const wav = (text: string) => collect(say({ text, format: 'wav' }));
     const seconds = async (text: string) => secondsOfWav(await wav(text));
@@ -93,20 +93,20 @@ function speaks(synthesizer: Synthesizer): void {
     ['de', 'z.B. '],
     ['de', '777 '],
     ['en', '**bold** '],
-  ])('leaves nothing out where pauses are missing (%s: %s)', async (voice, word) => {
+  ])('skips nothing where pauses are missing (%s: %s)', async (voice, word) => {
     const { say } = await startEspeak(synthesizer);
     const seconds = async (text: string) => secondsOfWav(await collect(say({ text, voice, format: 'wav' })));
     expect(await seconds(word.repeat(200))).toBeGreaterThan(0.8 * 20 * (await seconds(word.repeat(10))));
   });
 
-  it('says the whole name of each emoji, also of those that touch', async () => {
+  it('says the whole name of each emoji, also of adjacent ones', async () => {
     const { say } = await startEspeak(synthesizer);
     const seconds = async (text: string) => secondsOfWav(await collect(say({ text, format: 'wav' })));
     expect(await seconds('🎉🎉👍🏽👍🏽🇩🇪🇫🇷')).toBe(await seconds('🎉 🎉 👍🏽 👍🏽 🇩🇪 🇫🇷'));
     expect(await seconds('🎉'.repeat(200))).toBeGreaterThan(0.7 * 20 * (await seconds('🎉 '.repeat(10))));
   });
 
-  it('makes a sound, if only silence, of a text without a word', async () => {
+  it('produces audio, if only silence, for a text without words', async () => {
     const { say } = await startEspeak(synthesizer);
     for (const text of ['…', '🙂🙂', '   ', '\n\n', '\u0001', '\ud800', '[[']) {
       expect(secondsOfWav(await collect(say({ text, format: 'wav' }))), JSON.stringify(text)).toBeGreaterThanOrEqual(
@@ -116,7 +116,7 @@ function speaks(synthesizer: Synthesizer): void {
     expect(await secondsOf(await collect(say({ text: ' ' })))).toBeGreaterThanOrEqual(0.09);
   });
 
-  it('streams: the first bytes come long before the last', async () => {
+  it('streams: the first bytes arrive long before the last', async () => {
     const { say } = await startEspeak(synthesizer);
     await collect(say({})); // the thread of the encoder is there
     const started = performance.now();
@@ -126,7 +126,7 @@ function speaks(synthesizer: Synthesizer): void {
     expect(first / (performance.now() - started)).toBeLessThan(0.5);
   });
 
-  it('ends within 250 ms when its caller leaves, whenever that is', async () => {
+  it('ends within 250 ms after an abort at any time', async () => {
     const { say } = await startEspeak(synthesizer);
     await collect(say({}));
     const before = children();
@@ -146,7 +146,7 @@ function speaks(synthesizer: Synthesizer): void {
     }
   });
 
-  it('ends when nobody listens any more, and frees its place', async () => {
+  it('ends when the reader stops, and frees its slot', async () => {
     const { say } = await startEspeak(synthesizer, 'slots: 1, waiting: 0');
     const before = children();
     const speech = await say({ text: sentence.repeat(450) });
@@ -167,7 +167,7 @@ describeWith(['espeak-ng', 'ffmpeg', 'pocketsphinx_continuous'], 'espeak-ng, the
 describeWith(['ffmpeg', 'pocketsphinx_continuous'], 'espeak-ng, the package', () => speaks('package'));
 
 describeWith(['espeak-ng'], 'a long text', () => {
-  it('of 32,000 characters is spoken to its end', async () => {
+  it('with 32,000 characters is synthesized completely', async () => {
     const { say } = await startEspeak();
     const wav = await collect(say({ text: 'hello, '.repeat(4571), format: 'wav' }));
     expect(secondsOfWav(wav)).toBeGreaterThan(4571 * 0.4);
@@ -176,7 +176,7 @@ describeWith(['espeak-ng'], 'a long text', () => {
 });
 
 describeWith(['espeak-ng'], 'the program', () => {
-  it('leaves nothing in the home and in the temporary directory', async () => {
+  it('leaves no files in HOME and in the temporary directory', async () => {
     const temporary = await temporaryDirectory();
     const { url, dir } = await startChildService({ env: { TMPDIR: temporary } });
     const before = await readdir(dir);
@@ -187,7 +187,7 @@ describeWith(['espeak-ng'], 'the program', () => {
 });
 
 describeWith(['espeak-ng'], 'in line', () => {
-  it('whoever has no place when the deadline passes hears that all are taken, and when to come back', async () => {
+  it('rejects with overloaded and Retry-After when the timeout passes in the queue', async () => {
     const { service } = await startEspeak('program', 'slots: 1, waiting: 1');
     const speakerWithin = async (firstBytesMs: number) => {
       const limits = { firstBytesMs, silenceMs: 60_000 };
@@ -208,14 +208,14 @@ describeWith(['espeak-ng'], 'in line', () => {
 });
 
 describe('a default voice', () => {
-  it('of the settings speaks when a call names none', async () => {
+  it('from the settings is used when a call names none', async () => {
     const { say } = await startEspeak('package', 'voice: de');
     const german = await collect(say({ format: 'wav' }));
     expect(german).toEqual(await collect(say({ voice: 'de', format: 'wav' })));
     expect(german).not.toEqual(await collect(say({ language: 'en', format: 'wav' })));
   });
 
-  it('that is not there stops the start', async () => {
-    await expect(startEspeak('package', 'voice: nobody')).rejects.toThrow('There is no voice "nobody"');
+  it('that does not exist makes startup fail', async () => {
+    await expect(startEspeak('package', 'voice: nobody')).rejects.toThrow('Unknown voice "nobody"');
   });
 });

@@ -1,4 +1,4 @@
-/** When its caller leaves, its deadline passes or the service ends, no call of it is left at the provider. */
+/** On disconnect, timeout and shutdown, no upstream call stays in flight. */
 import { describe, expect, test } from 'vitest';
 import { answers, type Behaviour } from '../../support/provider.ts';
 import { upload } from '../../support/local-service.ts';
@@ -13,7 +13,7 @@ const half: Behaviour = async ({ body, socket }) => {
   socket.write('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"text":');
 };
 
-/** When the caller leaves, by what the provider has seen. */
+/** Stages at which the client disconnects, by what the provider has received. */
 const stages: readonly { readonly name: string; readonly behaviour: Behaviour; readonly bytes: Buffer }[] = [
   { name: 'the recording goes up', behaviour: () => undefined, bytes: large },
   { name: 'the provider works', behaviour: ({ body }) => body, bytes: recording },
@@ -29,7 +29,7 @@ const stages: readonly { readonly name: string; readonly behaviour: Behaviour; r
 ];
 
 describe.each(stages)('while $name', ({ behaviour, bytes }) => {
-  test('a caller that leaves ends the call', async () => {
+  test('a disconnect aborts the upstream call', async () => {
     const caller = new AbortController();
     let goneAfterMs: Promise<number> | undefined;
     const { service, provider } = await startHosted(async (call) => {
@@ -46,12 +46,12 @@ describe.each(stages)('while $name', ({ behaviour, bytes }) => {
     await expect.poll(() => service.log.find(({ msg }) => msg === 'request')).toMatchObject({ status: 499 });
     expect(service.log.filter(({ level }) => level >= 50)).toEqual([]);
     expect(provider.calls).toHaveLength(1);
-    // It is no sign of the provider's health.
+    // An abort does not affect the health of the provider.
     provider.behave(answers(200, fineAnswer));
     expect((await upload(service, recording)).status).toBe(200);
   });
 
-  test('the end of the service ends the call with 503', async () => {
+  test('shutdown aborts the upstream call, with 503', async () => {
     let stopped: Promise<void> | undefined;
     let goneAfterMs: Promise<number> | undefined;
     const { service } = await startHosted(async (call) => {
@@ -68,7 +68,7 @@ describe.each(stages)('while $name', ({ behaviour, bytes }) => {
   });
 });
 
-test('a caller that leaves before the next attempt prevents it', async () => {
+test('a disconnect before a retry prevents it', async () => {
   const caller = new AbortController();
   const { service, provider } = await startHosted(async (call) => {
     await answers(503, '', { 'retry-after': '1' })(call);
@@ -81,7 +81,7 @@ test('a caller that leaves before the next attempt prevents it', async () => {
   expect(provider.calls).toHaveLength(1);
 });
 
-test('TRANSCRIBE_TIMEOUT ends the call with 504', async () => {
+test('TRANSCRIBE_TIMEOUT aborts the upstream call, with 504', async () => {
   const { service, provider } = await startHosted(() => undefined, { env: { TRANSCRIBE_TIMEOUT: '1' } });
   const response = await upload(service, recording);
   expect(await response.json()).toMatchObject({ status: 504, code: 'engine-timeout' });

@@ -1,4 +1,4 @@
-/** Every failure of a provider, and what the caller and the log are told of it. */
+/** Every failure of a provider, and what the client and the log receive. */
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -12,7 +12,7 @@ interface Failure {
   readonly says: Behaviour;
   readonly code: keyof typeof problems;
   readonly retryAfter?: string;
-  /** 1 unless it is tried again. */
+  /** 1 unless the call is retried. */
   readonly calls?: number;
 }
 
@@ -56,7 +56,7 @@ const table: readonly Failure[] = [
     retryAfter: '20',
   },
   {
-    name: '429 with a Retry-After that is nonsense',
+    name: '429 with an invalid Retry-After',
     says: openai(429, {}, { 'retry-after': 'soon' }),
     code: 'provider-rate-limited',
     retryAfter: '1',
@@ -115,7 +115,7 @@ const table: readonly Failure[] = [
     code: 'recording-too-large',
   },
   {
-    name: '400 longer than the model takes (OpenAI)',
+    name: '400 longer than the model accepts (OpenAI)',
     says: openai(400, {
       message: 'audio duration 1500.5 seconds is longer than 1400 seconds which is the maximum for this model',
     }),
@@ -144,7 +144,7 @@ const table: readonly Failure[] = [
   // ---------------------------------------------------------------------------------------------- other refusals
   { name: '400', says: openai(400, { message: 'temperature must be positive' }), code: 'provider-rejected-request' },
   {
-    name: '400 whose type only sounds like a bad file',
+    name: '400 whose type only sounds like an invalid file',
     says: openai(400, { message: 'no', type: 'invalid_file_request', param: 'temperature' }),
     code: 'provider-rejected-request',
   },
@@ -187,25 +187,25 @@ const table: readonly Failure[] = [
   { name: '200 with a text that is none', says: answers(200, { text: null }), code: 'provider-bad-response' },
   { name: '200 cut in its JSON', says: answers(200, '{"text":"al'), code: 'provider-bad-response' },
   {
-    name: '200 whose body breaks off',
+    name: '200 whose body ends early',
     says: says('HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"text":"alpha'),
     code: 'provider-bad-response',
   },
   {
-    name: '200 whose chunks break off',
+    name: '200 whose chunks end early',
     says: says('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{"te\r\n'),
     code: 'provider-bad-response',
   },
   { name: 'what is not HTTP', says: says('\x16\x03\x01garbage\r\n\r\n'), code: 'provider-bad-response' },
   {
-    name: 'a head without end',
+    name: 'headers without end',
     says: says(`HTTP/1.1 200 OK\r\n${'x-filler: '.padEnd(60_000, 'x')}\r\n\r\n`),
     code: 'provider-bad-response',
   },
   // ---------------------------------------------------------------------------------------------- the connection
   { name: 'a reset before the answer', says: resets, code: 'provider-unreachable', calls: 3 },
   {
-    name: 'an end before the answer',
+    name: 'a close before the response',
     says: async ({ body, socket }) => {
       await body;
       socket.end();
@@ -229,25 +229,25 @@ describe('a failure', () => {
     expect({ status, code: problem.code }).toEqual({ status: problems[code].status, code });
     expect(headers.get('retry-after')).toBe(retryAfter ?? null);
     expect(hosted.provider.calls.length - before.calls).toBe(calls);
-    // Of the provider's own words nothing reaches the caller; the log has them, without the key.
+    // The client receives nothing of the provider's text; the log has it, without the key.
     expect(text).not.toMatch(/internal-host|sk-very|Incorrect|corrupted|127\.0\.0\.1/);
     const log = JSON.stringify(hosted.service.log.slice(before.log));
     expect(log).toContain(`"code":"${code}"`);
     expect(log).not.toContain(key);
-    // And the engine is none the worse for it.
+    // The engine still works.
     hosted.provider.behave(answers(200, fineAnswer));
     expect((await hosted.transcribe()).status).toBe(200);
     await expect.poll(() => hosted.service.leftovers(), { interval: 5 }).toEqual([]);
   });
 
-  test('is in the log with the words of the provider', async () => {
+  test('is logged with the text of the provider', async () => {
     hosted.provider.behave(answers(500, `kaput on ${secret}`), answers(200, fineAnswer));
     await hosted.transcribe();
     const line = hosted.service.log.findLast(({ msg }) => msg === 'a request failed');
     expect(JSON.stringify(line)).toContain(`cloud answered 500: kaput on ${secret}`);
   });
 
-  test('with Retry-After as a date says how long that is', async () => {
+  test('converts a Retry-After date to seconds', async () => {
     const date = new Date(Date.now() + 90_000).toUTCString();
     hosted.provider.behave(answers(429, {}, { 'retry-after': date }));
     const seconds = Number((await hosted.transcribe()).headers.get('retry-after'));
@@ -255,7 +255,7 @@ describe('a failure', () => {
     expect(seconds).toBeLessThanOrEqual(90);
   });
 
-  test('whose words are endless is told all the same', async () => {
+  test('is reported even if its body is endless', async () => {
     hosted.provider.behave(async ({ body, socket }) => {
       await body;
       socket.write('HTTP/1.1 500 Oops\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -270,7 +270,7 @@ describe('a failure', () => {
     await expect.poll(() => hosted.provider.open.size).toBe(0);
   });
 
-  test('whose words never end is told after a moment', async () => {
+  test('is reported after a timeout if its body never ends', async () => {
     hosted.provider.behave(async ({ body, socket }) => {
       await body;
       socket.write('HTTP/1.1 500 Oops\r\nContent-Length: 100\r\n\r\nhm');
@@ -279,7 +279,7 @@ describe('a failure', () => {
   });
 });
 
-describe('a provider that cannot be reached', () => {
+describe('a provider is unreachable', () => {
   const service = async (baseUrl: string) => {
     const config = `engines: { cloud: { use: hosted-stt, baseUrl: "${baseUrl}", models: [remote] } }`;
     const started = await startTestService({ config });
@@ -287,7 +287,7 @@ describe('a provider that cannot be reached', () => {
     return callsOf(started);
   };
 
-  test('because nothing listens there', async () => {
+  test('when nothing listens on the port', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
@@ -296,15 +296,15 @@ describe('a provider that cannot be reached', () => {
     expect((await transcribe()).problem.code).toBe('provider-unreachable');
   });
 
-  test('because there is no such host', async () => {
-    // A label is of at most 63 characters: no DNS server is asked, which may take its time.
+  test('when the host does not exist', async () => {
+    // A label longer than 63 characters fails without a slow DNS query.
     const { transcribe } = await service(`http://${'a'.repeat(64)}.invalid/v1`);
     const started = performance.now();
     expect((await transcribe()).problem.code).toBe('provider-unreachable');
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
-  test('because it does not speak TLS', async () => {
+  test('when it does not speak TLS', async () => {
     const server = createServer((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad\r\n\r\n')).listen(
       0,
       '127.0.0.1',
@@ -316,8 +316,8 @@ describe('a provider that cannot be reached', () => {
   });
 });
 
-describe('time', () => {
-  test('is limited by the settings, when nothing comes', async () => {
+describe('the timeout', () => {
+  test('ends a call without a response', async () => {
     const { transcribe, provider } = await startHosted(() => undefined, { engine: 'timeout: 1' });
     const { status, problem } = await transcribe();
     expect({ status, code: problem.code }).toEqual({ status: 504, code: 'provider-timeout' });
@@ -326,14 +326,14 @@ describe('time', () => {
     expect(provider.calls).toHaveLength(1);
   });
 
-  test('is limited when the answer stops half way', async () => {
+  test('ends a response that stalls', async () => {
     const half: Behaviour = ({ socket }) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"text":');
     const { transcribe, provider } = await startHosted(half, { engine: 'timeout: 1' });
     expect((await transcribe()).problem.code).toBe('provider-timeout');
     await expect.poll(() => provider.open.size).toBe(0);
   });
 
-  test('is limited when the provider hardly reads', async () => {
+  test('ends an upload that the provider hardly reads', async () => {
     const { transcribe } = await startHosted(answers(200, fineAnswer), {
       engine: 'timeout: 1',
       readsPerSecond: 50_000,
@@ -342,7 +342,7 @@ describe('time', () => {
     expect((await transcribe({}, long)).problem.code).toBe('provider-timeout');
   });
 
-  test('is enough for a provider that reads and answers slowly', async () => {
+  test('does not end a provider that reads and answers slowly within it', async () => {
     const slowly: Behaviour = async ({ body, socket }) => {
       await body;
       const text = JSON.stringify(fineAnswer);
@@ -357,12 +357,12 @@ describe('time', () => {
   });
 });
 
-describe('another attempt', () => {
+describe('a retry', () => {
   test.each([
     { name: 'a reset', first: resets },
     { name: '503', first: answers(503, '') },
     { name: '503 that asks for a second', first: answers(503, '', { 'retry-after': '1' }) },
-  ])('follows $name, with the whole recording again', async ({ first }) => {
+  ])('after $name sends the whole recording again', async ({ first }) => {
     const { transcribe, provider } = await startHosted();
     provider.behave(first, answers(200, fineAnswer));
     expect((await transcribe()).status).toBe(200);
@@ -371,7 +371,7 @@ describe('another attempt', () => {
     expect(again).toContain(recording.toString('latin1'));
   });
 
-  test('follows a connection that the provider closed while it was idle', async () => {
+  test('follows when the provider has closed an idle connection', async () => {
     const { transcribe, provider } = await startHosted();
     await transcribe();
     for (const socket of provider.open) socket.destroy();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { toIsoLanguage } from '../../../engines/hosted-stt/languages.ts';
 
-/** openai/whisper, tokenizer.py, LANGUAGES: all of them. */
+/** All of openai/whisper, tokenizer.py, LANGUAGES. */
 const whisper =
   'en english, zh chinese, de german, es spanish, ru russian, ko korean, fr french, ja japanese, pt portuguese, ' +
   'tr turkish, pl polish, ca catalan, nl dutch, ar arabic, sv swedish, it italian, id indonesian, hi hindi, ' +
@@ -22,7 +22,7 @@ const rows = whisper.split(', ').map((row) => {
   return { code, name, iso };
 });
 
-test('all of whisper’s languages are there', () => {
+test('all Whisper languages are covered', () => {
   expect(rows).toHaveLength(100);
 });
 
@@ -58,6 +58,6 @@ test.each([
   undefined,
   7,
   {},
-])('%s is none', (name) => {
+])('%s maps to null', (name) => {
   expect(toIsoLanguage(name)).toBe(null);
 });

@@ -1,4 +1,4 @@
-/** Another Parlance as the provider: two real services, the recording goes from one to the other. */
+/** Another Parlance as the provider: two real services, where one forwards the recording to the other. */
 import { expect, onTestFinished, test } from 'vitest';
 import { startLocalService, upload } from '../../support/local-service.ts';
 import { describeWith } from '../../support/programs.ts';
@@ -17,13 +17,13 @@ describeWith(['ffmpeg', 'whisper-cli'], 'another Parlance', () => {
     return front;
   }
 
-  test('transcribes, and its language and duration are taken over', async () => {
+  test('transcribes with its language and duration', async () => {
     const front = await startPair('right');
     const response = await upload(front, toneWav({ words: ['kilo', 'golf'], language: 'fr', rate: 16_000 }));
     expect(await response.json()).toEqual({ text: 'kilo golf', language: 'fr', duration_ms: 1750, model: 'there' });
   });
 
-  test('that refuses the recording, the language or the key is understood', async () => {
+  test('errors for the recording, the language and the key are mapped', async () => {
     const front = await startPair('right');
     const nonsense = await upload(front, Buffer.from('RIFF\0\0\0\0WAVEfmt nonsense'));
     expect(await nonsense.json()).toMatchObject({ status: 422 });

@@ -1,4 +1,4 @@
-/** What a provider is sent. */
+/** Requests to the provider. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { describeWith } from '../../support/programs.ts';
@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 import { fineAnswer, key, recording, startHosted } from './support.ts';
 
 describe('a request to the provider', () => {
-  test('is a form with the recording as it came, a length, a true name and type, and the key', async () => {
+  test('is a multipart form with the unchanged recording, Content-Length, file name, media type and key', async () => {
     const { provider, transcribe } = await startHosted();
     const { status, body } = await transcribe();
     expect({ status, body }).toEqual({
@@ -27,7 +27,7 @@ describe('a request to the provider', () => {
     expect(form.file?.content.equals(recording)).toBe(true);
   });
 
-  test('carries the language that the caller names, and none otherwise', async () => {
+  test('contains the requested language, or none', async () => {
     const { provider, transcribe } = await startHosted();
     await transcribe({ language: 'fr' });
     await transcribe();
@@ -36,7 +36,7 @@ describe('a request to the provider', () => {
     expect(unnamed).not.toHaveProperty('language');
   });
 
-  test('names the model as the provider does, and the answer as we do', async () => {
+  test('uses the remote id of the model upstream and our id in the response', async () => {
     const { provider, transcribe } = await startHosted(undefined, {
       models: '[{ id: mine, remoteId: vendor/model-3 }]',
     });
@@ -44,7 +44,7 @@ describe('a request to the provider', () => {
     expect(String((await readForm(provider.calls[0]!)).model?.content)).toBe('vendor/model-3');
   });
 
-  test('carries the headers of the settings, also in the place of ours', async () => {
+  test('contains the configured headers, which override the default ones', async () => {
     const { provider, transcribe } = await startHosted(undefined, {
       engine: 'headers: { x-team: blue, authorization: "Token abc" }',
     });
@@ -52,7 +52,7 @@ describe('a request to the provider', () => {
     expect(provider.calls[0]?.headers).toMatchObject({ 'x-team': 'blue', authorization: 'Token abc' });
   });
 
-  test('takes the connection of the one before', async () => {
+  test('reuses the previous connection', async () => {
     const { provider, transcribe } = await startHosted();
     for (let i = 0; i < 3; i += 1) await transcribe();
     expect({ calls: provider.calls.length, connections: provider.connections }).toEqual({ calls: 3, connections: 1 });
@@ -78,7 +78,7 @@ describeWith(['ffmpeg'], 'a recording from a browser or a file', () => {
     wav: 'audio/wav',
     flac: 'audio/flac',
   };
-  test.each(kinds)('goes up as what it is: $container', async ({ container, make }) => {
+  test.each(kinds)('uploads $container with its own name and media type', async ({ container, make }) => {
     const bytes = await readFile(await make(['alpha'], { directory: await temporaryDirectory() }));
     const { provider, transcribe } = await startHosted();
     expect((await transcribe({}, bytes)).status).toBe(200);

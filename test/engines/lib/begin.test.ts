@@ -4,7 +4,7 @@ import { begin } from '../../../engines/lib/begin.ts';
 const empty = () => new Error('no sound');
 const piece = new Uint8Array([1]);
 
-/** Counts how often what it holds is let go. */
+/** Counts how often the source is closed. */
 function source(): { audio: AsyncIterable<Uint8Array>; readonly closed: number } {
   const counts = { closed: 0 };
   // eslint-disable-next-line @typescript-eslint/require-await -- an engine's audio is an async iterable
@@ -23,7 +23,7 @@ function source(): { audio: AsyncIterable<Uint8Array>; readonly closed: number }
   };
 }
 
-it.each([0, 1, 2, 3])('closes the audio when it is left after %i pieces', async (pieces) => {
+it.each([0, 1, 2, 3])('closes the audio when the reader stops after %i pieces', async (pieces) => {
   const made = source();
   let ends = 0;
   const { audio } = await begin({ mediaType: 'audio/wav', audio: made.audio }, { end: () => (ends += 1), empty });

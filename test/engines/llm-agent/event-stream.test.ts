@@ -1,4 +1,4 @@
-/** engines/lib/event-stream: what is read of a body, and when it is given up. */
+/** engines/lib/agent/event-stream: parsing, limits and cleanup. */
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ async function readAll(body: Readable, own: Partial<typeof limits> = {}): Promis
   return events;
 }
 
-test('the events do not depend on where the bytes are cut', async () => {
+test('the events do not depend on chunk boundaries', async () => {
   const text = fc
     .string({ unit: 'grapheme', maxLength: 20 })
     .filter((one) => !/[\r\n\0]/.test(one) && one === one.trim());
@@ -40,18 +40,18 @@ test('the events do not depend on where the bytes are cut', async () => {
   );
 });
 
-test('a JSON object is one event, however it comes', async () => {
+test('a JSON object is one event, however it is split', async () => {
   const pieces = ['\n ', '{"a":', '1}\n'].map((piece) => Buffer.from(piece));
   expect(await readAll(Readable.from(pieces))).toEqual([{ name: '', data: '{"a":1}\n', whole: true }]);
 });
 
-test('a body that is too long is given up', async () => {
+test('a body that is too large is destroyed', async () => {
   const endless = new Readable({ read: () => void endless.push(Buffer.alloc(1_000, 'x')) });
   await expect(readAll(endless)).rejects.toMatchObject({ code: 'provider-bad-response' });
   expect(endless.destroyed).toBe(true);
 });
 
-test('a body whose reader leaves is given up', async () => {
+test('a body whose reader stops is destroyed', async () => {
   const body = new Readable({ read: () => void body.push('data: x\n\n') });
   for await (const _batch of readEvents(body, limits)) break;
   expect(body.destroyed).toBe(true);

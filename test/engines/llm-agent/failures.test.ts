@@ -1,4 +1,4 @@
-/** Every failure of a provider, and what the caller and the log are told of it. */
+/** Every failure of a provider, and what the client and the log receive. */
 import { createServer, type AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ interface Failure {
   readonly code: EngineErrorCode;
   readonly status: number;
   readonly retryAfter?: number;
-  /** 1 unless it is tried again. */
+  /** 1 unless the call is retried. */
   readonly calls?: number;
 }
 
@@ -32,7 +32,7 @@ const openai = (status: number, error: object, headers?: Readonly<Record<string,
   answers(status, { error: { message: secret, type: 'x', param: null, code: null, ...error } }, headers);
 const hi = chunk({ content: 'Hi.' });
 
-/** Ends the connection in the middle of a stream. */
+/** Closes the connection in the middle of a stream. */
 const breaksAfter =
   (...events: readonly object[]): Behaviour =>
   async (call) => {
@@ -57,11 +57,11 @@ const table: readonly Failure[] = [
     says: openai(400, { message: 'Billing hard limit reached' }),
   },
   {
-    ...{ name: '400 that repeats a request about billing', code: 'provider-rejected-request', status: 422 },
+    ...{ name: '400 that echoes a request about billing', code: 'provider-rejected-request', status: 422 },
     says: answers(400, { detail: [{ loc: ['body'], msg: 'Field required', input: { content: 'my billing quota' } }] }),
   },
   {
-    ...{ name: '400 that repeats an answer about billing', code: 'provider-rejected-request', status: 422 },
+    ...{ name: '400 that echoes a response about billing', code: 'provider-rejected-request', status: 422 },
     says: openai(400, { code: 'tool_use_failed', failed_generation: 'Your billing is flagged: too many tokens.' }),
   },
   {
@@ -106,7 +106,7 @@ const table: readonly Failure[] = [
     says: openai(413, { message: 'Please reduce the length of the messages or completion.' }),
   },
   {
-    ...{ name: '400 parameter refused', code: 'provider-rejected-request', status: 422 },
+    ...{ name: '400 parameter rejected', code: 'provider-rejected-request', status: 422 },
     says: openai(400, { code: 'unsupported_value', param: 'temperature', message: `temperature ${secret}` }),
   },
   { name: '400 without a word', says: answers(400, ''), code: 'provider-rejected-request', status: 422 },
@@ -142,7 +142,7 @@ const table: readonly Failure[] = [
     status: 502,
   },
   {
-    ...{ name: '200 with an error that is a text', code: 'provider-error', status: 502 },
+    ...{ name: '200 with an error that is a string', code: 'provider-error', status: 502 },
     says: answers(200, { error: `${secret} ${key}` }),
   },
   // -------------------------------------------------------------------------------------------- inside a stream
@@ -193,7 +193,7 @@ const table: readonly Failure[] = [
   },
   { name: 'the end in mid-stream', says: breaksAfter(hi), code: 'provider-bad-response', status: 502 },
   {
-    ...{ name: 'arguments without end', code: 'provider-bad-response', status: 502 },
+    ...{ name: 'arguments that never end', code: 'provider-bad-response', status: 502 },
     says: streams(
       ...Array.from({ length: 30 }, () =>
         chunk({ tool_calls: [{ index: 0, function: { arguments: 'x'.repeat(50_000) } }] }),
@@ -201,7 +201,7 @@ const table: readonly Failure[] = [
     ),
   },
   {
-    ...{ name: 'calls without number', code: 'provider-bad-response', status: 502 },
+    ...{ name: 'too many calls', code: 'provider-bad-response', status: 502 },
     says: streams(
       chunk({ tool_calls: Array.from({ length: 200 }, (_, index) => ({ index, function: { name: 'x' } })) }),
       chunk({}, 'stop'),
@@ -238,28 +238,28 @@ describe('a failure', () => {
     expect({ code: error.code, retryAfter: error.retryAfter }).toEqual({ code, retryAfter });
     expect(problems[code].status).toBe(status);
     expect(provider.calls).toHaveLength(calls);
-    // Of the provider's own words nothing reaches the caller; the log has them, without the key.
+    // The client receives nothing of the provider's text; the log has it, without the key.
     expect(error.message).not.toMatch(/internal-host|sk-very|Incorrect|maximum|127\.0\.0\.1/);
     expect(inspect(error, { depth: 10 })).not.toContain(key);
-    // And the engine is none the worse for it.
+    // The engine still works.
     provider.behave(says('Hi.'));
     expect((await ask()).content).toBe('Hi.');
   });
 
-  test('names the field that is refused, and no more', async () => {
+  test('names the rejected field, and nothing else', async () => {
     const refusal = (param: string) => openai(400, { code: 'unsupported_value', param, message: secret });
     const { ask } = await startAgent([refusal('temperature'), refusal(`messages[0] ${secret}`)]);
-    const detail = 'The provider rejects the request because of its field "temperature".';
+    const detail = 'The provider rejected the request field "temperature".';
     await expect(ask()).rejects.toMatchObject({ message: detail });
-    await expect(ask()).rejects.toMatchObject({ message: 'The provider rejects the request.' });
+    await expect(ask()).rejects.toMatchObject({ message: 'The provider rejected the request.' });
   });
 
-  test('is in the log with the words of the provider', async () => {
+  test('is logged with the text of the provider', async () => {
     const { ask } = await startAgent(answers(500, `kaput on ${secret}`));
     await expect(ask()).rejects.toMatchObject({ cause: { message: `cloud answered 500: kaput on ${secret}` } });
   });
 
-  test('after something was shown does not take it back', async () => {
+  test('after the first deltas does not retract them', async () => {
     const { events, provider } = await startAgent(stallsAfter(hi));
     const seen: string[] = [];
     const reading = async () => {
@@ -272,7 +272,7 @@ describe('a failure', () => {
     expect(seen).toEqual(['step-started', 'content-delta']);
   });
 
-  test('of the connection after the reason of the end is none', async () => {
+  test('of the connection after finish_reason is ignored', async () => {
     const { events, provider } = await startAgent(stallsAfter(hi, chunk({}, 'stop')));
     let last: AgentEvent | undefined;
     for await (const event of await events()) {
@@ -283,8 +283,8 @@ describe('a failure', () => {
   });
 });
 
-describe('a provider that cannot be reached', () => {
-  test('because nothing listens there', async () => {
+describe('a provider', () => {
+  test('is unreachable when nothing listens on the port', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
@@ -295,13 +295,13 @@ describe('a provider that cannot be reached', () => {
     expect(await model!.engine.availability('remote')).toMatchObject({ available: true, code: 'upstream-unreachable' });
   });
 
-  test('because there is no such host', async () => {
-    // A label is of at most 63 characters: no DNS server is asked, which may take its time.
+  test('is unreachable when the host does not exist', async () => {
+    // A label longer than 63 characters fails without a slow DNS query.
     const { ask } = await openAgent({ baseUrl: `http://${'a'.repeat(64)}.invalid/v1`, models: ['remote'] });
     await expect(ask()).rejects.toMatchObject({ code: 'provider-unreachable' });
   });
 
-  test('because it has no key', async () => {
+  test('is not called without the required key', async () => {
     const { ask, models, provider } = await startAgent(says('Hi.'), { apiKey: '' });
     const [model] = await models();
     expect(await model!.engine.availability('remote')).toMatchObject({ available: false, code: 'key-missing' });
@@ -310,7 +310,7 @@ describe('a provider that cannot be reached', () => {
   });
 });
 
-test('a refused key is told by the availability, until it is taken', async () => {
+test('a rejected key is reported as key-refused until it is accepted', async () => {
   const { ask, models, provider } = await startAgent(answers(401, ''));
   const [model] = await models();
   await expect(ask()).rejects.toThrow();
@@ -321,7 +321,7 @@ test('a refused key is told by the availability, until it is taken', async () =>
   expect(await model!.engine.availability('nosuch')).toMatchObject({ available: false, code: 'unknown-model' });
 });
 
-describe('another attempt', () => {
+describe('a retry', () => {
   test.each([
     { name: 'a reset', first: resets },
     { name: '503', first: answers(503, '') },

@@ -1,4 +1,4 @@
-/** The engine within a whole service: what of it a caller sees over HTTP. */
+/** The engine within a whole service: what a client receives over HTTP. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createClient, ParlanceError } from '../../../src/client/index.ts';
 import { openStream, readStream } from '../../chat/support/stream.ts';
@@ -28,7 +28,7 @@ async function start(behaviour: Behaviour, models = 'models: [remote]') {
 }
 
 describe('over HTTP', () => {
-  test('the plain answer is the last event of the stream', async () => {
+  test('the response without streaming equals the last event of the stream', async () => {
     const { api, service } = await start(paris);
     const { body } = await api.post('/api/v1/chat', question);
     expect(body).toEqual({
@@ -53,7 +53,7 @@ describe('over HTTP', () => {
     expect(with0).toMatchObject({ temperature: 0, max_tokens: 1, top_p: 1 });
   });
 
-  test('an unknown model is refused with the names of those that are known, before any call', async () => {
+  test('an unknown model is rejected with the known ids, before any upstream call', async () => {
     const { api, provider } = await start(paris);
     const { status, problem } = await api.post('/api/v1/chat', { ...question, model: 'nosuch' });
     expect({ status, code: problem.code }).toEqual({ status: 422, code: 'unknown-model' });
@@ -61,10 +61,10 @@ describe('over HTTP', () => {
     expect(provider.calls).toHaveLength(0);
   });
 
-  test('discovered models are listed under the name of the instance', async () => {
+  test('discovered models are listed with the instance name as prefix', async () => {
     const models = answers(200, { data: [{ id: 'llama3.2' }] });
     const { api } = await start((call) => (call.path.endsWith('/models') ? models : paris)(call), 'local: true');
-    // The first list is waited for, but not as long as a machine may be busy.
+    // A listing waits for the first list, but not as long as a busy machine may need.
     await expect
       .poll(async () => (await api.get('/api/v1/models')).body)
       .toMatchObject({
@@ -99,7 +99,7 @@ describe('over HTTP', () => {
   test.each([
     ['as the provider says', { 'retry-after': '20' }, 20],
     ['after a second when it does not say', {}, 1],
-  ])('chat.failed says when to come back: %s', async (_what, headers, seconds) => {
+  ])('chat.failed contains retry_after: %s', async (_what, headers, seconds) => {
     const name = 'somebody__something';
     const { service, provider } = await start(calls({ name, args: '{}' }));
     provider.behave(calls({ name, args: '{}' }), answers(429, { error: { message: secret } }, headers));
@@ -127,8 +127,8 @@ describe('over HTTP', () => {
   });
 });
 
-describe('a caller that leaves ends the provider’s call', () => {
-  test('of a plain answer', async () => {
+describe('a disconnect aborts the upstream call', () => {
+  test('without streaming', async () => {
     const caller = new AbortController();
     let goneAfterMs: Promise<number> | undefined;
     const { service } = await start(async (call) => {
@@ -142,7 +142,7 @@ describe('a caller that leaves ends the provider’s call', () => {
     await expect.poll(() => service.log.find(({ msg }) => msg === 'request')).toMatchObject({ status: 499 });
   });
 
-  test('of a stream', async () => {
+  test('with streaming', async () => {
     const { service, provider } = await start(stallsAfter(chunk({ content: 'Pa' })));
     using stream = await openStream(service.url, question);
     await expect.poll(() => stream.events.length).toBe(3);

@@ -1,4 +1,4 @@
-/** Deadlines and silence; leaving. When nobody waits any more, nothing is left at the provider or in a tool. */
+/** Timeouts, idle timeouts and aborts: afterwards nothing stays in flight at the provider or in a tool. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../engines/contract/index.ts';
 import { stalls, type Behaviour } from '../../support/provider.ts';
@@ -8,11 +8,11 @@ import { calls, chunk, framed, says, stallsAfter, startAgent, streamHead, tool }
 const limitMs = 250;
 const hi = chunk({ content: 'Hi' });
 
-// An engine loads it with its first request: on a busy machine, for longer than the deadlines here.
+// An engine loads undici with its first request, which on a busy machine takes longer than the timeouts here.
 beforeAll(() => import('undici'));
 
-describe('time', () => {
-  test('is limited when nothing comes', async () => {
+describe('the timeout', () => {
+  test('ends a call without a response', async () => {
     const { ask, provider } = await startAgent(stalls, { timeout: 1.5 });
     await expect(ask()).rejects.toMatchObject({
       code: 'provider-timeout',
@@ -22,7 +22,7 @@ describe('time', () => {
     expect(provider.calls).toHaveLength(1);
   });
 
-  test('is limited when the answer never ends', async () => {
+  test('ends a response that never ends', async () => {
     const { ask, provider } = await startAgent(dripping(10), { timeout: 1, idleTimeout: 0.9 });
     await expect(ask()).rejects.toMatchObject({
       code: 'provider-timeout',
@@ -31,21 +31,21 @@ describe('time', () => {
     await expect.poll(() => provider.open.size).toBe(0);
   });
 
-  test('is limited when the answer falls silent', async () => {
+  test('by idleness ends a response that stalls', async () => {
     const { ask, provider } = await startAgent(stallsAfter(hi), { idleTimeout: 0.2 });
     await expect(ask()).rejects.toMatchObject({
       code: 'provider-timeout',
-      message: expect.stringContaining('silent') as string,
+      message: expect.stringContaining('Idle timeout') as string,
     });
     await expect.poll(() => provider.open.size).toBe(0);
   });
 
-  test('is limited when it is silent from its head on', async () => {
+  test('by idleness ends a response that stalls after its headers', async () => {
     const { ask } = await startAgent(stallsAfter(), { idleTimeout: 0.2 });
     await expect(ask()).rejects.toMatchObject({ code: 'provider-timeout' });
   });
 
-  test('that our own reader takes does not count as silence', async () => {
+  test('by idleness does not count backpressure', async () => {
     const { events } = await startAgent(says('Hi'), { idleTimeout: 0.4 });
     const seen: string[] = [];
     for await (const { type } of await events()) {
@@ -55,7 +55,7 @@ describe('time', () => {
     expect(seen).toEqual(['step-started', 'content-delta', 'completed']);
   });
 
-  test('is not spent on comments behind an answer that has said why it stopped', async () => {
+  test('by idleness is not reset by SSE comments after finish_reason', async () => {
     const chatty: Behaviour = async ({ body, socket }) => {
       await body;
       const text = `data: ${JSON.stringify(chunk({ content: 'Hi' }, 'stop'))}\n\n`;
@@ -68,7 +68,7 @@ describe('time', () => {
     await expect.poll(() => provider.open.size).toBe(0);
   });
 
-  test('is not spent on a connection that stays open behind a complete answer', async () => {
+  test('does not wait for a connection that stays open after a complete response', async () => {
     const open: Behaviour = async ({ body, socket }) => {
       await body;
       const text = `data: ${JSON.stringify(chunk({ content: 'Hi' }, 'stop'))}\n\ndata: [DONE]\n\n`;
@@ -80,13 +80,13 @@ describe('time', () => {
   });
 });
 
-test('an answer whose end is told but does not come is not waited for', async () => {
+test('a response with a finish reason but without an end is not waited for', async () => {
   const { ask, provider } = await startAgent(stallsAfter(hi, chunk({}, 'stop')));
   expect(await ask()).toMatchObject({ content: 'Hi', finishReason: 'stop' });
   await expect.poll(() => provider.open.size).toBe(0);
 });
 
-/** An answer without end, every so many milliseconds a piece. */
+/** A response that never ends, with one piece per interval. */
 function dripping(ms: number): Behaviour {
   return async ({ body, socket }) => {
     await body;
@@ -96,7 +96,7 @@ function dripping(ms: number): Behaviour {
   };
 }
 
-/** When the caller leaves, by what the provider has seen. */
+/** Stages at which the run is aborted, by what the provider has received. */
 const stages: readonly { readonly name: string; readonly behaviour: Behaviour }[] = [
   { name: 'the provider thinks', behaviour: ({ body }) => body },
   { name: 'the answer has begun', behaviour: stallsAfter() },
@@ -104,7 +104,7 @@ const stages: readonly { readonly name: string; readonly behaviour: Behaviour }[
 ];
 
 describe.each(stages)('while $name', ({ behaviour }) => {
-  test('a signal ends the call', async () => {
+  test('an abort ends the upstream call', async () => {
     const caller = new AbortController();
     const gone = new Error('gone');
     let goneAfterMs: Promise<number> | undefined;
@@ -119,7 +119,7 @@ describe.each(stages)('while $name', ({ behaviour }) => {
     expect(provider.calls).toHaveLength(1);
   });
 
-  test('a reader that leaves ends the call', async () => {
+  test('a reader that stops ends the upstream call', async () => {
     const { promise: reached, resolve } = Promise.withResolvers<unknown>();
     const { events, provider } = await startAgent(async (call) => {
       await behaviour(call);
@@ -137,14 +137,14 @@ describe.each(stages)('while $name', ({ behaviour }) => {
   });
 });
 
-/** Until there is no more. */
+/** Reads until the end. */
 async function readOn(iterator: AsyncIterator<AgentEvent>): Promise<'done'> {
   while (!(await iterator.next()).done);
   return 'done';
 }
 
 describe('while tools run', () => {
-  test('a signal ends them, those too that do not heed it', async () => {
+  test('an abort ends them, even those that ignore it', async () => {
     const caller = new AbortController();
     const gone = new Error('gone');
     const heeded = Promise.withResolvers<undefined>();
@@ -176,7 +176,7 @@ describe('while tools run', () => {
     expect(provider.calls).toHaveLength(1);
   });
 
-  test('a reader that leaves ends them', async () => {
+  test('a reader that stops ends them', async () => {
     const heeded = Promise.withResolvers<unknown>();
     const slow = tool('slow', (_args, { signal }) => {
       signal.addEventListener('abort', () => heeded.resolve(signal.reason));
@@ -188,7 +188,7 @@ describe('while tools run', () => {
   });
 });
 
-test('what a tool has begun may go on when the run has completed', async () => {
+test('work that a tool started may continue after the run has completed', async () => {
   let signal: AbortSignal | undefined;
   const starts = tool('starts', (_args, call) => {
     ({ signal } = call);
@@ -199,7 +199,7 @@ test('what a tool has begun may go on when the run has completed', async () => {
   expect(signal?.aborted).toBe(false);
 });
 
-test('a signal that has aborted before prevents the call', async () => {
+test('an aborted signal prevents the call', async () => {
   const { ask, provider } = await startAgent(says('Hi.'));
   const gone = new Error('gone');
   await expect(ask({ signal: AbortSignal.abort(gone) })).rejects.toBe(gone);

@@ -1,4 +1,4 @@
-/** Sound and mp3 frames out of bytes that come in any chunks. */
+/** Parsing of samples and mp3 frames, independent of chunk boundaries. */
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ async function hear(bytes: Buffer, size = 4096): Promise<{ sampleRate: number; s
 
 const square = Array.from(new Int16Array(new Uint8Array(pcm(0.01)).buffer));
 
-/** A WAV whose format chunk and samples are given. */
+/** A WAV with this format chunk and these samples. */
 function wavOf(format: readonly [tag: number, channels: number, bits: number], samples: ArrayBufferView): Buffer {
   const bytes = wav(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength));
   const [tag, channels, bits] = format;
@@ -33,13 +33,13 @@ function wavOf(format: readonly [tag: number, channels: number, bits: number], s
   return bytes;
 }
 
-describe('sound', () => {
-  test.each([1, 7, 44, 45, 4096])('is the same in chunks of %i', async (size) => {
+describe('samples', () => {
+  test.each([1, 7, 44, 45, 4096])('are the same in chunks of %i', async (size) => {
     expect(await hear(pcm(0.01), size)).toEqual({ sampleRate: 24_000, samples: square });
     expect(await hear(wav(pcm(0.01), { rate: 16_000 }), size)).toEqual({ sampleRate: 16_000, samples: square });
   });
 
-  test('that begins like the header of one mp3 frame is sound all the same', async () => {
+  test('that look like the header of one mp3 frame are still read as samples', async () => {
     const samples = Buffer.concat([mp3Frame.subarray(0, 4), Buffer.alloc(996)]);
     expect((await hear(samples)).samples).toHaveLength(500);
   });
@@ -48,18 +48,18 @@ describe('sound', () => {
     [8, Uint8Array.of(128, 129, 127, 255, 0)],
     [24, Uint8Array.of(0, 0, 0, 255, 0, 1, 0, 0, 255, 0, 0, 127, 0, 0, 128)],
     [32, new Uint8Array(Int32Array.of(0, 0x01_00_ff_ff, -0x01_00_00_00, 0x7f_00_00_00, -0x80_00_00_00).buffer)],
-  ])('of integers of %i bits is what its upper 16 bits say', async (bits, bytes) => {
+  ])('of %i-bit integers use the upper 16 bits', async (bits, bytes) => {
     for (const size of [1, 5, 4096]) {
       expect((await hear(wavOf([1, 1, bits], bytes), size)).samples).toEqual([0, 256, -256, 32_512, -32_768]);
     }
   });
 
-  test('of floats is scaled, and what is too loud is clipped', async () => {
+  test('of floats are scaled and clipped', async () => {
     const { samples } = await hear(wavOf([3, 1, 32], Float32Array.of(0, 0.5, -0.5, 1, -1, 2, -2)));
     expect(samples).toEqual([0, 16_384, -16_383, 32_767, -32_767, 32_767, -32_768]);
   });
 
-  test('in stereo is mixed', async () => {
+  test('in stereo are mixed to mono', async () => {
     expect((await hear(wavOf([1, 2, 16], Int16Array.of(100, 300, -100, -300)))).samples).toEqual([200, -200]);
   });
 
@@ -70,7 +70,7 @@ describe('sound', () => {
     },
   );
 
-  test('that ends in the middle of a sample ends before it', async () => {
+  test('end before an incomplete last sample', async () => {
     expect((await hear(pcm(0.01).subarray(0, -1))).samples).toEqual(square.slice(0, -1));
   });
 
@@ -83,7 +83,7 @@ describe('sound', () => {
     ['samples without a format', Buffer.from('RIFF\0\0\0\0WAVEdata\x04\0\0\0\0\0\0\0', 'latin1')],
     ['nothing', Buffer.alloc(0)],
     ['text', Buffer.from('Internal Server Error')],
-  ])('is not made of %s', async (_, bytes) => {
+  ])('are not read from %s', async (_, bytes) => {
     await expect(hear(bytes)).rejects.toMatchObject({ code: 'provider-bad-response' });
   });
 });
@@ -92,7 +92,7 @@ describeWith(['ffmpeg'], 'a WAV as ffmpeg writes it', ({ ffmpeg }) => {
   const codecs = ['pcm_u8', 'pcm_s16le', 'pcm_s24le', 'pcm_s32le', 'pcm_f32le'];
   const layouts = ['mono|c0=c0', 'stereo|c0=c0|c1=c0'];
 
-  /** One of 24 bits and more is WAVE_FORMAT_EXTENSIBLE; a stream does not know its length. */
+  /** 24 bits and more are WAVE_FORMAT_EXTENSIBLE; a stream does not know its length. */
   test.each(codecs.flatMap((codec) => layouts.map((layout) => [codec, layout] as const)))(
     'in %s (%s) is the same sound, from a file and as a stream',
     async (codec, layout) => {
@@ -132,7 +132,7 @@ describe('mp3', () => {
     ['behind a Xing frame', Buffer.concat([info('Xing', 36), mp3])],
     ['behind a tag and an Info frame', Buffer.concat([tag(0), info('Info', 21), mp3])],
     ['behind a VBRI frame', Buffer.concat([info('VBRI', 36), mp3])],
-  ])('%s is its frames', async (_, bytes) => {
+  ])('%s is reduced to its frames', async (_, bytes) => {
     for (const size of [1, 10, 417, 5000]) {
       const frames: Uint8Array[] = [];
       for await (const some of framesOf(createByteReader(inChunks(bytes, size)))) frames.push(some);
@@ -152,7 +152,7 @@ describe('mp3', () => {
     }
   });
 
-  test('goes on behind a tag in the middle', async () => {
+  test('continues after a tag in the middle', async () => {
     const id3v2 = Buffer.concat([Buffer.from('ID3\x04\0\0\0\0\x01\x00', 'latin1'), Buffer.alloc(128, 'x')]);
     const tags = [trailingTags.ID3v1!, id3v2, trailingTags['APEv2 with a picture']!];
     const bytes = Buffer.concat([mp3, ...tags.flatMap((one) => [one, mp3])]);
@@ -161,7 +161,7 @@ describe('mp3', () => {
     }
   });
 
-  test('keeps its last frame when that is cut, and loses the tag behind it', async () => {
+  test('keeps a truncated last frame, and removes the tag after it', async () => {
     const cut = Buffer.concat([mp3, mp3Frame.subarray(0, 100)]);
     for (const size of [1, 417, 20_000]) {
       expect((await framesIn(Buffer.concat([cut, trailingTags.ID3v1!]), size)).equals(cut)).toBe(true);
@@ -175,7 +175,7 @@ describe('mp3', () => {
     }
   });
 
-  test('gives whole frames on as soon as they are there', async () => {
+  test('yields whole frames as soon as they arrive', async () => {
     async function* stalling() {
       yield Buffer.concat([mp3, mp3Frame.subarray(0, 7)]);
       await new Promise(() => undefined);
@@ -192,7 +192,7 @@ describe('mp3', () => {
     ['a reserved version', '\xff\xeb\x90\x00'],
     ['a reserved sample rate', '\xff\xfb\x9c\x00'],
     ['a bit rate that is none', '\xff\xfb\xf0\x00'],
-  ])('is not %s', (_, head) => {
+  ])('is not detected in %s', (_, head) => {
     expect(isMp3(Buffer.from(head, 'latin1'))).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-/** When its caller leaves or the service ends, no call of a synthesis is left at the provider. */
+/** On disconnect and shutdown, no upstream call of a synthesis stays in flight. */
 import { getEventListeners } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EngineError, type EngineContext, type Engines } from '../../../engines/contract/index.ts';
@@ -11,7 +11,7 @@ const limitMs = 250;
 const text = 'First comes one sentence that is long. Then a second one that is as long. And a third.';
 const models = '[{ id: remote, maxCharacters: 50, formats: [pcm, mp3, opus] }]';
 
-/** When the caller leaves, by what the provider has seen. */
+/** Stages at which the client disconnects, by what the provider has received. */
 const stages: readonly {
   readonly name: string;
   readonly behaviour: Behaviour;
@@ -21,18 +21,18 @@ const stages: readonly {
   { name: 'the provider works', behaviour: ({ body }) => body, asked: { text: 'Hi.' } },
   { name: 'the audio comes', behaviour: begins(mp3), asked: { text: 'Hi.' }, begun: true },
   {
-    name: 'the audio comes and is encoded',
+    name: 'the audio arrives and is encoded',
     behaviour: begins(pcm(1), 'audio/pcm'),
     asked: { text: 'Hi.', format: 'ogg' },
   },
   {
-    name: 'the audio comes and waits for its end',
+    name: 'the audio arrives and is buffered until its end',
     behaviour: begins(pcm(1), 'audio/pcm'),
     asked: { text: 'Hi.', format: 'wav' },
   },
   { name: 'the audio comes and is joined', behaviour: begins(pcm(1), 'audio/pcm'), asked: { text, format: 'ogg' } },
   {
-    name: 'the text of a failure comes',
+    name: 'the body of an error arrives',
     behaviour: async ({ body, socket }) => {
       await body;
       socket.write('HTTP/1.1 500 Oops\r\nContent-Length: 50\r\n\r\nhm');
@@ -42,7 +42,7 @@ const stages: readonly {
 ];
 
 describe.each(stages)('while $name', ({ behaviour, asked, begun }) => {
-  test('a caller that leaves ends the call', async () => {
+  test('a disconnect aborts the upstream call', async () => {
     const caller = new AbortController();
     const { service, provider } = await startTts(behaviour, { models });
     const response = service.post('/tts', asked, { signal: caller.signal });
@@ -59,12 +59,12 @@ describe.each(stages)('while $name', ({ behaviour, asked, begun }) => {
     await expect.poll(() => service.leftovers()).toEqual([]);
     expect(service.log.filter(({ level }) => level >= 50)).toEqual([]);
     expect(provider.calls).toHaveLength(expected);
-    // It is no sign of the provider's health.
+    // An abort does not affect the health of the provider.
     provider.behave(speaks(mp3));
     expect((await service.post('/tts', { text: 'Hi.' })).status).toBe(200);
   });
 
-  test('the end of the service ends the call', async () => {
+  test('shutdown aborts the upstream call', async () => {
     const { service, provider } = await startTts(behaviour, { models });
     const response = service.post('/tts', asked);
     const spoken = response.then(async (answer) => answer.status === 503 || answer.arrayBuffer());
@@ -76,7 +76,7 @@ describe.each(stages)('while $name', ({ behaviour, asked, begun }) => {
     const stopped = service.service.stop(0);
     await Promise.all(provider.calls.map(({ gone }) => gone));
     expect(sinceEnd()).toBeLessThan(limitMs);
-    // Refused with 503, or broken off: never an answer that looks whole.
+    // Rejected with 503, or aborted: never a response that looks complete.
     expect(await spoken.catch(() => true)).toBe(true);
     await stopped;
   });
@@ -100,7 +100,7 @@ describe('the engine itself', () => {
   }
   const call = { text, model: 'remote', format: 'mp3' } as const;
 
-  test('leaves nothing behind when its speech is left', async () => {
+  test('closes everything when the reader stops', async () => {
     const { engine, provider } = await open(begins(mp3));
     const { signal } = new AbortController();
     const { audio } = await engine.synthesize(call, { signal });
@@ -113,7 +113,7 @@ describe('the engine itself', () => {
     await expect.poll(() => getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('leaves nothing behind when its speech is left before it is read', async () => {
+  test('closes everything when the reader stops before the first read', async () => {
     const { engine, provider } = await open(begins(mp3));
     const { signal } = new AbortController();
     const { audio } = await engine.synthesize(call, { signal });
@@ -122,7 +122,7 @@ describe('the engine itself', () => {
     await expect.poll(() => getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('leaves nothing behind when it has spoken, or failed', async () => {
+  test('closes everything after success and after failure', async () => {
     const { engine, provider } = await open(speaks(mp3));
     const { signal } = new AbortController();
     const { audio } = await engine.synthesize(call, { signal });
@@ -135,7 +135,7 @@ describe('the engine itself', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('rejects with the reason of its caller', async () => {
+  test('rejects with the reason of the signal', async () => {
     const { engine } = await open(begins(mp3));
     const caller = new AbortController();
     const reason = new Error('gone');

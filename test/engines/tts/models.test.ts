@@ -1,4 +1,4 @@
-/** Which voice speaks, where the caller knows the language of the text. */
+/** Voice selection when the language of the text is known. */
 import { describe, expect, test } from 'vitest';
 import { apis } from '../../../engines/tts/apis.ts';
 import { toModel } from '../../../engines/tts/models.ts';
@@ -12,7 +12,7 @@ describe('a language', () => {
     { name: 'keeps the default that speaks several', defaultVoice: 'alloy', asked: { language: 'de' }, voice: 'alloy' },
     { name: 'changes nothing when absent', defaultVoice: 'jonas', asked: {}, voice: 'jonas' },
     {
-      name: 'gives way to a voice',
+      name: 'is ignored if a voice is requested',
       defaultVoice: 'marie',
       asked: { language: 'fr', voice: 'jonas' },
       voice: 'jonas',
@@ -21,7 +21,7 @@ describe('a language', () => {
     expect(toModel({ id: 'm', voices, defaultVoice }, apis.openai).voiceFor(asked)).toBe(voice);
   });
 
-  test('that no voice speaks is left to the default', () => {
+  test('without a matching voice uses the default voice', () => {
     const model = toModel({ id: 'm', voices: voices.slice(1) }, apis.openai);
     expect(model.voiceFor({ language: 'fr' })).toBe('marie');
     expect(model.voiceFor({ language: 'ja' })).toBe('jonas');

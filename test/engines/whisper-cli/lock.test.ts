@@ -16,7 +16,7 @@ async function lockFile(holder?: object): Promise<string> {
   return path;
 }
 
-test('a lock is ours until we give it back, also within one process', async () => {
+test('a lock is exclusive until it is released, also within one process', async () => {
   const path = await lockFile();
   let working = 0;
   const work = async () => {
@@ -30,7 +30,7 @@ test('a lock is ours until we give it back, also within one process', async () =
   expect(await readdir(dirname(path))).toEqual([]);
 });
 
-test('another process keeps its lock while it lives, and no longer', async () => {
+test('the lock of another process is held while that process is alive, and no longer', async () => {
   const path = await lockFile();
   const script = `
     import { acquireLock } from '${lockModule}';
@@ -53,7 +53,7 @@ test('another process keeps its lock while it lives, and no longer', async () =>
   expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ pid: process.pid });
 });
 
-test('a lock with our pid that we do not hold is of an earlier life', async () => {
+test('a lock with our pid and an unknown id belongs to an earlier process', async () => {
   const path = await lockFile({ id: 'before the restart', pid: process.pid, host: hostname() });
   await using _lock = await acquireLock(path, { signal, log: recordingLog() });
   expect(await readFile(path, 'utf8')).not.toContain('before the restart');
@@ -62,7 +62,7 @@ test('a lock with our pid that we do not hold is of an earlier life', async () =
 test.for([
   ['another host', JSON.stringify({ id: 'x', pid: process.pid, host: 'another-host' })],
   ['a process that died while it wrote it', ''],
-])('a silent lock of %s is given up in the end', async ([, text = '']) => {
+])('an untouched lock of %s becomes stale', async ([, text = '']) => {
   const path = await lockFile();
   await writeFile(path, text);
   await using _lock = await acquireLock(path, { signal, log: recordingLog(), staleAfterMs: 50 });

@@ -23,11 +23,11 @@ interface Shape {
   readonly decoderLayers: number;
   readonly state: number;
   readonly type: number;
-  /** Of one tensor of state x state values. */
+  /** Size of one tensor of state x state values. */
   readonly tensorBytes: number;
 }
 
-/** A model of true size whose data is a hole in the file. Returns its bytes. */
+/** A model of the real size whose data is a sparse hole in the file. Returns its bytes. */
 async function writeHollowModel(path: string, shape: Shape): Promise<number> {
   const { vocabulary, encoderLayers, decoderLayers, state, type, tensorBytes } = shape;
   await using file = await open(path, 'w');
@@ -55,10 +55,13 @@ async function writeHollowModel(path: string, shape: Shape): Promise<number> {
   return at;
 }
 
-test.for([false, true])('a whole model is one, and says what it knows (English only: %s)', async (englishOnly) => {
-  const { path, bytes } = await toneModel({ englishOnly });
-  expect(inspectModelFile(path)).toEqual({ ok: true, bytes: bytes.length, multilingual: !englishOnly });
-});
+test.for([false, true])(
+  'a complete model is valid, and says whether it is multilingual (English only: %s)',
+  async (englishOnly) => {
+    const { path, bytes } = await toneModel({ englishOnly });
+    expect(inspectModelFile(path)).toEqual({ ok: true, bytes: bytes.length, multilingual: !englishOnly });
+  },
+);
 
 test.for([
   ['f32', 0, 4 * 256 * 256],
@@ -80,10 +83,10 @@ test.for([
   const bytes = await writeHollowModel(path, shape);
   expect(inspectModelFile(path)).toEqual({ ok: true, bytes, multilingual: true });
   await truncate(path, bytes - 1);
-  expect(inspectModelFile(path)).toMatchObject({ problem: 'cut-off' });
+  expect(inspectModelFile(path)).toMatchObject({ problem: 'truncated' });
 });
 
-test('a model of 3 GB is looked at in no time', async () => {
+test('a model of 3 GB is inspected quickly', async () => {
   const path = await modelPath();
   const large = { vocabulary: 51_866, encoderLayers: 32, decoderLayers: 32, state: 1280, type: 1 };
   const bytes = await writeHollowModel(path, { ...large, tensorBytes: 2 * 1280 * 1280 });
@@ -93,7 +96,7 @@ test('a model of 3 GB is looked at in no time', async () => {
   expect(elapsedMs()).toBeLessThan(500);
 });
 
-test('a model that is cut anywhere after its first bytes is cut off', async () => {
+test('a model that is cut anywhere after its first bytes is truncated', async () => {
   const { path, bytes } = await toneModel();
   const firstTensor = bytes.indexOf('encoder.positional_embedding') - 20;
   const evenly = Array.from({ length: 50 }, (_, index) => 4 + Math.floor((index / 50) * (bytes.length - 4)));
@@ -101,15 +104,15 @@ test('a model that is cut anywhere after its first bytes is cut off', async () =
     (a, b) => b - a,
   )) {
     await truncate(path, size);
-    expect(inspectModelFile(path), `cut at ${size}`).toMatchObject({ ok: false, problem: 'cut-off' });
+    expect(inspectModelFile(path), `cut at ${size}`).toMatchObject({ ok: false, problem: 'truncated' });
   }
 });
 
-test('the detail of a cut names the file and the lengths', async () => {
+test('the detail of a truncated model contains the path and the lengths', async () => {
   const { path, bytes } = await toneModel();
   await truncate(path, bytes.length - 1);
-  const detail = `${path} is cut off: it has ${bytes.length - 1} bytes, and at least ${bytes.length} are announced`;
-  expect(inspectModelFile(path)).toEqual({ ok: false, problem: 'cut-off', detail });
+  const detail = `${path} is truncated: it has ${bytes.length - 1} bytes, expected at least ${bytes.length}`;
+  expect(inspectModelFile(path)).toEqual({ ok: false, problem: 'truncated', detail });
 });
 
 test.for<[string, (bytes: Buffer) => Uint8Array]>([
@@ -124,7 +127,7 @@ test.for<[string, (bytes: Buffer) => Uint8Array]>([
   expect(inspectModelFile(path)).toMatchObject({ ok: false, problem: 'not-a-model' });
 });
 
-test('a file that is not there is missing, a directory is not a model', async () => {
+test('a file that does not exist is missing, a directory is not a model', async () => {
   const path = await modelPath();
   expect(inspectModelFile(path)).toEqual({ ok: false, problem: 'missing', detail: `${path} does not exist` });
   expect(inspectModelFile(join(import.meta.filename, 'x'))).toMatchObject({ problem: 'missing' });
@@ -132,7 +135,7 @@ test('a file that is not there is missing, a directory is not a model', async ()
   expect(inspectModelFile(path)).toMatchObject({ problem: 'not-a-model' });
 });
 
-test('a file that may not be read says so', async () => {
+test('an unreadable file is reported as such', async () => {
   const { path } = await toneModel();
   await chmod(path, 0);
   expect(await inspectWithoutPowers(path)).toEqual({
@@ -142,7 +145,7 @@ test('a file that may not be read says so', async () => {
   });
 });
 
-/** In a process that may not read everything, as root may. */
+/** In a child process without the capabilities that let root read every file. */
 async function inspectWithoutPowers(path: string): Promise<unknown> {
   const module = new URL('../../../engines/whisper-cli/model-file.ts', import.meta.url).href;
   const script = `const { inspectModelFile } = await import('${module}'); console.log(JSON.stringify(inspectModelFile('${path}')))`;

@@ -5,11 +5,11 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { createHttpClient } from '../../../lib/http-client.ts';
 import { catalogue, maxModelBytes, modelNames, modelUrl } from '../../../engines/whisper-cli/catalogue.ts';
 import { runProgram } from '../../../src/system/child-process.ts';
-import { downloadedModelPath, type Preparation, prepareWhisper } from '../../../engines/whisper-cli/prepare.ts';
+import { downloadedModelPath, type PrepareOptions, prepareWhisper } from '../../../engines/whisper-cli/prepare.ts';
 import { writeToneModel } from '../../support/tone-model.ts';
 import { good, machine, pathWith, recordingLog, serve, status, temporaryDirectory } from './support.ts';
 
-/** Stands for the base model, whose real bytes no test can have. */
+/** Stands in for the base model, whose real bytes are not available to tests. */
 const model = vi.hoisted(() => ({ bytes: new Uint8Array(), sha1: '' }));
 model.bytes = randomBytes(100_000);
 model.sha1 = hash('sha1', model.bytes);
@@ -23,10 +23,10 @@ const client = createHttpClient({});
 const { fetch } = client;
 afterAll(() => client[Symbol.asyncDispose]());
 
-async function preparation(changes: Partial<Preparation> = {}) {
+async function preparation(changes: Partial<PrepareOptions> = {}) {
   const dataDir = join(await temporaryDirectory(), 'data');
   const steps: [step: string, fraction: number | null][] = [];
-  const all: Preparation = {
+  const all: PrepareOptions = {
     dataDir,
     needProgram: false,
     model: null,
@@ -53,7 +53,7 @@ test('a model is downloaded from the mirror into the data directory', async () =
   expect(wanted.steps.at(-1)).toEqual(['downloading ggml-base.bin', 1]);
 });
 
-test("a whole model of someone's own under that name is left alone", async () => {
+test('a complete custom model under that name is not replaced', async () => {
   const wanted = await preparation({ model: 'base' });
   const path = downloadedModelPath(wanted.dataDir, 'base');
   await mkdir(dirname(path), { recursive: true });
@@ -62,7 +62,7 @@ test("a whole model of someone's own under that name is left alone", async () =>
   expect(wanted.steps).toEqual([]);
 });
 
-test('where nothing is wanted nothing is done', async () => {
+test('nothing is done if nothing is missing', async () => {
   const wanted = await preparation();
   await prepareWhisper(wanted);
   expect(wanted.steps).toEqual([]);
@@ -78,7 +78,7 @@ test('a build that fails does not stop the download', async () => {
   expect(await readdir(join(wanted.dataDir, 'models'))).toEqual(['ggml-base.bin']);
 });
 
-test('the error tells all that failed, and what to do by hand', async () => {
+test('the error contains all failures and the manual fix', async () => {
   const { url } = await serve(status(404));
   const wanted = await preparation({ needProgram: true, model: 'base', mirror: url });
   const error: unknown = await prepareWhisper(wanted).catch((error: unknown) => error);
@@ -87,11 +87,11 @@ test('the error tells all that failed, and what to do by hand', async () => {
   expect(lines).toEqual([
     expect.stringContaining('apt-get install npm tar cmake make g++'),
     `${url}/ggml-base.bin cannot be downloaded: the server answered 404 Not Found. ` +
-      `Without a network, bring ${url}/ggml-base.bin by hand to ${path}`,
+      `Without a network, copy ${url}/ggml-base.bin to ${path} manually`,
   ]);
 });
 
-test('an abort ends both with its own reason', async () => {
+test('an abort ends both with its reason', async () => {
   const controller = new AbortController();
   const { url } = await serve(() => controller.abort(new Error('enough')));
   const PATH = await pathWith({ ...machine, npm: 'cmake-endless' });

@@ -7,17 +7,17 @@ test.each([
   ['a header without its scheme', 'bad credentials "dXNlcjpw"', 'bad credentials "[key]"'],
   ['what looks like a key', 'not sk-4711abcd', 'not [key]'],
   ['a key whose middle is masked', 'not sk-ab12****wxyz', 'not [key]'],
-])('%s does not come through', (_what, text, expected) => {
+])('%s is redacted', (_what, text, expected) => {
   expect(createRedactor(['abcdef', 'Basic dXNlcjpw'])(text)).toBe(expected);
 });
 
-test('words and short secrets stay, and a text of any length is cut', () => {
+test('ordinary words and short secrets are kept, and any text is truncated', () => {
   const redact = createRedactor(['', 'on', 'x y']);
   expect(redact('the token was on the monitor')).toBe('the token was on the monitor');
   expect(redact('x'.repeat(3000))).toHaveLength(2000);
 });
 
-test('a secret where the text is cut does not come through in half', () => {
+test('a secret at the point of truncation is not partly visible', () => {
   const redact = createRedactor(['abcdefgh']);
   for (let blanks = 3_980; blanks < 4_001; blanks += 1) {
     const text = `${'abcdefgh'.repeat(400)}${' '.repeat(blanks - 3_200)}abcdefgh and more`;
@@ -25,7 +25,7 @@ test('a secret where the text is cut does not come through in half', () => {
   }
 });
 
-test('a long text is examined no longer than what is shown of it', () => {
+test('only a bounded part of a long text is examined', () => {
   const before = process.threadCpuUsage();
   expect(createRedactor([])('sk-'.repeat(70_000))).toHaveLength(2000);
   const { user, system } = process.threadCpuUsage(before);

@@ -1,4 +1,4 @@
-/** What is being built and downloaded now, in words for the availability probe. */
+/** Runs preparations (build, downloads) and reports their progress for the availability probe. */
 import type { EngineContext, PrepareCall } from '../contract/index.ts';
 import { modelSource, type ModelName } from './catalogue.ts';
 import { prepareWhisper } from './prepare.ts';
@@ -9,15 +9,15 @@ export interface PreparationPlan {
   readonly mirror: string | undefined;
 }
 
-export interface Preparation {
-  /** Such as "building whisper-cli: 42 %"; undefined when nothing is under way. */
-  readonly underWay: string | undefined;
-  /** Why the last one failed. */
+export interface PreparationTracker {
+  /** Such as "building whisper-cli: 42 %"; undefined when idle. */
+  readonly progress: string | undefined;
+  /** Why the last preparation failed. */
   readonly failure: string | undefined;
   run(plan: PreparationPlan, call: PrepareCall): Promise<void>;
 }
 
-export function createPreparation(context: EngineContext): Preparation {
+export function createPreparationTracker(context: EngineContext): PreparationTracker {
   const steps = new Map<string, number | null>();
   let running = false;
   let failure: string | undefined;
@@ -43,7 +43,7 @@ export function createPreparation(context: EngineContext): Preparation {
   }
 
   return {
-    get underWay() {
+    get progress() {
       return running ? describe() : undefined;
     },
     get failure() {
