@@ -10,9 +10,9 @@ export type paths = {
         get?: never;
         put?: never;
         /**
-         * Answer a chat
-         * @description Produces the next assistant answer from the full history and returns it in one piece. Tools run inside and do
-         *     not appear; clips that read_aloud made are announced by `Link` headers.
+         * Create a chat answer
+         * @description Produces the next assistant message from the full history and returns it as one response. Tool calls run inside
+         *     and are not shown; clips created by `read_aloud` are listed in `Link` headers.
          */
         post: operations["createChat"];
         delete?: never;
@@ -31,10 +31,10 @@ export type paths = {
         get?: never;
         put?: never;
         /**
-         * Answer a chat as a stream of events
-         * @description The same run as `POST /chat`, shown step by step as server-sent events. A failure before the first event of the
-         *     provider keeps its HTTP status (for up to 5 s); from then on it is the event `chat.failed`. A disconnect cancels
-         *     the run; there is no resumption.
+         * Create a chat answer as an event stream
+         * @description Runs the same chat as `POST /chat` and streams it as server-sent events. A failure before the provider's first
+         *     event is returned as an HTTP status (for up to 5 s); after that it is the event `chat.failed`. A disconnect
+         *     cancels the run; streams cannot be resumed.
          */
         post: operations["streamChat"];
         delete?: never;
@@ -52,7 +52,7 @@ export type paths = {
         };
         /**
          * List the chat models
-         * @description Lists the ids that are valid for the `model` field of a chat.
+         * @description Lists the models that a chat can select.
          */
         get: operations["listChatModels"];
         put?: never;
@@ -71,16 +71,16 @@ export type paths = {
             cookie?: never;
         };
         /**
-         * Ask whether transcription can work
-         * @description Tells whether transcription can work, without sending a recording: free of charge, and the answer differs per
-         *     model. A frontend asks once on load and hides its microphone when `available` is false. An unknown model is
-         *     an answer, not an error.
+         * Check whether transcription is available
+         * @description Checks whether transcription is available, without a recording and free of charge. The result depends on the
+         *     model. A frontend checks once on load and hides its microphone when `available` is false. An unknown model is
+         *     not an error: the result has the code `unknown-model`.
          */
         get: operations["getTranscriptionAvailability"];
         put?: never;
         /**
          * Transcribe a recording
-         * @description Turns a recording into text. Without `language` the model detects it; silence is "", a success.
+         * @description Transcribes a recording. Without `language`, the model detects it. Silence is a success with `text: ""`.
          */
         post: operations["createTranscription"];
         delete?: never;
@@ -98,7 +98,7 @@ export type paths = {
         };
         /**
          * List the transcription models
-         * @description Lists the ids that are valid for the `model` field of a transcription.
+         * @description Lists the models that a transcription can select.
          */
         get: operations["listTranscriptionModels"];
         put?: never;
@@ -119,8 +119,8 @@ export type paths = {
         get?: never;
         put?: never;
         /**
-         * Speak a text
-         * @description Speaks a text. The audio streams: its first bytes come before its last sentence is spoken.
+         * Convert text to speech
+         * @description Converts text to speech. The audio is streamed: the first bytes arrive while the rest is still being synthesized.
          */
         post: operations["createSpeech"];
         delete?: never;
@@ -138,8 +138,8 @@ export type paths = {
         };
         /**
          * Fetch a clip
-         * @description The audio of a clip that read_aloud made in a chat: short-lived, playable while it is still being spoken. The
-         *     unguessable id is the permission, so that an `<audio>` element can fetch it: no token is asked for.
+         * @description The audio of a clip that `read_aloud` created in a chat. Short-lived, and playable while it is still being
+         *     synthesized. No API key is needed, so that an `<audio>` element can fetch it: the unguessable id grants access.
          */
         get: operations["getSpeechClip"];
         put?: never;
@@ -159,7 +159,7 @@ export type paths = {
         };
         /**
          * List the speech models
-         * @description Lists the ids that are valid for `tts_model` and for the `model` field of speech, with their voices.
+         * @description Lists the models for `tts_model` in a chat and for `model` in a speech request, with their voices.
          */
         get: operations["listSpeechModels"];
         put?: never;
@@ -174,16 +174,16 @@ export type paths = {
 export type webhooks = Record<string, never>;
 export type components = {
     schemas: {
-        /** @description A clip that can be played now, even while it is still being spoken. */
+        /** @description A clip, playable immediately, even while it is still being synthesized. */
         Audio: {
             id: string;
-            /** @description Where to fetch the audio; no token is asked for, the address itself is the permission. */
+            /** @description URL of the audio. It needs no API key: the URL itself grants access. */
             url: string;
             content_type: string;
         };
         /**
-         * @description A tool has made audio. Clips of parallel calls are announced in the model's order of calls: a later one waits until
-         *     every earlier `read_aloud` of its step has announced its clip or has failed.
+         * @description A tool call created audio. Clips of parallel calls are announced in the order of the model's calls: a clip waits
+         *     until every earlier `read_aloud` of its step has announced its clip or failed.
          */
         AudioCreated: {
             /**
@@ -193,23 +193,23 @@ export type components = {
             type: "audio.created";
             /**
              * Format: int64
-             * @description The number of the event in its stream: from 0, rising by one.
+             * @description Sequence number of the event in the stream: starts at 0, increments by 1.
              */
             seq: number;
             /**
              * Format: int64
-             * @description The round of the agent loop, from 0.
+             * @description The step of the agent loop, starting at 0.
              */
             step: number;
             id: string;
             audio: components["schemas"]["Audio"];
         };
         /**
-         * @description Whether a model can work, for a program. New codes may be added: treat an unknown one by `available`.
+         * @description Machine-readable availability. New codes may be added: fall back to `available` for an unknown one.
          * @enum {string}
          */
         AvailabilityCode: "ready" | "disabled" | "unknown-model" | "no-model" | "program-missing" | "model-file-missing" | "key-missing" | "key-refused" | "upstream-unreachable" | "preparing" | "busy" | "engine-failed";
-        /** @description The last event of a run that succeeded. */
+        /** @description The last event of a successful run. */
         ChatCompleted: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -218,15 +218,15 @@ export type components = {
             type: "chat.completed";
             /**
              * Format: int64
-             * @description The number of the event in its stream: from 0, rising by one.
+             * @description Sequence number of the event in the stream: starts at 0, increments by 1.
              */
             seq: number;
-            /** @description What the non-streaming operation would have answered. */
+            /** @description The response that the non-streaming operation would return. */
             result: components["schemas"]["ChatResult"];
         };
-        /** @description One event of a chat's stream. Exactly one of `chat.completed` and `chat.failed` ends it. Ignore unknown types. */
+        /** @description An event of a chat stream. The last event is always `chat.completed` or `chat.failed`. Ignore unknown types. */
         ChatEvent: components["schemas"]["ChatStarted"] | components["schemas"]["StepStarted"] | components["schemas"]["ReasoningDelta"] | components["schemas"]["ContentDelta"] | components["schemas"]["ToolStarted"] | components["schemas"]["ToolProgress"] | components["schemas"]["AudioCreated"] | components["schemas"]["ToolFinished"] | components["schemas"]["ChatCompleted"] | components["schemas"]["ChatFailed"];
-        /** @description The last event of a run that failed. */
+        /** @description The last event of a failed run. */
         ChatFailed: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -235,7 +235,7 @@ export type components = {
             type: "chat.failed";
             /**
              * Format: int64
-             * @description The number of the event in its stream: from 0, rising by one.
+             * @description Sequence number of the event in the stream: starts at 0, increments by 1.
              */
             seq: number;
             problem: components["schemas"]["Problem"];
@@ -253,19 +253,19 @@ export type components = {
          *     }
          */
         ChatRequest: {
-            /** @description The full history in order, 1 to 100 messages. */
+            /** @description The full conversation history in order, 1 to 100 messages. */
             messages: components["schemas"]["Message"][];
-            /** @description An id from `GET /models`; null means the default from the backend's configuration. */
+            /** @description An id from `GET /models`. null means the configured default. */
             model?: components["schemas"]["ModelId"] | null;
             /** @description 0 to 2; lower is more predictable. null means the default. */
             temperature?: components["schemas"]["Temperature"] | null;
-            /** @description 1 to 32000: the upper bound on the answer's length, thinking (reasoning) tokens included. null means the default. */
+            /** @description 1 to 32000. Maximum number of generated tokens, reasoning included. null means the default. */
             max_tokens?: components["schemas"]["MaxTokens"] | null;
-            /** @description Greater than 0, up to 1 (nucleus sampling). null means the default. */
+            /** @description Nucleus sampling, greater than 0 and up to 1. null means the default. */
             top_p?: components["schemas"]["TopP"] | null;
-            /** @description For read_aloud: the voice of the speech model. null means the configured default. Only the caller chooses it. */
+            /** @description The voice of `read_aloud`. null means the configured default. Never chosen by the model. */
             voice_id?: components["schemas"]["VoiceId"] | null;
-            /** @description For read_aloud: an id from `GET /tts/models`. null means the configured default. */
+            /** @description The speech model of `read_aloud`: an id from `GET /tts/models`. null means the configured default. */
             tts_model?: components["schemas"]["ModelId"] | null;
         };
         /**
@@ -283,14 +283,14 @@ export type components = {
          *     }
          */
         ChatResult: {
-            /** @description The final answer text. */
+            /** @description The text of the answer. */
             content: string;
             /** @description The model that produced the answer. */
             model: string;
             finish_reason: components["schemas"]["FinishReason"];
-            /** @description Filled only for reasoning models; otherwise null. */
+            /** @description The reasoning text of a reasoning model; otherwise null. */
             reasoning: string | null;
-            /** @description null when the provider reports nothing. */
+            /** @description null when the provider does not report it. */
             usage: components["schemas"]["Usage"] | null;
         };
         /** @description The first event. */
@@ -302,15 +302,15 @@ export type components = {
             type: "chat.started";
             /**
              * Format: int64
-             * @description The number of the event in its stream: from 0, rising by one.
+             * @description Sequence number of the event in the stream: starts at 0, increments by 1.
              */
             seq: number;
             /** @description The id of this run. */
             id: string;
-            /** @description The model that answers. */
+            /** @description The model that produces the answer. */
             model: string;
         };
-        /** @description More of the answer. The deltas of the last step concatenate to `content` of the result. */
+        /** @description A piece of the answer text. The deltas of the last step concatenate to `content` of the result. */
         ContentDelta: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -319,18 +319,18 @@ export type components = {
             type: "content.delta";
             /**
              * Format: int64
-             * @description The number of the event in its stream: from 0, rising by one.
+             * @description Sequence number of the event in the stream: starts at 0, increments by 1.
              */
             seq: number;
             /**
              * Format: int64
-             * @description The round of the agent loop, from 0.
+             * @description The step of the agent loop, starting at 0.
              */
             step: number;
             delta: string;
         };
         /**
-         * @description Why the generation ended: a normal end, the token limit (or the limit of steps), or the provider's filter.
+         * @description Why generation ended: a normal end, the token limit (or the step limit), or the provider's content filter.
          * @enum {string}
          */
         FinishReason: "stop" | "length" | "content_filter";
@@ -342,35 +342,35 @@ export type components = {
             /** @description 1 to 32000 characters (code points). */
             content: string;
         };
-        /** @description An entry of a listing. */
+        /** @description An entry of a model list. */
         ModelEntry: {
             /** @description Valid for the `model` field of requests. */
             id: components["schemas"]["ModelId"];
-            /** @description For people. */
+            /** @description Display name. */
             name: string;
-            /** @description The instance of the engine that serves it, as named in the settings. */
+            /** @description Name of the engine instance in the settings. */
             engine: string;
-            /** @description True: nothing of a request leaves the machine. False: it goes to an external hosted provider. */
+            /** @description true: request data never leaves the machine. false: it is sent to an external hosted provider. */
             local: boolean;
-            /** @description Whether it can work at all; what passes by itself does not make it false. */
+            /** @description Whether the model can be used. Temporary conditions that resolve by themselves keep it true. */
             available: boolean;
             code: components["schemas"]["AvailabilityCode"];
-            /** @description The explanation that goes with `code`. */
+            /** @description Human-readable explanation of `code`. */
             reason: string;
         };
-        /** @description The id of a model, taken from a listing. */
+        /** @description A model id from one of the model lists. */
         ModelId: string;
-        /** @description The models that a request may name. An empty list is a valid answer. */
+        /** @description The models that requests can select; may be empty. */
         ModelList: {
             data: components["schemas"]["ModelEntry"][];
-            /** @description The id that serves requests without `model`; null when there is none. */
+            /** @description The model used when a request has no `model`; null when there is none. */
             default: components["schemas"]["ModelId"] | null;
         };
         /**
-         * @description A failure (RFC 9457, Problem Details for HTTP APIs).
+         * @description Problem details (RFC 9457).
          * @example {
          *       "type": "urn:parlance:problem:invalid-request",
-         *       "title": "The request breaks a rule of the contract",
+         *       "title": "Invalid request",
          *       "status": 422,
          *       "detail": "messages/0/content must not have fewer than 1 characters",
          *       "code": "invalid-request",
@@ -385,34 +385,34 @@ export type components = {
          *     }
          */
         Problem: {
-            /** @description The stable name of this kind of failure: `urn:parlance:problem:` and the code. */
+            /** @description Stable URN of the problem type: `urn:parlance:problem:` followed by the code. */
             type: string;
-            /** @description The kind of failure, in words; the same for every occurrence of a code. */
+            /** @description Human-readable summary; the same for every occurrence of a code. */
             title: string;
             /**
              * Format: int32
              * @description The HTTP status.
              */
             status: number;
-            /** @description What happened this time, and what to do about it. */
+            /** @description What happened in this case and how to fix it. */
             detail: string;
             code: components["schemas"]["ProblemCode"];
-            /** @description The id of the request, as in `X-Request-Id`: quote it when you ask the operator. */
+            /** @description The request id, as in `X-Request-Id`. Quote it when you contact the operator. */
             instance: string;
             /**
              * Format: int32
-             * @description Seconds to wait before the next try, as in the header `Retry-After`, which a stream's failure cannot have.
+             * @description Seconds to wait before a retry, as in the `Retry-After` header, which `chat.failed` in a stream cannot have.
              */
             retry_after?: number;
-            /** @description The rules that the request breaks, at most 100 (of bodies over 64 KB, the first one). */
+            /** @description The violations, at most 100; for bodies over 64 KB only the first one. */
             errors?: components["schemas"]["Violation"][];
         };
         /**
-         * @description What went wrong, for a program. New codes may be added: treat an unknown one by its status.
+         * @description Machine-readable problem code. New codes may be added: fall back to the status for an unknown one.
          * @enum {string}
          */
         ProblemCode: "invalid-request" | "malformed-body" | "body-too-large" | "recording-empty" | "recording-too-large" | "recording-too-long" | "recording-not-accepted" | "recording-undecodable" | "unknown-model" | "language-not-supported" | "voice-not-supported" | "format-not-supported" | "context-length-exceeded" | "content-rejected" | "provider-rejected-request" | "unsupported-media-type" | "unauthorized" | "host-not-allowed" | "origin-not-allowed" | "not-found" | "clip-not-found" | "method-not-allowed" | "malformed-request" | "request-timeout" | "expectation-failed" | "headers-too-large" | "range-not-satisfiable" | "provider-quota-exhausted" | "provider-rate-limited" | "internal-error" | "engine-failed" | "provider-auth-failed" | "provider-misconfigured" | "provider-unreachable" | "provider-error" | "provider-bad-response" | "transcription-disabled" | "no-engine" | "model-unavailable" | "overloaded" | "storage-full" | "shutting-down" | "provider-overloaded" | "engine-timeout" | "provider-timeout";
-        /** @description More of the model's reasoning. */
+        /** @description A piece of the reasoning text. */
         ReasoningDelta: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -421,12 +421,12 @@ export type components = {
             type: "reasoning.delta";
             /**
              * Format: int64
-             * @description The number of the event in its stream: from 0, rising by one.
+             * @description Sequence number of the event in the stream: starts at 0, increments by 1.
              */
             seq: number;
             /**
              * Format: int64
-             * @description The round of the agent loop, from 0.
+             * @description The step of the agent loop, starting at 0.
              */
             step: number;
             delta: string;
@@ -436,28 +436,28 @@ export type components = {
          * @enum {string}
          */
         SpeechFormat: "mp3" | "wav" | "ogg" | "opus";
-        /** @description An entry of the listing of speech models. */
+        /** @description An entry of the list of speech models. */
         SpeechModelEntry: {
             /** @description Valid for the `model` field of requests. */
             id: components["schemas"]["ModelId"];
-            /** @description For people. */
+            /** @description Display name. */
             name: string;
-            /** @description The instance of the engine that serves it, as named in the settings. */
+            /** @description Name of the engine instance in the settings. */
             engine: string;
-            /** @description True: nothing of a request leaves the machine. False: it goes to an external hosted provider. */
+            /** @description true: request data never leaves the machine. false: it is sent to an external hosted provider. */
             local: boolean;
-            /** @description Whether it can work at all; what passes by itself does not make it false. */
+            /** @description Whether the model can be used. Temporary conditions that resolve by themselves keep it true. */
             available: boolean;
             code: components["schemas"]["AvailabilityCode"];
-            /** @description The explanation that goes with `code`. */
+            /** @description Human-readable explanation of `code`. */
             reason: string;
             /** @description Empty when the engine does not list its voices. */
             voices: components["schemas"]["Voice"][];
         };
-        /** @description The speech models that a request may name. An empty list is a valid answer. */
+        /** @description The speech models that requests can select; may be empty. */
         SpeechModelList: {
             data: components["schemas"]["SpeechModelEntry"][];
-            /** @description The id that serves requests without `model`; null when there is none. */
+            /** @description The model used when a request has no `model`; null when there is none. */
             default: components["schemas"]["ModelId"] | null;
         };
         /**
@@ -470,14 +470,14 @@ export type components = {
         SpeechRequest: {
             /** @description 1 to 32000 characters (code points). */
             text: string;
-            /** @description An id from `GET /tts/models`; null means the configured default. */
+            /** @description An id from `GET /tts/models`. null means the configured default. */
             model?: components["schemas"]["ModelId"] | null;
-            /** @description A voice of the model; null means the configured default. */
+            /** @description A voice of the model. null means the configured default. */
             voice_id?: components["schemas"]["VoiceId"] | null;
             /** @description null means mp3. */
             format?: components["schemas"]["SpeechFormat"] | null;
         };
-        /** @description A round of the agent loop begins. */
+        /** @description A step of the agent loop starts. */
         StepStarted: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -486,20 +486,20 @@ export type components = {
             type: "step.started";
             /**
              * Format: int64
-             * @description The number of the event in its stream: from 0, rising by one.
+             * @description Sequence number of the event in the stream: starts at 0, increments by 1.
              */
             seq: number;
             /**
              * Format: int64
-             * @description The round of the agent loop, from 0.
+             * @description The step of the agent loop, starting at 0.
              */
             step: number;
         };
         /** Format: double */
         Temperature: number;
         /**
-         * @description A tool has ended; in the order of completion, but always behind the `audio.created` of its call. The next step starts
-         *     after all tools of this one.
+         * @description A tool call finished; in order of completion, but always after the `audio.created` of the same call. The next step
+         *     starts when all tool calls of this one have finished.
          */
         ToolFinished: {
             /**
@@ -509,24 +509,24 @@ export type components = {
             type: "tool.finished";
             /**
              * Format: int64
-             * @description The number of the event in its stream: from 0, rising by one.
+             * @description Sequence number of the event in the stream: starts at 0, increments by 1.
              */
             seq: number;
             /**
              * Format: int64
-             * @description The round of the agent loop, from 0.
+             * @description The step of the agent loop, starting at 0.
              */
             step: number;
             id: string;
             name: string;
             ok: boolean;
-            /** @description What the model reads, shortened where it is long. */
+            /** @description The output passed to the model, truncated here when it is long. */
             output?: string;
             error?: string;
             /** Format: int64 */
             duration_ms: number;
         };
-        /** @description A running tool says how far it is. */
+        /** @description Progress of a running tool call. */
         ToolProgress: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -535,12 +535,12 @@ export type components = {
             type: "tool.progress";
             /**
              * Format: int64
-             * @description The number of the event in its stream: from 0, rising by one.
+             * @description Sequence number of the event in the stream: starts at 0, increments by 1.
              */
             seq: number;
             /**
              * Format: int64
-             * @description The round of the agent loop, from 0.
+             * @description The step of the agent loop, starting at 0.
              */
             step: number;
             id: string;
@@ -550,7 +550,7 @@ export type components = {
             total?: number;
             message?: string;
         };
-        /** @description A tool begins to run; in the model's order. */
+        /** @description A tool call starts; in the order of the model's calls. */
         ToolStarted: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -559,15 +559,15 @@ export type components = {
             type: "tool.started";
             /**
              * Format: int64
-             * @description The number of the event in its stream: from 0, rising by one.
+             * @description Sequence number of the event in the stream: starts at 0, increments by 1.
              */
             seq: number;
             /**
              * Format: int64
-             * @description The round of the agent loop, from 0.
+             * @description The step of the agent loop, starting at 0.
              */
             step: number;
-            /** @description The id of the call, unique in the run. */
+            /** @description Id of the tool call, unique within the run. */
             id: string;
             name: string;
             arguments: {
@@ -577,25 +577,25 @@ export type components = {
         /** Format: double */
         TopP: number;
         Transcription: {
-            /** @description The transcript as one continuous string; "" when nothing was said. */
+            /** @description The transcript as one string; "" for silence. */
             text: string;
-            /** @description The language that the model heard (ISO 639-1), not the one requested; null when the model does not report it. */
+            /** @description The detected language (ISO 639-1), not the requested one; null when the model does not report it. */
             language: string | null;
             /**
              * Format: int64
-             * @description The length of the recording in milliseconds, where the model reports it.
+             * @description Duration of the recording in milliseconds, where known.
              */
             duration_ms?: number;
-            /** @description The id of the model entry that did the work. */
+            /** @description The id of the model that produced the transcript. */
             model: string;
         };
         TranscriptionAvailability: {
-            /** @description Whether transcription can work at all: hide the microphone when it is false. */
+            /** @description Whether transcription can be used. Hide the microphone when false. */
             available: boolean;
             code: components["schemas"]["AvailabilityCode"];
-            /** @description The explanation that goes with the answer. */
+            /** @description Human-readable explanation of `code`. */
             reason: string;
-            /** @description The model that the answer refers to; "" when there is none. */
+            /** @description The model that was checked; "" when there is none. */
             model: string;
         };
         TranscriptionRequest: {
@@ -605,17 +605,17 @@ export type components = {
              */
             file: string;
             /**
-             * @description An id from `GET /transcribe/models`; absent or empty: the server's default (TRANSCRIBE_MODEL). An entry with
-             *     `local: true` keeps the recording on the machine; every other sends it to an external hosted provider.
+             * @description An id from `GET /transcribe/models`. Absent or empty: the server's default (TRANSCRIBE_MODEL). Models with
+             *     `local: true` keep the recording on the machine; all others send it to an external hosted provider.
              */
             model?: string;
             /**
-             * @description The spoken language, ISO 639-1, two letters such as `de` or `en`. Normally unnecessary; when given, the
+             * @description The spoken language (ISO 639-1, two letters such as `de` or `en`). Usually not needed; when given, language
              *     detection is skipped.
              */
             language?: string;
         };
-        /** @description Token accounting, summed over all steps. */
+        /** @description Token usage, summed over all steps. */
         Usage: {
             /** Format: int64 */
             prompt_tokens: number;
@@ -626,7 +626,7 @@ export type components = {
             /** Format: int64 */
             reasoning_tokens: number;
         };
-        /** @description One rule of the contract that the request breaks. */
+        /** @description A rule of the contract that the request violates. */
         Violation: {
             /**
              * @description The part of the request.
@@ -634,12 +634,12 @@ export type components = {
              */
             in: "body" | "query" | "path" | "header";
             /**
-             * @description The place in that part, as a JSON Pointer (RFC 6901); "" is the part as a whole.
+             * @description JSON Pointer (RFC 6901) within that part; "" is the part as a whole.
              * @example /messages/0/content
              */
             pointer: string;
             /**
-             * @description What the rule says.
+             * @description The violated rule.
              * @example must not have fewer than 1 characters
              */
             detail: string;
@@ -651,7 +651,7 @@ export type components = {
             /** @description ISO 639-1; null when the voice speaks several languages. */
             language: string | null;
         };
-        /** @description The id of a voice of the speech model. */
+        /** @description A voice id of the speech model. */
         VoiceId: string;
     };
     responses: never;
@@ -678,9 +678,9 @@ export interface operations {
             /** @description The final answer. */
             200: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
-                    /** @description One `<URL>; rel="enclosure"; type="audio/..."` for each clip, in call order. */
+                    /** @description One `<URL>; rel="enclosure"; type="audio/..."` per clip, in call order. */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -688,15 +688,15 @@ export interface operations {
                     "application/json": components["schemas"]["ChatResult"];
                 };
             };
-            /** @description The bearer token is missing or is not one of the service's. */
+            /** @description The API key is missing or invalid. */
             401: {
                 headers: {
                     /**
-                     * @description The scheme to authenticate with (RFC 6750).
+                     * @description The authentication scheme (RFC 6750).
                      * @example Bearer
                      */
                     "WWW-Authenticate": string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -704,9 +704,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "A valid bearer token is needed",
+                     *       "title": "Missing or invalid API key",
                      *       "status": 401,
-                     *       "detail": "Send one of the service’s tokens as `Authorization: Bearer …`.",
+                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
                      *       "code": "unauthorized",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -714,10 +714,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Open mode (no API keys) refuses a Host or an Origin that is not its own. */
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -725,9 +725,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Pages of this origin may not use the service",
+                     *       "title": "Origin not allowed",
                      *       "status": 403,
-                     *       "detail": "Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.",
+                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
                      *       "code": "origin-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -735,15 +735,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This path knows other methods. */
+            /** @description The path does not support this method. */
             405: {
                 headers: {
                     /**
-                     * @description The methods that this path knows.
+                     * @description The supported methods.
                      * @example GET, HEAD, POST
                      */
                     Allow: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -751,9 +751,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "This address knows other methods",
+                     *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "This address does not know DELETE.",
+                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -761,10 +761,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body did not arrive in time. */
+            /** @description The request body did not arrive in time. */
             408: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -772,9 +772,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:request-timeout",
-                     *       "title": "The request did not arrive in time",
+                     *       "title": "Request timeout",
                      *       "status": 408,
-                     *       "detail": "The body took more than 300 s.",
+                     *       "detail": "The body did not arrive within 300 s.",
                      *       "code": "request-timeout",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -782,10 +782,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body has another content type than the operation takes. */
+            /** @description The operation does not accept this content type. */
             415: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -793,9 +793,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:unsupported-media-type",
-                     *       "title": "The body has the wrong content type",
+                     *       "title": "Unsupported content type",
                      *       "status": 415,
-                     *       "detail": "The body must not be text/plain.",
+                     *       "detail": "Expected application/json, got text/plain.",
                      *       "code": "unsupported-media-type",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -803,10 +803,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something is wrong with the request: a rule of the contract, the recording, an id, or what the provider accepts. `code` and `detail` say what; `errors` name the places. */
+            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
             422: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -814,7 +814,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:invalid-request",
-                     *       "title": "The request breaks a rule of the contract",
+                     *       "title": "Invalid request",
                      *       "status": 422,
                      *       "detail": "messages must NOT have fewer than 1 items",
                      *       "code": "invalid-request",
@@ -831,15 +831,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider's quota is exhausted, or its rate limit is reached. */
+            /** @description The provider's quota is exhausted or its rate limit is reached. */
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before the next try, where known.
+                     * @description Seconds to wait before a retry, where known.
                      * @example 60
                      */
                     "Retry-After"?: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -847,9 +847,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "The provider's quota is exhausted",
+                     *       "title": "Provider quota exhausted",
                      *       "status": 429,
-                     *       "detail": "The quota at the provider is used up.",
+                     *       "detail": "The provider's quota is exhausted.",
                      *       "code": "provider-quota-exhausted",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
                      *       "retry_after": 60
@@ -858,10 +858,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The service or its engine failed; the operator finds the cause under the request id. */
+            /** @description The service or its engine failed. The log has the cause under the request id. */
             500: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -869,9 +869,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "The service failed",
+                     *       "title": "Internal error",
                      *       "status": 500,
-                     *       "detail": "Something went wrong in the service. Its log has the cause under the id of this request.",
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
                      *       "code": "internal-error",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -879,10 +879,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider failed, or could not be reached. */
+            /** @description The provider failed or is unreachable. */
             502: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -890,7 +890,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:provider-error",
-                     *       "title": "The provider failed",
+                     *       "title": "Provider error",
                      *       "status": 502,
                      *       "detail": "The provider failed.",
                      *       "code": "provider-error",
@@ -900,15 +900,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It cannot be done now: switched off, nothing is configured, still being prepared, overloaded, or shutting down. */
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before the next try, where known.
+                     * @description Seconds to wait before a retry, where known.
                      * @example 1
                      */
                     "Retry-After"?: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -916,9 +916,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "The service is at its limit",
+                     *       "title": "Service overloaded",
                      *       "status": 503,
-                     *       "detail": "All places are taken; try again.",
+                     *       "detail": "All slots are in use; try again later.",
                      *       "code": "overloaded",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
                      *       "retry_after": 1
@@ -927,10 +927,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider or the engine did not answer in time. */
+            /** @description The provider or the engine timed out. */
             504: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -938,9 +938,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:provider-timeout",
-                     *       "title": "The provider did not answer in time",
+                     *       "title": "Provider timeout",
                      *       "status": 504,
-                     *       "detail": "The provider did not answer within 300 s.",
+                     *       "detail": "The provider did not respond within 300 s.",
                      *       "code": "provider-timeout",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -963,10 +963,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The events of the run. */
+            /** @description The event stream of the run. */
             200: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -974,15 +974,15 @@ export interface operations {
                     "text/event-stream": components["schemas"]["ChatEvent"];
                 };
             };
-            /** @description The bearer token is missing or is not one of the service's. */
+            /** @description The API key is missing or invalid. */
             401: {
                 headers: {
                     /**
-                     * @description The scheme to authenticate with (RFC 6750).
+                     * @description The authentication scheme (RFC 6750).
                      * @example Bearer
                      */
                     "WWW-Authenticate": string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -990,9 +990,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "A valid bearer token is needed",
+                     *       "title": "Missing or invalid API key",
                      *       "status": 401,
-                     *       "detail": "Send one of the service’s tokens as `Authorization: Bearer …`.",
+                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
                      *       "code": "unauthorized",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1000,10 +1000,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Open mode (no API keys) refuses a Host or an Origin that is not its own. */
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1011,9 +1011,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Pages of this origin may not use the service",
+                     *       "title": "Origin not allowed",
                      *       "status": 403,
-                     *       "detail": "Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.",
+                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
                      *       "code": "origin-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1021,15 +1021,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This path knows other methods. */
+            /** @description The path does not support this method. */
             405: {
                 headers: {
                     /**
-                     * @description The methods that this path knows.
+                     * @description The supported methods.
                      * @example GET, HEAD, POST
                      */
                     Allow: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1037,9 +1037,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "This address knows other methods",
+                     *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "This address does not know DELETE.",
+                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1047,10 +1047,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body did not arrive in time. */
+            /** @description The request body did not arrive in time. */
             408: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1058,9 +1058,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:request-timeout",
-                     *       "title": "The request did not arrive in time",
+                     *       "title": "Request timeout",
                      *       "status": 408,
-                     *       "detail": "The body took more than 300 s.",
+                     *       "detail": "The body did not arrive within 300 s.",
                      *       "code": "request-timeout",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1068,10 +1068,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body has another content type than the operation takes. */
+            /** @description The operation does not accept this content type. */
             415: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1079,9 +1079,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:unsupported-media-type",
-                     *       "title": "The body has the wrong content type",
+                     *       "title": "Unsupported content type",
                      *       "status": 415,
-                     *       "detail": "The body must not be text/plain.",
+                     *       "detail": "Expected application/json, got text/plain.",
                      *       "code": "unsupported-media-type",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1089,10 +1089,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something is wrong with the request: a rule of the contract, the recording, an id, or what the provider accepts. `code` and `detail` say what; `errors` name the places. */
+            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
             422: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1100,7 +1100,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:invalid-request",
-                     *       "title": "The request breaks a rule of the contract",
+                     *       "title": "Invalid request",
                      *       "status": 422,
                      *       "detail": "messages must NOT have fewer than 1 items",
                      *       "code": "invalid-request",
@@ -1117,15 +1117,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider's quota is exhausted, or its rate limit is reached. */
+            /** @description The provider's quota is exhausted or its rate limit is reached. */
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before the next try, where known.
+                     * @description Seconds to wait before a retry, where known.
                      * @example 60
                      */
                     "Retry-After"?: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1133,9 +1133,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "The provider's quota is exhausted",
+                     *       "title": "Provider quota exhausted",
                      *       "status": 429,
-                     *       "detail": "The quota at the provider is used up.",
+                     *       "detail": "The provider's quota is exhausted.",
                      *       "code": "provider-quota-exhausted",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
                      *       "retry_after": 60
@@ -1144,10 +1144,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The service or its engine failed; the operator finds the cause under the request id. */
+            /** @description The service or its engine failed. The log has the cause under the request id. */
             500: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1155,9 +1155,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "The service failed",
+                     *       "title": "Internal error",
                      *       "status": 500,
-                     *       "detail": "Something went wrong in the service. Its log has the cause under the id of this request.",
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
                      *       "code": "internal-error",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1165,10 +1165,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider failed, or could not be reached. */
+            /** @description The provider failed or is unreachable. */
             502: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1176,7 +1176,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:provider-error",
-                     *       "title": "The provider failed",
+                     *       "title": "Provider error",
                      *       "status": 502,
                      *       "detail": "The provider failed.",
                      *       "code": "provider-error",
@@ -1186,15 +1186,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It cannot be done now: switched off, nothing is configured, still being prepared, overloaded, or shutting down. */
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before the next try, where known.
+                     * @description Seconds to wait before a retry, where known.
                      * @example 1
                      */
                     "Retry-After"?: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1202,9 +1202,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "The service is at its limit",
+                     *       "title": "Service overloaded",
                      *       "status": 503,
-                     *       "detail": "All places are taken; try again.",
+                     *       "detail": "All slots are in use; try again later.",
                      *       "code": "overloaded",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
                      *       "retry_after": 1
@@ -1213,10 +1213,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider or the engine did not answer in time. */
+            /** @description The provider or the engine timed out. */
             504: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1224,9 +1224,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:provider-timeout",
-                     *       "title": "The provider did not answer in time",
+                     *       "title": "Provider timeout",
                      *       "status": 504,
-                     *       "detail": "The provider did not answer within 300 s.",
+                     *       "detail": "The provider did not respond within 300 s.",
                      *       "code": "provider-timeout",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1245,10 +1245,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The entries, and which one is the default. */
+            /** @description The models and the default. */
             200: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1272,15 +1272,15 @@ export interface operations {
                     "application/json": components["schemas"]["ModelList"];
                 };
             };
-            /** @description The bearer token is missing or is not one of the service's. */
+            /** @description The API key is missing or invalid. */
             401: {
                 headers: {
                     /**
-                     * @description The scheme to authenticate with (RFC 6750).
+                     * @description The authentication scheme (RFC 6750).
                      * @example Bearer
                      */
                     "WWW-Authenticate": string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1288,9 +1288,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "A valid bearer token is needed",
+                     *       "title": "Missing or invalid API key",
                      *       "status": 401,
-                     *       "detail": "Send one of the service’s tokens as `Authorization: Bearer …`.",
+                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
                      *       "code": "unauthorized",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1298,10 +1298,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Open mode (no API keys) refuses a Host or an Origin that is not its own. */
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1309,9 +1309,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Pages of this origin may not use the service",
+                     *       "title": "Origin not allowed",
                      *       "status": 403,
-                     *       "detail": "Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.",
+                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
                      *       "code": "origin-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1319,15 +1319,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This path knows other methods. */
+            /** @description The path does not support this method. */
             405: {
                 headers: {
                     /**
-                     * @description The methods that this path knows.
+                     * @description The supported methods.
                      * @example GET, HEAD, POST
                      */
                     Allow: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1335,9 +1335,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "This address knows other methods",
+                     *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "This address does not know DELETE.",
+                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1345,10 +1345,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The service or its engine failed; the operator finds the cause under the request id. */
+            /** @description The service or its engine failed. The log has the cause under the request id. */
             500: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1356,9 +1356,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "The service failed",
+                     *       "title": "Internal error",
                      *       "status": 500,
-                     *       "detail": "Something went wrong in the service. Its log has the cause under the id of this request.",
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
                      *       "code": "internal-error",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1366,15 +1366,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It cannot be done now: switched off, nothing is configured, still being prepared, overloaded, or shutting down. */
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before the next try, where known.
+                     * @description Seconds to wait before a retry, where known.
                      * @example 1
                      */
                     "Retry-After"?: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1382,9 +1382,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "The service is at its limit",
+                     *       "title": "Service overloaded",
                      *       "status": 503,
-                     *       "detail": "All places are taken; try again.",
+                     *       "detail": "All slots are in use; try again later.",
                      *       "code": "overloaded",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
                      *       "retry_after": 1
@@ -1398,7 +1398,7 @@ export interface operations {
     getTranscriptionAvailability: {
         parameters: {
             query?: {
-                /** @description The model to ask about; absent or empty: the default. */
+                /** @description The model to check. Absent or empty: the default. */
                 model?: string;
             };
             header?: never;
@@ -1407,10 +1407,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Whether it can, and why. */
+            /** @description The availability and its reason. */
             200: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1426,15 +1426,15 @@ export interface operations {
                     "application/json": components["schemas"]["TranscriptionAvailability"];
                 };
             };
-            /** @description The bearer token is missing or is not one of the service's. */
+            /** @description The API key is missing or invalid. */
             401: {
                 headers: {
                     /**
-                     * @description The scheme to authenticate with (RFC 6750).
+                     * @description The authentication scheme (RFC 6750).
                      * @example Bearer
                      */
                     "WWW-Authenticate": string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1442,9 +1442,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "A valid bearer token is needed",
+                     *       "title": "Missing or invalid API key",
                      *       "status": 401,
-                     *       "detail": "Send one of the service’s tokens as `Authorization: Bearer …`.",
+                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
                      *       "code": "unauthorized",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1452,10 +1452,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Open mode (no API keys) refuses a Host or an Origin that is not its own. */
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1463,9 +1463,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Pages of this origin may not use the service",
+                     *       "title": "Origin not allowed",
                      *       "status": 403,
-                     *       "detail": "Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.",
+                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
                      *       "code": "origin-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1473,15 +1473,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This path knows other methods. */
+            /** @description The path does not support this method. */
             405: {
                 headers: {
                     /**
-                     * @description The methods that this path knows.
+                     * @description The supported methods.
                      * @example GET, HEAD, POST
                      */
                     Allow: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1489,9 +1489,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "This address knows other methods",
+                     *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "This address does not know DELETE.",
+                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1499,10 +1499,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something is wrong with the request: a rule of the contract, the recording, an id, or what the provider accepts. `code` and `detail` say what; `errors` name the places. */
+            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
             422: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1510,7 +1510,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:invalid-request",
-                     *       "title": "The request breaks a rule of the contract",
+                     *       "title": "Invalid request",
                      *       "status": 422,
                      *       "detail": "model must NOT have fewer than 1 characters",
                      *       "code": "invalid-request",
@@ -1527,10 +1527,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The service or its engine failed; the operator finds the cause under the request id. */
+            /** @description The service or its engine failed. The log has the cause under the request id. */
             500: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1538,9 +1538,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "The service failed",
+                     *       "title": "Internal error",
                      *       "status": 500,
-                     *       "detail": "Something went wrong in the service. Its log has the cause under the id of this request.",
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
                      *       "code": "internal-error",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1548,15 +1548,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It cannot be done now: switched off, nothing is configured, still being prepared, overloaded, or shutting down. */
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before the next try, where known.
+                     * @description Seconds to wait before a retry, where known.
                      * @example 1
                      */
                     "Retry-After"?: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1564,9 +1564,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "The service is at its limit",
+                     *       "title": "Service overloaded",
                      *       "status": 503,
-                     *       "detail": "All places are taken; try again.",
+                     *       "detail": "All slots are in use; try again later.",
                      *       "code": "overloaded",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
                      *       "retry_after": 1
@@ -1593,7 +1593,7 @@ export interface operations {
             /** @description The transcript. */
             200: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1601,15 +1601,15 @@ export interface operations {
                     "application/json": components["schemas"]["Transcription"];
                 };
             };
-            /** @description The bearer token is missing or is not one of the service's. */
+            /** @description The API key is missing or invalid. */
             401: {
                 headers: {
                     /**
-                     * @description The scheme to authenticate with (RFC 6750).
+                     * @description The authentication scheme (RFC 6750).
                      * @example Bearer
                      */
                     "WWW-Authenticate": string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1617,9 +1617,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "A valid bearer token is needed",
+                     *       "title": "Missing or invalid API key",
                      *       "status": 401,
-                     *       "detail": "Send one of the service’s tokens as `Authorization: Bearer …`.",
+                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
                      *       "code": "unauthorized",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1627,10 +1627,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Open mode (no API keys) refuses a Host or an Origin that is not its own. */
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1638,9 +1638,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Pages of this origin may not use the service",
+                     *       "title": "Origin not allowed",
                      *       "status": 403,
-                     *       "detail": "Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.",
+                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
                      *       "code": "origin-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1648,15 +1648,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This path knows other methods. */
+            /** @description The path does not support this method. */
             405: {
                 headers: {
                     /**
-                     * @description The methods that this path knows.
+                     * @description The supported methods.
                      * @example GET, HEAD, POST
                      */
                     Allow: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1664,9 +1664,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "This address knows other methods",
+                     *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "This address does not know DELETE.",
+                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1674,10 +1674,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body did not arrive in time. */
+            /** @description The request body did not arrive in time. */
             408: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1685,9 +1685,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:request-timeout",
-                     *       "title": "The request did not arrive in time",
+                     *       "title": "Request timeout",
                      *       "status": 408,
-                     *       "detail": "The body took more than 300 s.",
+                     *       "detail": "The body did not arrive within 300 s.",
                      *       "code": "request-timeout",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1695,10 +1695,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body has another content type than the operation takes. */
+            /** @description The operation does not accept this content type. */
             415: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1706,9 +1706,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:unsupported-media-type",
-                     *       "title": "The body has the wrong content type",
+                     *       "title": "Unsupported content type",
                      *       "status": 415,
-                     *       "detail": "The body must not be text/plain.",
+                     *       "detail": "Expected application/json, got text/plain.",
                      *       "code": "unsupported-media-type",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1716,10 +1716,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something is wrong with the request: a rule of the contract, the recording, an id, or what the provider accepts. `code` and `detail` say what; `errors` name the places. */
+            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
             422: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1727,15 +1727,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider's quota is exhausted, or its rate limit is reached. */
+            /** @description The provider's quota is exhausted or its rate limit is reached. */
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before the next try, where known.
+                     * @description Seconds to wait before a retry, where known.
                      * @example 60
                      */
                     "Retry-After"?: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1743,9 +1743,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "The provider's quota is exhausted",
+                     *       "title": "Provider quota exhausted",
                      *       "status": 429,
-                     *       "detail": "The quota at the provider is used up.",
+                     *       "detail": "The provider's quota is exhausted.",
                      *       "code": "provider-quota-exhausted",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
                      *       "retry_after": 60
@@ -1754,10 +1754,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The service or its engine failed; the operator finds the cause under the request id. */
+            /** @description The service or its engine failed. The log has the cause under the request id. */
             500: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1765,9 +1765,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "The service failed",
+                     *       "title": "Internal error",
                      *       "status": 500,
-                     *       "detail": "Something went wrong in the service. Its log has the cause under the id of this request.",
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
                      *       "code": "internal-error",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1775,10 +1775,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider failed, or could not be reached. */
+            /** @description The provider failed or is unreachable. */
             502: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1786,7 +1786,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:provider-error",
-                     *       "title": "The provider failed",
+                     *       "title": "Provider error",
                      *       "status": 502,
                      *       "detail": "The provider failed.",
                      *       "code": "provider-error",
@@ -1796,15 +1796,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It cannot be done now: switched off, nothing is configured, still being prepared, overloaded, or shutting down. */
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before the next try, where known.
+                     * @description Seconds to wait before a retry, where known.
                      * @example 1
                      */
                     "Retry-After"?: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1812,9 +1812,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "The service is at its limit",
+                     *       "title": "Service overloaded",
                      *       "status": 503,
-                     *       "detail": "All places are taken; try again.",
+                     *       "detail": "All slots are in use; try again later.",
                      *       "code": "overloaded",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
                      *       "retry_after": 1
@@ -1823,10 +1823,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider or the engine did not answer in time. */
+            /** @description The provider or the engine timed out. */
             504: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1834,9 +1834,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:provider-timeout",
-                     *       "title": "The provider did not answer in time",
+                     *       "title": "Provider timeout",
                      *       "status": 504,
-                     *       "detail": "The provider did not answer within 300 s.",
+                     *       "detail": "The provider did not respond within 300 s.",
                      *       "code": "provider-timeout",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1855,10 +1855,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The entries, and which one is the default. */
+            /** @description The models and the default. */
             200: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1882,15 +1882,15 @@ export interface operations {
                     "application/json": components["schemas"]["ModelList"];
                 };
             };
-            /** @description The bearer token is missing or is not one of the service's. */
+            /** @description The API key is missing or invalid. */
             401: {
                 headers: {
                     /**
-                     * @description The scheme to authenticate with (RFC 6750).
+                     * @description The authentication scheme (RFC 6750).
                      * @example Bearer
                      */
                     "WWW-Authenticate": string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1898,9 +1898,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "A valid bearer token is needed",
+                     *       "title": "Missing or invalid API key",
                      *       "status": 401,
-                     *       "detail": "Send one of the service’s tokens as `Authorization: Bearer …`.",
+                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
                      *       "code": "unauthorized",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1908,10 +1908,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Open mode (no API keys) refuses a Host or an Origin that is not its own. */
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1919,9 +1919,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Pages of this origin may not use the service",
+                     *       "title": "Origin not allowed",
                      *       "status": 403,
-                     *       "detail": "Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.",
+                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
                      *       "code": "origin-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1929,15 +1929,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This path knows other methods. */
+            /** @description The path does not support this method. */
             405: {
                 headers: {
                     /**
-                     * @description The methods that this path knows.
+                     * @description The supported methods.
                      * @example GET, HEAD, POST
                      */
                     Allow: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1945,9 +1945,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "This address knows other methods",
+                     *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "This address does not know DELETE.",
+                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1955,10 +1955,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The service or its engine failed; the operator finds the cause under the request id. */
+            /** @description The service or its engine failed. The log has the cause under the request id. */
             500: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1966,9 +1966,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "The service failed",
+                     *       "title": "Internal error",
                      *       "status": 500,
-                     *       "detail": "Something went wrong in the service. Its log has the cause under the id of this request.",
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
                      *       "code": "internal-error",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1976,15 +1976,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It cannot be done now: switched off, nothing is configured, still being prepared, overloaded, or shutting down. */
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before the next try, where known.
+                     * @description Seconds to wait before a retry, where known.
                      * @example 1
                      */
                     "Retry-After"?: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -1992,9 +1992,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "The service is at its limit",
+                     *       "title": "Service overloaded",
                      *       "status": 503,
-                     *       "detail": "All places are taken; try again.",
+                     *       "detail": "All slots are in use; try again later.",
                      *       "code": "overloaded",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
                      *       "retry_after": 1
@@ -2021,9 +2021,9 @@ export interface operations {
             /** @description The audio. */
             200: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
-                    /** @description For the caller alone; proxies must not change it. */
+                    /** @description Private to the client; proxies must not transform it. */
                     "Cache-Control"?: string;
                     [name: string]: unknown;
                 };
@@ -2033,15 +2033,15 @@ export interface operations {
                     "audio/ogg": unknown;
                 };
             };
-            /** @description The bearer token is missing or is not one of the service's. */
+            /** @description The API key is missing or invalid. */
             401: {
                 headers: {
                     /**
-                     * @description The scheme to authenticate with (RFC 6750).
+                     * @description The authentication scheme (RFC 6750).
                      * @example Bearer
                      */
                     "WWW-Authenticate": string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2049,9 +2049,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "A valid bearer token is needed",
+                     *       "title": "Missing or invalid API key",
                      *       "status": 401,
-                     *       "detail": "Send one of the service’s tokens as `Authorization: Bearer …`.",
+                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
                      *       "code": "unauthorized",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2059,10 +2059,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Open mode (no API keys) refuses a Host or an Origin that is not its own. */
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2070,9 +2070,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Pages of this origin may not use the service",
+                     *       "title": "Origin not allowed",
                      *       "status": 403,
-                     *       "detail": "Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.",
+                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
                      *       "code": "origin-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2080,15 +2080,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This path knows other methods. */
+            /** @description The path does not support this method. */
             405: {
                 headers: {
                     /**
-                     * @description The methods that this path knows.
+                     * @description The supported methods.
                      * @example GET, HEAD, POST
                      */
                     Allow: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2096,9 +2096,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "This address knows other methods",
+                     *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "This address does not know DELETE.",
+                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2106,10 +2106,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body did not arrive in time. */
+            /** @description The request body did not arrive in time. */
             408: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2117,9 +2117,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:request-timeout",
-                     *       "title": "The request did not arrive in time",
+                     *       "title": "Request timeout",
                      *       "status": 408,
-                     *       "detail": "The body took more than 300 s.",
+                     *       "detail": "The body did not arrive within 300 s.",
                      *       "code": "request-timeout",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2127,10 +2127,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body has another content type than the operation takes. */
+            /** @description The operation does not accept this content type. */
             415: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2138,9 +2138,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:unsupported-media-type",
-                     *       "title": "The body has the wrong content type",
+                     *       "title": "Unsupported content type",
                      *       "status": 415,
-                     *       "detail": "The body must not be text/plain.",
+                     *       "detail": "Expected application/json, got text/plain.",
                      *       "code": "unsupported-media-type",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2148,10 +2148,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something is wrong with the request: a rule of the contract, the recording, an id, or what the provider accepts. `code` and `detail` say what; `errors` name the places. */
+            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
             422: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2159,7 +2159,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:invalid-request",
-                     *       "title": "The request breaks a rule of the contract",
+                     *       "title": "Invalid request",
                      *       "status": 422,
                      *       "detail": "text must NOT have fewer than 1 characters",
                      *       "code": "invalid-request",
@@ -2176,15 +2176,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider's quota is exhausted, or its rate limit is reached. */
+            /** @description The provider's quota is exhausted or its rate limit is reached. */
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before the next try, where known.
+                     * @description Seconds to wait before a retry, where known.
                      * @example 60
                      */
                     "Retry-After"?: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2192,9 +2192,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "The provider's quota is exhausted",
+                     *       "title": "Provider quota exhausted",
                      *       "status": 429,
-                     *       "detail": "The quota at the provider is used up.",
+                     *       "detail": "The provider's quota is exhausted.",
                      *       "code": "provider-quota-exhausted",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
                      *       "retry_after": 60
@@ -2203,10 +2203,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The service or its engine failed; the operator finds the cause under the request id. */
+            /** @description The service or its engine failed. The log has the cause under the request id. */
             500: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2214,9 +2214,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "The service failed",
+                     *       "title": "Internal error",
                      *       "status": 500,
-                     *       "detail": "Something went wrong in the service. Its log has the cause under the id of this request.",
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
                      *       "code": "internal-error",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2224,10 +2224,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider failed, or could not be reached. */
+            /** @description The provider failed or is unreachable. */
             502: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2235,7 +2235,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:provider-error",
-                     *       "title": "The provider failed",
+                     *       "title": "Provider error",
                      *       "status": 502,
                      *       "detail": "The provider failed.",
                      *       "code": "provider-error",
@@ -2245,15 +2245,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It cannot be done now: switched off, nothing is configured, still being prepared, overloaded, or shutting down. */
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before the next try, where known.
+                     * @description Seconds to wait before a retry, where known.
                      * @example 1
                      */
                     "Retry-After"?: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2261,9 +2261,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "The service is at its limit",
+                     *       "title": "Service overloaded",
                      *       "status": 503,
-                     *       "detail": "All places are taken; try again.",
+                     *       "detail": "All slots are in use; try again later.",
                      *       "code": "overloaded",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
                      *       "retry_after": 1
@@ -2272,10 +2272,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider or the engine did not answer in time. */
+            /** @description The provider or the engine timed out. */
             504: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2283,9 +2283,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:provider-timeout",
-                     *       "title": "The provider did not answer in time",
+                     *       "title": "Provider timeout",
                      *       "status": 504,
-                     *       "detail": "The provider did not answer within 300 s.",
+                     *       "detail": "The provider did not respond within 300 s.",
                      *       "code": "provider-timeout",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2299,9 +2299,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description One range of bytes (RFC 9110). */
+                /** @description A single byte range (RFC 9110). */
                 Range?: string;
-                /** @description The ETag for which `Range` is meant. */
+                /** @description Apply `Range` only if the ETag still matches. */
                 "If-Range"?: string;
             };
             path: {
@@ -2314,7 +2314,7 @@ export interface operations {
             /** @description The request has succeeded. */
             200: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /** @description `bytes` once the clip is complete. */
                     "Accept-Ranges"?: string;
@@ -2322,7 +2322,7 @@ export interface operations {
                     ETag?: string;
                     /** @description Once the clip is complete. */
                     "Content-Length"?: string;
-                    /** @description For the caller alone; proxies must not change it. */
+                    /** @description Private to the client; proxies must not transform it. */
                     "Cache-Control"?: string;
                     [name: string]: unknown;
                 };
@@ -2335,7 +2335,7 @@ export interface operations {
             /** @description Successful */
             206: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /** @description `bytes` once the clip is complete. */
                     "Accept-Ranges"?: string;
@@ -2343,9 +2343,9 @@ export interface operations {
                     ETag?: string;
                     /** @description Once the clip is complete. */
                     "Content-Length"?: string;
-                    /** @description For the caller alone; proxies must not change it. */
+                    /** @description Private to the client; proxies must not transform it. */
                     "Cache-Control"?: string;
-                    /** @description The part that follows, as `bytes first-last` and `/length`. */
+                    /** @description The returned range, as `bytes first-last` and `/length`. */
                     "Content-Range": string;
                     [name: string]: unknown;
                 };
@@ -2355,10 +2355,10 @@ export interface operations {
                     "audio/ogg": unknown;
                 };
             };
-            /** @description Open mode (no API keys) refuses a Host or an Origin that is not its own. */
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2366,9 +2366,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Pages of this origin may not use the service",
+                     *       "title": "Origin not allowed",
                      *       "status": 403,
-                     *       "detail": "Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.",
+                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
                      *       "code": "origin-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2376,10 +2376,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is nothing at this address, or no longer. */
+            /** @description The resource does not exist or has expired. */
             404: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2387,9 +2387,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:clip-not-found",
-                     *       "title": "There is no such clip, or no longer",
+                     *       "title": "Clip not found or expired",
                      *       "status": 404,
-                     *       "detail": "There is no such clip, or no longer.",
+                     *       "detail": "The clip Vb1yPz4mQ0iYxkq3o9TtWw does not exist or has expired.",
                      *       "code": "clip-not-found",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2397,15 +2397,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This path knows other methods. */
+            /** @description The path does not support this method. */
             405: {
                 headers: {
                     /**
-                     * @description The methods that this path knows.
+                     * @description The supported methods.
                      * @example GET, HEAD, POST
                      */
                     Allow: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2413,9 +2413,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "This address knows other methods",
+                     *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "This address does not know DELETE.",
+                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2423,15 +2423,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The range lies outside of the clip. */
+            /** @description The range is outside the clip. */
             416: {
                 headers: {
                     /**
-                     * @description The length of the whole, as `bytes *` and `/length`.
+                     * @description The complete length, as `bytes *` and `/length`.
                      * @example bytes *\/24000
                      */
                     "Content-Range": string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2439,9 +2439,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:range-not-satisfiable",
-                     *       "title": "The range lies outside of the clip",
+                     *       "title": "Range not satisfiable",
                      *       "status": 416,
-                     *       "detail": "The clip has 24000 bytes.",
+                     *       "detail": "The range bytes=30000- is outside the clip (24000 bytes).",
                      *       "code": "range-not-satisfiable",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2449,10 +2449,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something is wrong with the request: a rule of the contract, the recording, an id, or what the provider accepts. `code` and `detail` say what; `errors` name the places. */
+            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
             422: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2460,7 +2460,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:invalid-request",
-                     *       "title": "The request breaks a rule of the contract",
+                     *       "title": "Invalid request",
                      *       "status": 422,
                      *       "detail": "id must NOT have more than 128 characters",
                      *       "code": "invalid-request",
@@ -2477,10 +2477,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The service or its engine failed; the operator finds the cause under the request id. */
+            /** @description The service or its engine failed. The log has the cause under the request id. */
             500: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2488,9 +2488,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "The service failed",
+                     *       "title": "Internal error",
                      *       "status": 500,
-                     *       "detail": "Something went wrong in the service. Its log has the cause under the id of this request.",
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
                      *       "code": "internal-error",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2498,15 +2498,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It cannot be done now: switched off, nothing is configured, still being prepared, overloaded, or shutting down. */
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before the next try, where known.
+                     * @description Seconds to wait before a retry, where known.
                      * @example 1
                      */
                     "Retry-After"?: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2514,9 +2514,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "The service is at its limit",
+                     *       "title": "Service overloaded",
                      *       "status": 503,
-                     *       "detail": "All places are taken; try again.",
+                     *       "detail": "All slots are in use; try again later.",
                      *       "code": "overloaded",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
                      *       "retry_after": 1
@@ -2536,10 +2536,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The entries, and which one is the default. */
+            /** @description The models and the default. */
             200: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2570,15 +2570,15 @@ export interface operations {
                     "application/json": components["schemas"]["SpeechModelList"];
                 };
             };
-            /** @description The bearer token is missing or is not one of the service's. */
+            /** @description The API key is missing or invalid. */
             401: {
                 headers: {
                     /**
-                     * @description The scheme to authenticate with (RFC 6750).
+                     * @description The authentication scheme (RFC 6750).
                      * @example Bearer
                      */
                     "WWW-Authenticate": string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2586,9 +2586,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "A valid bearer token is needed",
+                     *       "title": "Missing or invalid API key",
                      *       "status": 401,
-                     *       "detail": "Send one of the service’s tokens as `Authorization: Bearer …`.",
+                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
                      *       "code": "unauthorized",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2596,10 +2596,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Open mode (no API keys) refuses a Host or an Origin that is not its own. */
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2607,9 +2607,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Pages of this origin may not use the service",
+                     *       "title": "Origin not allowed",
                      *       "status": 403,
-                     *       "detail": "Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.",
+                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
                      *       "code": "origin-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2617,15 +2617,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This path knows other methods. */
+            /** @description The path does not support this method. */
             405: {
                 headers: {
                     /**
-                     * @description The methods that this path knows.
+                     * @description The supported methods.
                      * @example GET, HEAD, POST
                      */
                     Allow: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2633,9 +2633,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "This address knows other methods",
+                     *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "This address does not know DELETE.",
+                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2643,10 +2643,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The service or its engine failed; the operator finds the cause under the request id. */
+            /** @description The service or its engine failed. The log has the cause under the request id. */
             500: {
                 headers: {
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2654,9 +2654,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "The service failed",
+                     *       "title": "Internal error",
                      *       "status": 500,
-                     *       "detail": "Something went wrong in the service. Its log has the cause under the id of this request.",
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
                      *       "code": "internal-error",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2664,15 +2664,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It cannot be done now: switched off, nothing is configured, still being prepared, overloaded, or shutting down. */
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before the next try, where known.
+                     * @description Seconds to wait before a retry, where known.
                      * @example 1
                      */
                     "Retry-After"?: string;
-                    /** @description The id of the request; the operator finds it in the log. */
+                    /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -2680,9 +2680,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "The service is at its limit",
+                     *       "title": "Service overloaded",
                      *       "status": 503,
-                     *       "detail": "All places are taken; try again.",
+                     *       "detail": "All slots are in use; try again later.",
                      *       "code": "overloaded",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
                      *       "retry_after": 1

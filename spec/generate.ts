@@ -17,7 +17,7 @@ interface SchemaRef {
   $ref: string;
 }
 
-/** What of an OpenAPI document the derivation touches. */
+/** The part of an OpenAPI document that this script reads. */
 interface Document extends WithOperations {
   openapi: string;
   components: { schemas: Record<string, { oneOf?: SchemaRef[] }> };
@@ -30,7 +30,7 @@ interface StreamSchema {
 const run = promisify(execFile);
 const home = fileURLToPath(new URL('..', import.meta.url));
 
-/** Compiles spec/ to OpenAPI 3.2, the only version that can say what one event of a stream looks like. */
+/** Compiles spec/ to OpenAPI 3.2, the only version that can describe a single event of a stream (`itemSchema`). */
 async function compileSpec(): Promise<Document> {
   const output = await mkdtemp(join(tmpdir(), 'parlance-spec-'));
   try {
@@ -45,7 +45,7 @@ async function compileSpec(): Promise<Document> {
   }
 }
 
-/** The same contract in OpenAPI 3.1, which generators and linters read: a stream's schema is the union of its events. */
+/** The same contract as OpenAPI 3.1 for generators and linters: a stream's schema is the union of its events. */
 function toOpenApi31(document: Document): Document {
   const downgraded = JSON.parse(
     JSON.stringify(document, (_key, value: unknown) =>
@@ -62,12 +62,12 @@ function isMediaTypeOfStream(value: unknown): value is { itemSchema: StreamSchem
 function unionOf(stream: StreamSchema, { components }: Document): SchemaRef {
   const events = stream.oneOf.map((event) => event.properties.data.contentSchema.$ref).join();
   const union = Object.entries(components.schemas).find(([, { oneOf }]) => oneOf?.map((x) => x.$ref).join() === events);
-  if (!union) throw new Error(`no union of the events ${events} in components/schemas`);
+  if (!union) throw new Error(`components/schemas has no union of the events ${events}`);
   return { $ref: `#/components/schemas/${union[0]}` };
 }
 
 async function toTypes(document: Document): Promise<string> {
-  // The generator of types knows only the older name; for an open record both say the same.
+  // openapi-typescript only supports the older keyword; for an open record both mean the same.
   const source = JSON.stringify(document).replaceAll('"unevaluatedProperties":', '"additionalProperties":');
   const nodes = await openapiTS(source, { alphabetize: false, exportType: true });
   return `// Written by \`npm run generate\` from spec/. Do not edit.\n${astToString(nodes)}`;

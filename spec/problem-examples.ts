@@ -1,6 +1,6 @@
 /**
- * An example of every problem that an operation declares. TypeSpec can give examples only to one operation at a time,
- * and these are the same for all, so `npm run generate` puts them where a declared problem has none.
+ * Examples for every declared problem. TypeSpec examples belong to a single operation, and these are the same for all,
+ * so `npm run generate` adds them wherever a declared problem has none.
  */
 
 interface Violation {
@@ -11,19 +11,19 @@ interface Violation {
 
 interface ProblemExample {
   readonly code: string;
-  /** As src/contract/problems.ts has it; a test holds the two together. */
+  /** Must match src/contract/problems.ts (tested). */
   readonly title: string;
   readonly detail: string;
   readonly errors?: readonly Violation[];
-  /** Of the declared headers, beside `X-Request-Id`. */
+  /** Declared headers other than `X-Request-Id`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 const requestId = '6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40';
 
-const broken = (violation: Violation): ProblemExample => ({
+const violated = (violation: Violation): ProblemExample => ({
   code: 'invalid-request',
-  title: 'The request breaks a rule of the contract',
+  title: 'Invalid request',
   detail: `${violation.pointer.slice(1)} ${violation.detail}`,
   errors: [violation],
 });
@@ -32,77 +32,77 @@ const broken = (violation: Violation): ProblemExample => ({
 const common: Readonly<Record<string, ProblemExample>> = {
   401: {
     code: 'unauthorized',
-    title: 'A valid bearer token is needed',
-    detail: 'Send one of the service’s tokens as `Authorization: Bearer …`.',
+    title: 'Missing or invalid API key',
+    detail: 'Send an API key as "Authorization: Bearer <key>".',
     headers: { 'WWW-Authenticate': 'Bearer' },
   },
   403: {
     code: 'origin-not-allowed',
-    title: 'Pages of this origin may not use the service',
-    detail: 'Pages of https://elsewhere.example may not use this service: list it in CORS_ORIGINS.',
+    title: 'Origin not allowed',
+    detail: 'The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.',
   },
   404: {
     code: 'clip-not-found',
-    title: 'There is no such clip, or no longer',
-    detail: 'There is no such clip, or no longer.',
+    title: 'Clip not found or expired',
+    detail: 'The clip Vb1yPz4mQ0iYxkq3o9TtWw does not exist or has expired.',
   },
   405: {
     code: 'method-not-allowed',
-    title: 'This address knows other methods',
-    detail: 'This address does not know DELETE.',
+    title: 'Method not allowed',
+    detail: 'DELETE is not supported; allowed: GET, HEAD, POST',
     headers: { Allow: 'GET, HEAD, POST' },
   },
   408: {
     code: 'request-timeout',
-    title: 'The request did not arrive in time',
-    detail: 'The body took more than 300 s.',
+    title: 'Request timeout',
+    detail: 'The body did not arrive within 300 s.',
   },
   415: {
     code: 'unsupported-media-type',
-    title: 'The body has the wrong content type',
-    detail: 'The body must not be text/plain.',
+    title: 'Unsupported content type',
+    detail: 'Expected application/json, got text/plain.',
   },
   416: {
     code: 'range-not-satisfiable',
-    title: 'The range lies outside of the clip',
-    detail: 'The clip has 24000 bytes.',
+    title: 'Range not satisfiable',
+    detail: 'The range bytes=30000- is outside the clip (24000 bytes).',
     headers: { 'Content-Range': 'bytes */24000' },
   },
   429: {
     code: 'provider-quota-exhausted',
-    title: "The provider's quota is exhausted",
-    detail: 'The quota at the provider is used up.',
+    title: 'Provider quota exhausted',
+    detail: "The provider's quota is exhausted.",
     headers: { 'Retry-After': '60' },
   },
   500: {
     code: 'internal-error',
-    title: 'The service failed',
-    detail: 'Something went wrong in the service. Its log has the cause under the id of this request.',
+    title: 'Internal error',
+    detail: 'Unexpected error. The log has the cause under this request id.',
   },
-  502: { code: 'provider-error', title: 'The provider failed', detail: 'The provider failed.' },
+  502: { code: 'provider-error', title: 'Provider error', detail: 'The provider failed.' },
   503: {
     code: 'overloaded',
-    title: 'The service is at its limit',
-    detail: 'All places are taken; try again.',
+    title: 'Service overloaded',
+    detail: 'All slots are in use; try again later.',
     headers: { 'Retry-After': '1' },
   },
   504: {
     code: 'provider-timeout',
-    title: 'The provider did not answer in time',
-    detail: 'The provider did not answer within 300 s.',
+    title: 'Provider timeout',
+    detail: 'The provider did not respond within 300 s.',
   },
 };
 
 const invalid: Readonly<Record<string, ProblemExample>> = {
-  createChat: broken({ in: 'body', pointer: '/messages', detail: 'must NOT have fewer than 1 items' }),
-  streamChat: broken({ in: 'body', pointer: '/messages', detail: 'must NOT have fewer than 1 items' }),
-  createSpeech: broken({ in: 'body', pointer: '/text', detail: 'must NOT have fewer than 1 characters' }),
-  getTranscriptionAvailability: broken({
+  createChat: violated({ in: 'body', pointer: '/messages', detail: 'must NOT have fewer than 1 items' }),
+  streamChat: violated({ in: 'body', pointer: '/messages', detail: 'must NOT have fewer than 1 items' }),
+  createSpeech: violated({ in: 'body', pointer: '/text', detail: 'must NOT have fewer than 1 characters' }),
+  getTranscriptionAvailability: violated({
     in: 'query',
     pointer: '/model',
     detail: 'must NOT have fewer than 1 characters',
   }),
-  getSpeechClip: broken({ in: 'path', pointer: '/id', detail: 'must NOT have more than 128 characters' }),
+  getSpeechClip: violated({ in: 'path', pointer: '/id', detail: 'must NOT have more than 128 characters' }),
 };
 
 interface Header {
@@ -119,12 +119,12 @@ interface Operation {
   readonly responses?: Record<string, Response>;
 }
 
-/** What of an OpenAPI document the examples touch. */
+/** The part of an OpenAPI document that the examples need. */
 export interface WithOperations {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** Throws when a problem is declared for which there is no example. */
+/** Throws when a declared problem has no example. */
 export function addProblemExamples({ paths }: WithOperations): void {
   for (const { operationId = '', responses = {} } of Object.values(paths).flatMap((path) => Object.values(path))) {
     for (const [status, { headers = {}, content = {} }] of Object.entries(responses)) {
@@ -138,8 +138,7 @@ export function addProblemExamples({ paths }: WithOperations): void {
         }
       }
       if (problem.example !== undefined || problem.examples !== undefined) continue;
-      if (!example)
-        throw new Error(`${operationId} declares ${status}, of which spec/problem-examples.ts has no example`);
+      if (!example) throw new Error(`${operationId} declares ${status}; add an example to spec/problem-examples.ts`);
       const { code, title, detail, errors } = example;
       const retryAfter = example.headers?.['Retry-After'];
       problem.example = {

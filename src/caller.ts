@@ -1,34 +1,34 @@
 /**
- * Who a request belongs to: the name of its key, in open mode its address. The line in front of an engine, the budgets
- * and the clips all share by this one notion, so that no caller can take what belongs to others.
+ * The caller of a request: the name of its API key, or in open mode its address. Queues, budgets and clips are all shared
+ * fairly by caller.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIPv6 } from 'node:net';
 
-/** What everything that runs for a request can look up, however deep it is called. */
+/** Available to all code that runs for a request (AsyncLocalStorage). */
 export interface RequestScope {
-  /** Set once the request is authenticated. */
+  /** Set when the request is authenticated. */
   caller: string;
 }
 
-/** Work that no request has asked for: a start, a refresh. */
+/** For work outside of requests: startup, refreshes. */
 const nobody = '';
 
 const scopes = new AsyncLocalStorage<RequestScope>();
 
-/** Runs `work`, and all that it starts, for the request. */
+/** Runs `work`, and everything it starts, in the scope of the request. */
 export function runInScope<T>(scope: RequestScope, work: () => T): T {
   return scopes.run(scope, work);
 }
 
-/** The caller of the request that this code runs for; "" outside of a request. */
+/** The caller of the current request; "" outside of a request. */
 export function currentCaller(): string {
   return scopes.getStore()?.caller ?? nobody;
 }
 
 /**
- * The caller of a connection without a key. IPv4 counts as such however the socket writes it. Of an IPv6 address the
- * first 64 bits: the rest is for the caller to choose, so one host could be any number of callers.
+ * The caller of a connection without a key. IPv4-mapped addresses count as IPv4. IPv6 addresses count by their /64
+ * prefix: hosts choose the rest themselves, so one host could be any number of callers.
  */
 export function callerOfAddress(address: string | undefined): string {
   if (address === undefined) return 'unknown';

@@ -1,4 +1,4 @@
-/** `@parlance/server`: the service inside of another program. */
+/** `@parlance/server`: embeds the service in another program. */
 import { pino } from 'pino';
 import { openApp, startService, type App, type Service, type ServiceOptions } from './service.ts';
 import { loadSettings, SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
@@ -8,14 +8,14 @@ export { loadSettings, RegistryError, SettingsError, startService };
 export type { App, Environment, LoadedSettings, Service, ServiceOptions };
 
 /**
- * The service as a request listener for a server of your own:
+ * The service as a request listener for your own server:
  *
  *     await using app = await createApp();
  *     http.createServer(app.listener).listen(8080);
  *
- * Without options, the settings are those of the environment and of parlance.config.yaml in the working directory.
- * Missing programs and models are not prepared: that is for `parlance setup`. Close your server first, then dispose of
- * the app. Throws a `SettingsError` or a `RegistryError`.
+ * By default, settings are read from the environment and from parlance.config.yaml in the working directory. Missing
+ * programs and models are not installed: run `parlance setup`. On shutdown, close your server first, then dispose the
+ * app. Throws a `SettingsError` or a `RegistryError`.
  */
 export async function createApp({ env = process.env, ...given }: Partial<ServiceOptions> = {}): Promise<App> {
   const settings = given.settings ?? loadSettings(env);

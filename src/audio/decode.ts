@@ -1,4 +1,4 @@
-/** Any accepted recording into 16 kHz mono PCM: with ffmpeg where it is installed, else with WASM decoders. */
+/** Decodes recordings to 16 kHz mono PCM: with ffmpeg if installed, else with WASM decoders. */
 import { randomUUID } from 'node:crypto';
 import { join, dirname } from 'node:path';
 import type { Decoded, EngineContext } from '../../engines/contract/index.ts';
@@ -6,20 +6,20 @@ import type { DiskAccount } from '../system/disk-budget.ts';
 import { decodeWithFfmpeg } from './ffmpeg.ts';
 
 export interface DecoderOptions {
-  /** Path of the ffmpeg program; undefined when there is none. */
+  /** Path of the ffmpeg program; undefined if not installed. */
   readonly ffmpeg: string | undefined;
   readonly maxSeconds: number;
-  /** The account of the directory that a file lies in; undefined where nothing counts it. */
+  /** The disk account of the directory of a file; undefined if not accounted. */
   readonly accountOf: (path: string) => DiskAccount | undefined;
 }
 
-/** The `decode` of an engine's context. Each call writes a WAV file of its own beside the recording; it goes with it. */
+/** The `decode` of an engine's context. Each call writes a new WAV file next to the recording, removed together with it. */
 export function createDecoder({ ffmpeg, maxSeconds, accountOf }: DecoderOptions): EngineContext['decode'] {
   return async ({ path, container }, { signal }): Promise<Decoded> => {
     const job = { path, container, wavPath: join(dirname(path), `${randomUUID()}.decoded.wav`), maxSeconds };
     const account = accountOf(path);
     if (ffmpeg !== undefined) return decodeWithFfmpeg(ffmpeg, job, { signal, account });
-    // Loaded late: with ffmpeg installed nobody needs the decoders.
+    // Lazy: the decoders are not needed with ffmpeg.
     const { decodeWithWasm } = await import('./wasm/index.ts');
     const { durationMs } = await decodeWithWasm(job, { signal, account });
     return { wavPath: job.wavPath, durationMs };

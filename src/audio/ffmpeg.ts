@@ -1,6 +1,6 @@
 /**
- * Decodes with ffmpeg, locked down: the demuxer is forced, no network protocol, no other file, no output file, and
- * caps on memory, time and length. (A plain `ffmpeg -i` follows playlists into local files and the network.)
+ * Decodes with a sandboxed ffmpeg: forced demuxer, no network protocols, no other input file, no output file, limits on
+ * memory, time and duration. (A plain `ffmpeg -i` follows playlists to local files and the network.)
  */
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -22,7 +22,7 @@ const demuxers: Readonly<Record<Container, string>> = {
 const codecs =
   'opus,vorbis,aac,mp3float,mp3,flac,pcm_s16le,pcm_s24le,pcm_s32le,pcm_u8,pcm_f32le,pcm_f64le,pcm_mulaw,pcm_alaw';
 
-/** No core dump, no file, so many seconds of processor time, 2 GB of memory. */
+/** No core dump, no output files, CPU time limit, 2 GB of memory. */
 const limits = (cpuSeconds: number) =>
   `ulimit -c 0; ulimit -f 0; ulimit -t ${String(cpuSeconds)}; ulimit -v 2000000; exec "$@"`;
 const shell = findExecutable('/bin/sh');
@@ -34,9 +34,9 @@ export interface FfmpegOptions extends DecodeOptions {
   readonly cpuSeconds?: number;
 }
 
-/** Writes the new file `wavPath`; after a failure there is none. */
+/** Creates the file `wavPath`, and removes it on failure. */
 export async function decodeWithFfmpeg(ffmpeg: string, job: DecodeJob, options: FfmpegOptions): Promise<Decoded> {
-  // The file is there before the program: of one that ends before anybody reads, Node throws the output away.
+  // Open the file before starting the program: Node discards the output of a program that exits before it is read.
   await using wav = await open(job.wavPath, 'wx', 0o600);
   try {
     return await decodeInto(wav, ffmpeg, job, options);
@@ -65,14 +65,14 @@ async function decodeInto(
 
   if (bytes > maxSeconds * bytesPerSecond) throw tooLong(maxSeconds);
   const cause = new Error(`ffmpeg: exit ${String(exit.code ?? exit.signal)}: ${exit.stderr.trim().slice(-2000)}`);
-  // At the CPU limit Linux sends SIGKILL, as for want of memory; no crash of a decoder takes that long.
-  const isSpent = exit.signal === 'SIGKILL' && performance.now() - started >= cpuSeconds * 1000;
-  if (exit.timedOut || exit.signal === 'SIGXCPU' || isSpent) {
-    throw new EngineError('engine-timeout', 'The recording took too long to decode.', { cause });
+  // Linux sends SIGKILL at the CPU limit, but also when out of memory; only the former takes that long.
+  const isCpuLimit = exit.signal === 'SIGKILL' && performance.now() - started >= cpuSeconds * 1000;
+  if (exit.timedOut || exit.signal === 'SIGXCPU' || isCpuLimit) {
+    throw new EngineError('engine-timeout', 'Decoding the recording timed out.', { cause });
   }
   if (exit.signal !== null) throw new EngineError('engine-failed', 'The decoder crashed.', { cause });
   if (exit.code !== 0 || bytes === 0) {
-    throw new EngineError('recording-undecodable', `No sound could be decoded from the ${container} recording.`, {
+    throw new EngineError('recording-undecodable', `No audio could be decoded from the ${container} recording.`, {
       cause,
     });
   }
@@ -93,7 +93,7 @@ interface Writing extends Pick<DecodeJob, 'maxSeconds'>, Pick<DecodeOptions, 'ac
   readonly stop: () => void;
 }
 
-/** Writes what comes until it is longer than allowed; answers the number of PCM bytes. */
+/** Writes the PCM until it exceeds the maximum duration; returns the number of bytes. */
 async function writePcm(
   pcm: AsyncIterable<Buffer>,
   wav: FileHandle,
@@ -102,7 +102,7 @@ async function writePcm(
   let bytes = 0;
   for await (const chunk of pcm) {
     account?.take(chunk.length);
-    await wav.writeFile(chunk); // all of it: on a disk that fills up, `write` may stop in the middle and not say so
+    await wav.writeFile(chunk); // not `write`: on a full disk it may write only a part without an error
     bytes += chunk.length;
     if (bytes > maxSeconds * bytesPerSecond) {
       stop();

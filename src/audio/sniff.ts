@@ -1,4 +1,4 @@
-/** What a recording is, by its first bytes: name and media type decide nothing. */
+/** Detects the container of a recording from its first bytes; file name and media type are ignored. */
 import type { FileHandle } from 'node:fs/promises';
 import type { Container } from '../../engines/contract/index.ts';
 
@@ -13,7 +13,7 @@ export const mediaTypes: Readonly<Record<Container, string>> = {
 
 export type Sniffed =
   | { readonly container: Container }
-  /** Not accepted; in words for the caller. */
+  /** Not supported; `detected` is shown to the client. */
   | { readonly container: undefined; readonly detected: string };
 
 interface Signature {
@@ -21,7 +21,7 @@ interface Signature {
   readonly bytes: string;
 }
 
-/** Latin-1 strings at a byte offset; all of a row's must be there. */
+/** Latin-1 strings at byte offsets; all of a row must match. */
 const accepted: readonly { readonly container: Container; readonly signature: readonly Signature[] }[] = [
   { container: 'webm', signature: [{ bytes: '\x1a\x45\xdf\xa3' }] },
   { container: 'mp4', signature: [{ at: 4, bytes: 'ftyp' }] },
@@ -30,7 +30,7 @@ const accepted: readonly { readonly container: Container; readonly signature: re
   { container: 'flac', signature: [{ bytes: 'fLaC' }] },
 ];
 
-/** What people send by mistake, so that the refusal can name it. */
+/** Common mistakes, so that the problem can name them. */
 const known: readonly { readonly detected: string; readonly signature: readonly Signature[] }[] = [
   { detected: 'a PDF document', signature: [{ bytes: '%PDF' }] },
   { detected: 'a PNG image', signature: [{ bytes: '\x89PNG' }] },
@@ -47,8 +47,8 @@ const known: readonly { readonly detected: string; readonly signature: readonly 
   { detected: 'AMR audio', signature: [{ bytes: '#!AMR' }] },
   { detected: 'Sun audio (.au)', signature: [{ bytes: '.snd' }] },
   { detected: 'Windows media (ASF)', signature: [{ bytes: '\x30\x26\xb2\x75' }] },
-  { detected: 'an AVI film', signature: [{ bytes: 'RIFF' }, { at: 8, bytes: 'AVI ' }] },
-  { detected: 'MIDI notes', signature: [{ bytes: 'MThd' }] },
+  { detected: 'an AVI video', signature: [{ bytes: 'RIFF' }, { at: 8, bytes: 'AVI ' }] },
+  { detected: 'a MIDI file', signature: [{ bytes: 'MThd' }] },
   { detected: 'QuickTime without its type box', signature: [{ at: 4, bytes: 'moov' }] },
   { detected: 'an HLS playlist', signature: [{ bytes: '#EXTM3U' }] },
   { detected: 'an ffconcat script', signature: [{ bytes: 'ffconcat' }] },
@@ -59,13 +59,13 @@ const known: readonly { readonly detected: string; readonly signature: readonly 
 
 const headBytes = 64;
 
-/** Reads the first bytes, and where an ID3 tag stands before them, those behind it. */
+/** Reads the first bytes, and after an ID3 tag also those that follow it. */
 export async function sniff(file: FileHandle): Promise<Sniffed> {
   const head = await readAt(file, 0);
   if (!head.startsWith('ID3')) return classify(head);
-  const behind = await readAt(file, id3Length(head));
-  // Real mp3 files carry padding or junk behind their tag; only what is plainly FLAC is something else.
-  return { container: behind.startsWith('fLaC') ? 'flac' : 'mp3' };
+  const afterTag = await readAt(file, id3Length(head));
+  // Real mp3 files have padding or junk after the tag, so anything but a FLAC signature counts as mp3.
+  return { container: afterTag.startsWith('fLaC') ? 'flac' : 'mp3' };
 }
 
 async function readAt(file: FileHandle, position: number): Promise<string> {
@@ -73,7 +73,7 @@ async function readAt(file: FileHandle, position: number): Promise<string> {
   return buffer.toString('latin1', 0, bytesRead);
 }
 
-/** An ID3v2 tag: ten bytes, then as many as four 7-bit digits say. */
+/** Length of an ID3v2 tag: a header of ten bytes, and a size of four 7-bit digits. */
 function id3Length(head: string): number {
   return 10 + [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (head.charCodeAt(at) & 0x7f), 0);
 }
@@ -89,7 +89,7 @@ function classify(head: string): Sniffed {
   return { container, detected: known.find(match)?.detected ?? describeBytes(head) };
 }
 
-/** Of an MPEG audio frame: eleven set bits, then version, layer, bit rate and sample rate, none of them the reserved value. */
+/** The layer of an MPEG audio frame: eleven sync bits, then version, layer, bit rate and sample rate, none of them reserved. */
 function mpegLayer(head: string): number | undefined {
   const [b0, b1, b2] = [head.charCodeAt(0), head.charCodeAt(1), head.charCodeAt(2)];
   const version = (b1 >> 3) & 3;

@@ -1,4 +1,4 @@
-/** Clips in the model's order of calls, although their syntheses run side by side. */
+/** Announces clips in the order of the model's calls, although they are synthesized in parallel. */
 import type { AgentEvent } from '../../engines/contract/index.ts';
 import { readAloudName } from '../tools/read-aloud.ts';
 
@@ -6,17 +6,17 @@ type CallEvent = Extract<AgentEvent, { call: number }>;
 
 interface ReadAloud {
   readonly call: number;
-  /** Its clip and what came after it. */
+  /** Its clip and later events. */
   readonly held: CallEvent[];
 }
 
 /**
- * Takes the tool events of a run, in an order that the rules allow, and returns those that readers may see now. A clip
- * waits until every earlier read_aloud of its step has announced its own or has ended; the end of its call waits behind
- * it. The engine never waits: only the events do, and since a step ends after all of its calls, none is left then.
+ * Takes the tool events of a run, in valid event order, and returns those to emit now. A clip waits until every earlier
+ * read_aloud of its step has announced its clip or finished; the tool-finished event of its call waits behind it. Only
+ * events are delayed, never the engine. A step ends after all of its calls, so nothing is held beyond it.
  */
 export function createClipOrder(): (event: CallEvent) => readonly CallEvent[] {
-  /** The calls of this step that readers have seen neither a clip nor the end of. */
+  /** Calls of this step for which neither a clip nor the end has been emitted. */
   const pending: ReadAloud[] = [];
 
   return (event) => {
@@ -33,7 +33,7 @@ export function createClipOrder(): (event: CallEvent) => readonly CallEvent[] {
       return release();
     }
     if (type === 'tool-event') return [event];
-    pending.splice(index, 1); // it has failed, and has no clip
+    pending.splice(index, 1); // failed without a clip
     return [event, ...release()];
   };
 

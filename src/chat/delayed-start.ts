@@ -1,34 +1,34 @@
-/** A stream whose first failure can still be an HTTP status. */
+/** Delays the start of a stream, so that an early failure can still be an HTTP status. */
 import type { ChatEvent } from './events.ts';
 
 /**
- * Reads on until the provider has shown a sign of life, for at most `ms`, and resolves with all of the events: those
- * read and those to come. Throws what fails before.
+ * Reads ahead until the first event from the provider, for at most `ms`. Resolves with all events, including those already
+ * read; throws if the stream fails before.
  */
-export async function holdBack(
+export async function delayStart(
   events: AsyncGenerator<ChatEvent, void, undefined>,
   ms: number,
 ): Promise<AsyncIterable<ChatEvent>> {
-  const asked: Promise<IteratorResult<ChatEvent, void>>[] = [];
+  const readAhead: Promise<IteratorResult<ChatEvent, void>>[] = [];
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
+  const timeout = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, ms, undefined);
   });
   try {
     for (;;) {
       const next = events.next();
-      asked.push(next);
-      const read = await Promise.race([next, late]);
-      if (!read || read.done || isFromProvider(read.value)) break;
+      readAhead.push(next);
+      const result = await Promise.race([next, timeout]);
+      if (!result || result.done || isFromProvider(result.value)) break;
     }
   } finally {
     clearTimeout(timer);
   }
-  const iterator = { next: () => asked.shift() ?? events.next(), return: () => events.return() };
+  const iterator = { next: () => readAhead.shift() ?? events.next(), return: () => events.return() };
   return { [Symbol.asyncIterator]: () => iterator };
 }
 
-/** The first events say only that the run has begun. */
+/** The first two events only say that the run has started. */
 function isFromProvider(event: ChatEvent): boolean {
   return event.type !== 'chat.started' && !(event.type === 'step.started' && event.step === 0);
 }

@@ -1,13 +1,13 @@
-/** What every run keeps to, whoever wrote its engine: the order that the stream promises to its readers. */
+/** Enforces the event order that the contract promises, for every engine. */
 import { EngineError, type AgentEvent } from '../../engines/contract/index.ts';
 
 /**
- * Takes the events of one run in turn; true for those that readers may see. Throws `engine-failed` at the first that
- * breaks the order. Only what a tool says after its end is passed over: it is late, and no fault of the engine's.
+ * Checks the events of one run in turn; true for those to emit. Throws `engine-failed` at the first violation. The only
+ * events dropped are those that a tool emits after its end, which is not the engine's fault.
  */
-export function createRules(): (event: AgentEvent) => boolean {
+export function createEventOrder(): (event: AgentEvent) => boolean {
   let step = -1;
-  /** Of this step. */
+  /** Of the current step. */
   let content = '';
   let calls = 0;
   const running = new Set<number>();
@@ -16,41 +16,43 @@ export function createRules(): (event: AgentEvent) => boolean {
     switch (event.type) {
       case 'step-started':
         must(event.step === step + 1, `step ${event.step} follows step ${step}`);
-        must(running.size === 0, `step ${event.step} starts while tools run`);
+        must(running.size === 0, `step ${event.step} starts while tools are running`);
         step = event.step;
         content = '';
         calls = 0;
         return true;
       case 'reasoning-delta':
       case 'content-delta':
-        must(event.step === step, `a delta belongs to step ${event.step} in step ${step}`);
-        must(typeof event.delta === 'string', 'a delta is no text');
+        must(event.step === step, `a delta of step ${event.step} in step ${step}`);
+        must(typeof event.delta === 'string', 'a delta is not a string');
         if (event.type === 'content-delta') content += event.delta;
         return true;
       case 'tool-started':
-        must(event.step === step && event.call === calls, `call ${event.call} of step ${event.step} is out of turn`);
+        must(event.step === step && event.call === calls, `call ${event.call} of step ${event.step} is out of order`);
         running.add(calls++);
         return true;
       case 'tool-event':
         return event.step === step && running.has(event.call);
       case 'tool-finished':
-        must(event.step === step && running.delete(event.call), `call ${event.call} ends without running`);
+        must(event.step === step && running.delete(event.call), `call ${event.call} finished without running`);
         return true;
       case 'completed':
-        must(step >= 0, 'the run is completed before its first step');
-        must(running.size === 0, 'the run is completed while tools run');
-        must(event.result.content === content, 'the deltas of the last step are not the content of the result');
+        must(step >= 0, 'the run completed before its first step');
+        must(running.size === 0, 'the run completed while tools are running');
+        must(event.result.content === content, 'the deltas of the last step differ from the content of the result');
         return true;
       default:
-        throw broken(`"${String((event as { type: unknown }).type)}" is no event`);
+        throw violation(`"${String((event as { type: unknown }).type)}" is not an event type`);
     }
   };
 }
 
-function must(isKept: boolean, what: string): asserts isKept {
-  if (!isKept) throw broken(what);
+function must(isValid: boolean, what: string): asserts isValid {
+  if (!isValid) throw violation(what);
 }
 
-function broken(what: string): EngineError {
-  return new EngineError('engine-failed', 'The engine broke the rules of its contract.', { cause: new Error(what) });
+function violation(what: string): EngineError {
+  return new EngineError('engine-failed', 'The engine violated the event order of its contract.', {
+    cause: new Error(what),
+  });
 }

@@ -1,4 +1,4 @@
-/** What an engine tells of a run, as the events of the contract. */
+/** Converts agent events to events of the contract. */
 import type { AgentEvent, ChatResult } from '../../engines/contract/index.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { shorten } from '../../lib/truncate.ts';
@@ -6,12 +6,12 @@ import { shorten } from '../../lib/truncate.ts';
 export type ChatEvent = Schemas['ChatEvent'];
 
 export interface RunFacts {
-  /** The model as requests name it. */
+  /** The model id as requests name it. */
   readonly model: string;
   readonly linkTo: (path: string) => string;
 }
 
-/** UTF-16 units of what a tool says that are shown; the model itself reads all of it. */
+/** Maximum UTF-16 code units of tool output in events; the model receives all of it. */
 const shownLength = 4_096;
 
 export function toChatEvent(event: AgentEvent, seq: number, facts: RunFacts): ChatEvent {
@@ -41,7 +41,7 @@ export function toChatEvent(event: AgentEvent, seq: number, facts: RunFacts): Ch
   }
 }
 
-/** Arguments that are nested deeper than the stack cannot be written, and are no reason to end the run. */
+/** Arguments nested deeper than the stack cannot be serialized; that must not end the run. */
 function showable(args: Readonly<Record<string, unknown>>): Record<string, unknown> {
   try {
     const shown: unknown = JSON.parse(JSON.stringify(args));
@@ -53,22 +53,26 @@ function showable(args: Readonly<Record<string, unknown>>): Record<string, unkno
 
 type ToolCall = Extract<AgentEvent, { call: number }>;
 
-/** The id is unique in its run: a step numbers its calls. */
+/** The id is unique within the run. */
 function headOf({ step, call }: ToolCall, seq: number) {
   return { seq, step, id: `tool-${step}-${call}` };
 }
 
-function toToolEvent(told: Extract<AgentEvent, { type: 'tool-event' }>, seq: number, { linkTo }: RunFacts): ChatEvent {
-  const { event } = told;
+function toToolEvent(
+  toolEvent: Extract<AgentEvent, { type: 'tool-event' }>,
+  seq: number,
+  { linkTo }: RunFacts,
+): ChatEvent {
+  const { event } = toolEvent;
   if (event.type === 'audio') {
     const { id, mediaType } = event.clip;
     const audio = { id, url: linkTo(`/tts/clips/${encodeURIComponent(id)}`), content_type: mediaType };
-    return { type: 'audio.created', ...headOf(told, seq), audio };
+    return { type: 'audio.created', ...headOf(toolEvent, seq), audio };
   }
   const { progress, total, message } = event;
   return {
     type: 'tool.progress',
-    ...headOf(told, seq),
+    ...headOf(toolEvent, seq),
     progress,
     ...(total !== undefined && { total }),
     ...(message !== undefined && { message: shorten(message, shownLength) }),

@@ -1,4 +1,4 @@
-/** One run of a chat, for both variants: the plain answer is the last event of the same run. */
+/** A chat run, for both operations: the non-streaming answer is the last event of the same run. */
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, type AgentEvent, type ChatCall, type Tool } from '../../engines/contract/index.ts';
 import type { ServedModel } from '../engine-host/registry.ts';
@@ -8,14 +8,14 @@ import type { OperationRequest } from '../contract/operations.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { createClipOrder } from './clip-order.ts';
 import { toChatEvent, type ChatEvent } from './events.ts';
-import { createRules } from './event-order.ts';
+import { createEventOrder } from './event-order.ts';
 
-/** Of either variant. */
+/** Of `createChat` or `streamChat`. */
 type ChatRequest = Pick<OperationRequest<'createChat'>, 'id' | 'body' | 'signal' | 'log'>;
 
 /**
- * The events of a run that can begin, up to `chat.completed`; a failure is thrown. Nothing happens that nobody reads:
- * the engine waits until its next event is asked for.
+ * Starts a run. Resolves with its events up to `chat.completed`; failures are thrown. Pull-based: the engine only
+ * continues when the next event is requested.
  */
 export async function startRun(
   request: ChatRequest,
@@ -37,7 +37,7 @@ export async function startRun(
   }
 }
 
-interface Crew {
+interface RunContext {
   readonly model: ServedModel<'chat'>;
   readonly tools: readonly Tool[];
   /** Whatever the run has begun ends when it fails or its caller disconnects; once it is completed, nothing does. */
@@ -47,10 +47,10 @@ interface Crew {
 async function* run(
   { id, body, log }: ChatRequest,
   { linkTo }: Services,
-  { model, tools, scope }: Crew,
+  { model, tools, scope }: RunContext,
 ): AsyncGenerator<ChatEvent, void, undefined> {
   const facts = { model: model.id, linkTo };
-  const mayBeSeen = createRules();
+  const isEmitted = createEventOrder();
   const inOrder = createClipOrder();
   let seq = 0;
   const fail = (reason: unknown) => {
@@ -63,15 +63,15 @@ async function* run(
     scope.signal.throwIfAborted();
     const answering = model.engine.complete(toCall(body, model.engineId), { signal: scope.signal, tools });
     const events = answering[Symbol.asyncIterator]();
-    // A generator that waits does not see `return`, and one that does not wait does not see the signal: it gets both.
-    const leave = () => void end(events).catch((err: unknown) => log.debug({ id, err }, 'an engine did not end well'));
+    // A generator that awaits does not see `return()`, and one that does not await does not see the signal: use both.
+    const leave = () => void end(events).catch((err: unknown) => log.debug({ id, err }, 'an engine failed to stop'));
     scope.signal.addEventListener('abort', leave);
     for (let count = 1; ; count += 1) {
       if (count % eventsPerTurn === 0) await setImmediate();
       const next = await scope.race(events.next());
       if (next.done) throw new EngineError('engine-failed', 'The engine ended without a result.');
       const event = next.value;
-      if (!mayBeSeen(event)) continue;
+      if (!isEmitted(event)) continue;
       if ('call' in event) {
         for (const shown of inOrder(event)) yield toChatEvent(shown, seq++, facts);
         continue;
@@ -93,11 +93,11 @@ async function* run(
   }
 }
 
-/** An engine that never waits between its events must not keep the event loop to itself. */
+/** An engine that yields without ever awaiting must not block the event loop. */
 const eventsPerTurn = 1_000;
 
-/** Made once: an error takes its stack with it, whether or not it is needed. */
-const readerLeft = new Error('nobody reads the run any more');
+/** Created once: each new error captures a stack. */
+const readerLeft = new Error('the reader of the run has ended');
 
 async function end(events: AsyncIterator<AgentEvent>): Promise<void> {
   await events.return?.();

@@ -1,4 +1,4 @@
-/** A clip on the disk, and how long it stays there. */
+/** A clip on disk, and its expiry. */
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
@@ -7,38 +7,38 @@ import type { AudioType } from '../speech/speaker.ts';
 import { Spool, type Part } from './spool.ts';
 
 export interface ClipLimits {
-  /** Milliseconds for which a complete clip is kept after it was last read, or completed. */
+  /** Milliseconds to keep a complete clip after its completion or its last read. */
   readonly keepMs: number;
-  /** Milliseconds without progress after which a reader no longer counts. */
+  /** Milliseconds without progress after which a reader counts as stalled. */
   readonly stallMs: number;
-  /** The largest clip, in bytes. */
+  /** Maximum size of a clip, in bytes. */
   readonly clipBytes: number;
-  /** All clips together; one caller may have half of it while others have any. */
+  /** Maximum size of all clips; a caller may use half of it while others have clips. */
   readonly totalBytes: number;
-  /** Milliseconds that `settled` waits at most. */
+  /** Maximum wait of `settled`, in milliseconds. */
   readonly holdMs: number;
 }
 
 export interface WholeClip {
   readonly bytes: number;
-  /** A strong validator with its quotes (RFC 9110, 8.8.3): a digest of the bytes. */
+  /** A strong validator, quoted (RFC 9110, 8.8.3): a digest of the bytes. */
   readonly etag: string;
 }
 
 export interface Clip {
-  /** 128 random bits, in base64url: to know it is the permission to hear the clip. */
+  /** 128 random bits in base64url. Knowing it grants access to the clip. */
   readonly id: string;
   readonly mediaType: AudioType;
-  /** Undefined until it is complete. */
+  /** Undefined until the clip is complete. */
   readonly whole: WholeClip | undefined;
-  /** Resolves when it is complete, has failed, or neither within `holdMs`; rejects with the signal's reason. */
+  /** Resolves when the clip is complete or has failed, or after `holdMs`; rejects with the signal's reason. */
   settled(signal: AbortSignal): Promise<void>;
-  /** What of it is there, and what is to come; throws why there is no more of it. */
+  /** Reads what is stored and waits for the rest; throws the failure that ended the clip. */
   read(part: Part, signal: AbortSignal): AsyncGenerator<Uint8Array>;
 }
 
 export interface ClipOptions {
-  /** Whose share of the store it takes. */
+  /** The caller whose share of the store the clip counts against. */
   readonly caller: string;
   readonly mediaType: AudioType;
   readonly directory: AccountedDirectory;
@@ -82,12 +82,12 @@ export class StoredClip implements Clip {
     }
   }
 
-  /** Somebody reads it and gets on. A reader that stalls protects nothing: it would cost others their clips for free. */
+  /** Whether a reader makes progress. Stalled readers do not protect a clip from eviction: that would cost other callers their clips. */
   get isBeingRead(): boolean {
     return this.#readers > 0 && performance.now() - this.#lastUsed < this.#limits.stallMs;
   }
 
-  /** Taken from the disk budget; some of it may still have to be written. */
+  /** Bytes taken from the disk budget, some of them possibly not written yet. */
   get bytes(): number {
     return this.#taken;
   }
@@ -96,7 +96,7 @@ export class StoredClip implements Clip {
     return this.#whole;
   }
 
-  /** Called before the bytes are appended. Throws `storage-full`. */
+  /** Call before appending. Throws `storage-full`. */
   take(bytes: number): void {
     this.#directory.account.take(bytes);
     this.#taken += bytes;
@@ -115,7 +115,7 @@ export class StoredClip implements Clip {
     if (!this.#discarded) this.#expireLater();
   }
 
-  /** Removes the file; who reads it ends with the failure. */
+  /** Removes the file; readers fail with `failure`. */
   discard(failure: Error): Promise<void> {
     return (this.#discarded ??= this.#remove(failure));
   }
@@ -151,7 +151,7 @@ export class StoredClip implements Clip {
     }
   }
 
-  /** One timer, which looks again when the clip has been used meanwhile: a timer per piece would cost more. */
+  /** One timer, rescheduled if the clip was used meanwhile: cheaper than a timer per piece. */
   #expireLater(): void {
     const { keepMs, stallMs } = this.#limits;
     const idleSince = this.#lastUsed + (this.#readers > 0 ? stallMs : 0);

@@ -1,15 +1,15 @@
-/** Moves what an engine makes to where it is stored, as fast as it comes. */
+/** Stores an engine's audio as fast as it is produced. */
 import { EngineError } from '../../engines/contract/index.ts';
 import { raceAbort } from '../../lib/abort.ts';
 
 type Store = (piece: Uint8Array) => Promise<void>;
 
 export interface Pump {
-  /** Resolves once the first piece is stored; rejects with `engine-failed` when there is none. */
+  /** Resolves once the first piece is stored; rejects with `engine-failed` if there is none. */
   start(store: Store): Promise<void>;
-  /** Resolves when all the rest is stored. */
+  /** Resolves when the rest is stored. */
   finish(store: Store): Promise<void>;
-  /** Ends the engine's work; does nothing after its own end. */
+  /** Stops the engine; no effect after its end. */
   readonly stop: () => void;
 }
 
@@ -20,7 +20,7 @@ export interface PumpOptions {
 
 export function createPump(audio: AsyncIterable<Uint8Array>, { signal, onStopFailure }: PumpOptions): Pump {
   const pieces = audio[Symbol.asyncIterator]();
-  /** False when there is no more. */
+  /** False at the end. */
   const moveOne = async (store: Store) => {
     const item = await raceAbort(pieces.next(), signal);
     if (!item.done) await store(item.value);
@@ -28,7 +28,8 @@ export function createPump(audio: AsyncIterable<Uint8Array>, { signal, onStopFai
   };
   return {
     async start(store) {
-      if (!(await moveOne(store))) throw new EngineError('engine-failed', 'The engine made no sound of this text.');
+      if (!(await moveOne(store)))
+        throw new EngineError('engine-failed', 'The engine produced no audio for this text.');
     },
     async finish(store) {
       while (await moveOne(store));

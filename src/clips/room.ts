@@ -1,6 +1,6 @@
 /**
- * Who may have how much of the clip store, and which clip goes when there is no room. A caller who makes many clips
- * loses his own: at most half of the store is his while others have any, and he never evicts those who hold less.
+ * Quotas and eviction of the clip store. A caller with many clips loses its own: it holds at most half of the store while
+ * others have clips, and never evicts clips of callers that hold less.
  */
 import { EngineError } from '../../engines/contract/index.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -9,7 +9,7 @@ import type { ClipLimits, StoredClip } from './clip.ts';
 export class ClipRoom {
   readonly #limits: Pick<ClipLimits, 'clipBytes' | 'totalBytes'>;
   readonly #evict: (clip: StoredClip) => Promise<void>;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #clips = new Set<StoredClip>();
   /** Not complete yet. */
   readonly #growing = new Set<StoredClip>();
@@ -17,7 +17,7 @@ export class ClipRoom {
   readonly #held = new Map<string, number>();
   #bytes = 0;
 
-  /** `evict` deletes the clip here too. */
+  /** `evict` must also call `delete`. */
   constructor(limits: Pick<ClipLimits, 'clipBytes' | 'totalBytes'>, evict: (clip: StoredClip) => Promise<void>) {
     this.#limits = limits;
     this.#evict = evict;
@@ -28,7 +28,7 @@ export class ClipRoom {
     this.#growing.add(clip);
   }
 
-  /** From now on it can be evicted. */
+  /** The clip can be evicted from now on. */
   complete(clip: StoredClip): void {
     this.#growing.delete(clip);
   }
@@ -38,21 +38,20 @@ export class ClipRoom {
     if (this.#clips.delete(clip)) this.#count(clip, -clip.bytes);
   }
 
-  /** Takes room for a clip that grows, by evicting others where it must. Throws `storage-full`. */
+  /** Reserves bytes for a growing clip, evicting others if necessary. Throws `storage-full`. */
   async take(clip: StoredClip, bytes: number): Promise<void> {
     const { clipBytes, totalBytes } = this.#limits;
     const half = totalBytes / 2;
-    if (clip.bytes + bytes > clipBytes) throw storageFull(`A clip may have at most ${String(clipBytes)} bytes.`);
-    // What is still being made cannot be evicted: it never takes more than half, even while others have nothing.
-    if (this.#growingBytes(clip.caller) + bytes > half) throw storageFull('Too many clips are being made now.');
+    if (clip.bytes + bytes > clipBytes) throw storageFull(`The clip exceeds the limit of ${String(clipBytes)} bytes.`);
+    // Growing clips cannot be evicted, so they never take more than half, even if no other caller has clips.
+    if (this.#growingBytes(clip.caller) + bytes > half)
+      throw storageFull('Too many clips are being synthesized; try again later.');
     for (;;) {
       if (!this.#clips.has(clip)) throw new Error('the clip has been dropped');
       const held = this.#heldBy(clip.caller) + bytes;
       const isOverShare = held > half && this.#bytes > this.#heldBy(clip.caller);
       const hasRoom = !isOverShare && this.#bytes + bytes <= totalBytes;
-      const refusal = hasRoom
-        ? takeFromDisk(clip, bytes)
-        : storageFull('The service has no room for further clips now.');
+      const refusal = hasRoom ? takeFromDisk(clip, bytes) : storageFull('The clip store is full; try again later.');
       if (!refusal) return this.#count(clip, bytes);
       const victim = this.#victim(isOverShare ? [clip.caller] : this.#evictableBy(clip.caller, held));
       if (!victim) throw refusal;
@@ -60,13 +59,13 @@ export class ClipRoom {
     }
   }
 
-  /** Others who hold at least as much, the largest first; then the caller himself. */
+  /** Callers that hold at least as much, largest first; then the caller itself. */
   #evictableBy(caller: string, held: number): string[] {
     const others = [...this.#held].filter(([other, bytes]) => other !== caller && bytes >= held);
     return [...others.sort(([, a], [, b]) => b - a).map(([other]) => other), caller];
   }
 
-  /** The oldest complete clip of the first of them that has one; those that are being read come last. */
+  /** The oldest complete clip of the first caller that has one; clips being read come last. */
   #victim(callers: readonly string[]): StoredClip | undefined {
     for (const caller of callers) {
       let oldest: StoredClip | undefined;
@@ -98,7 +97,7 @@ export class ClipRoom {
   }
 }
 
-/** The refusal of the disk budget: a clip that goes may make room there too. */
+/** Returns the error of the disk budget: evicting a clip may free space there too. */
 function takeFromDisk(clip: StoredClip, bytes: number): Error | undefined {
   try {
     clip.take(bytes);

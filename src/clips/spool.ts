@@ -1,8 +1,8 @@
-/** A file that any number of readers read at their own pace while it is still being written. */
+/** A file that any number of readers can read, each at its own pace, while it is being written. */
 import { open, truncate, type FileHandle } from 'node:fs/promises';
 import { raceAbort } from '../../lib/abort.ts';
 
-/** A range of bytes; both are included, and `last` may lie behind the end. */
+/** An inclusive byte range; `last` may be past the end. */
 export interface Part {
   readonly first: number;
   readonly last?: number;
@@ -27,37 +27,37 @@ export class Spool {
     return new Spool(path, await open(path, 'wx', 0o600));
   }
 
-  /** Written so far. */
+  /** Bytes written so far. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** One at a time. */
+  /** Calls must not overlap. */
   async append(piece: Uint8Array): Promise<void> {
     for (let written = 0; written < piece.length;) {
       written += (await this.#file.write(piece, written)).bytesWritten;
     }
     this.#bytes += piece.length;
-    this.#tell();
+    this.#notify();
   }
 
   async complete(): Promise<void> {
-    await this.#file.close(); // some file systems find out only now that they are full
+    await this.#file.close(); // some file systems only report ENOSPC here
     this.#state = 'complete';
-    this.#tell();
+    this.#notify();
   }
 
-  /** Readers end with this failure, also those who lag behind. The room is free at once, whoever keeps the file open. */
+  /** All readers fail with `failure`, also those that lag behind. Frees the space at once, even while the file is open. */
   async fail(failure: Error): Promise<void> {
     const wasGrowing = this.#state === 'growing';
     this.#state = 'failed';
     this.#failure = failure;
-    this.#tell();
+    this.#notify();
     if (wasGrowing) await this.#file.close();
     await truncate(this.#path);
   }
 
-  /** Waits for what is not there yet. Throws the failure of the writer, or the signal's reason. */
+  /** Waits for bytes not written yet. Throws the writer's failure or the signal's reason. */
   async *read({ first, last = Infinity }: Part, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const file = await open(this.#path).catch((cause: unknown) => {
       throw this.#missing(cause);
@@ -66,9 +66,9 @@ export class Spool {
       for (let at = first; at <= last;) {
         signal.throwIfAborted();
         if (this.#failure) throw this.#failure;
-        const there = Math.min(this.#bytes, last + 1) - at;
-        if (there > 0) {
-          const piece = Buffer.allocUnsafe(Math.min(there, pieceBytes));
+        const available = Math.min(this.#bytes, last + 1) - at;
+        if (available > 0) {
+          const piece = Buffer.allocUnsafe(Math.min(available, pieceBytes));
           const { bytesRead } = await file.read(piece, 0, piece.length, at);
           if (bytesRead === 0) throw this.#missing();
           at += bytesRead;
@@ -84,12 +84,12 @@ export class Spool {
     }
   }
 
-  /** Why what has been written is not there. */
+  /** The error for written bytes that cannot be read. */
   #missing(cause?: unknown): Error {
-    return this.#failure ?? new Error('a spooled file has lost what was written to it', { cause });
+    return this.#failure ?? new Error('a spooled file has lost data', { cause });
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#progress.resolve(undefined);
     this.#progress = Promise.withResolvers();
   }

@@ -1,6 +1,6 @@
 /** The rules for engines of chat. An engine that keeps them can be put into the settings. */
 import type { AgentEvent, ChatCall, ChatResult, Tool, Usage } from '../../engines/contract/index.ts';
-import { createRules } from '../chat/event-order.ts';
+import { createEventOrder } from '../chat/event-order.ts';
 import { expectRefusal, expectTaken, expectThat, Nonconformance, promptly, shown, type Check } from './kit.ts';
 import {
   check,
@@ -143,7 +143,7 @@ function repeat(run: (args: Readonly<Record<string, unknown>>) => Promise<string
 /** Holds a run that succeeded against the rules that the service holds every run to; returns its result. */
 export function expectLawful(events: readonly AgentEvent[]): ChatResult {
   const last = events.at(-1);
-  const isOnTime = createRules();
+  const isOnTime = createEventOrder();
   const names = new Map<number, string>();
   for (const event of events) {
     expectEvent(event);
@@ -158,7 +158,7 @@ export function expectLawful(events: readonly AgentEvent[]): ChatResult {
   return last.result;
 }
 
-function keptBy(rules: ReturnType<typeof createRules>, event: AgentEvent): boolean {
+function keptBy(rules: ReturnType<typeof createEventOrder>, event: AgentEvent): boolean {
   try {
     return rules(event);
   } catch (error) {

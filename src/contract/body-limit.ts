@@ -1,13 +1,13 @@
-/** How many bytes the largest valid body of an operation can have: the body limit follows from the contract. */
+/** The size of the largest valid body of an operation, derived from the contract: it is the body limit. */
 import { operationsById, resolveSchema, type Schema } from './document.ts';
 
-/** A code point outside the basic plane, written as two \u escapes. */
+/** A code point outside the BMP, written as two \u escapes. */
 const bytesPerCharacter = 12;
 
 /** A number, `true`, `null`. */
 const scalarBytes = 32;
 
-/** For white space and for properties that the contract does not know, which it ignores. */
+/** Allowance for whitespace and for unknown properties, which are ignored. */
 const slackBytes = 65_536;
 
 const known = new WeakMap<Schema, number>();
@@ -18,7 +18,7 @@ export function largestBody(schema: Schema): number {
   return bytes;
 }
 
-/** Of all operations that take JSON. */
+/** The largest limit of all operations with a JSON body. */
 export function largestRequestBody(): number {
   const schemas = [...operationsById.values()].map(
     ({ requestBody }) => requestBody?.content['application/json']?.schema,
@@ -39,6 +39,6 @@ function bytesOf(schema: Schema): number {
 }
 
 function bounded(limit: number | undefined): number {
-  if (limit === undefined) throw new Error('the contract has a request body without an upper bound');
+  if (limit === undefined) throw new Error('the contract has an unbounded request body');
   return limit;
 }

@@ -1,4 +1,4 @@
-/** The published contract, as the service serves it and reads it. */
+/** The generated OpenAPI document: what the service serves, and reads itself. */
 import { readFileSync } from 'node:fs';
 
 export interface Schema {
@@ -43,15 +43,15 @@ function readGenerated(name: string): string {
   return readFileSync(new URL(`../../generated/${name}`, import.meta.url), 'utf8');
 }
 
-/** The bytes that are served: OpenAPI 3.1 and 3.2. */
+/** Served as they are: OpenAPI 3.1 and 3.2. */
 export const documents = { '3.1': readGenerated('openapi.json'), '3.2': readGenerated('openapi-3.2.json') } as const;
 
 export const contract = JSON.parse(documents['3.1']) as ContractDocument;
 
-/** The path under which the operations stand: /api/v1. */
+/** Path prefix of all operations: /api/v1. */
 export const apiRoot = contract.servers[0]?.url ?? '';
 
-/** Every operation with its place, by its id. */
+/** Operations with path and method, by operation id. */
 export const operationsById: ReadonlyMap<string, OperationObject & { readonly path: string; readonly method: string }> =
   new Map(
     Object.entries(contract.paths).flatMap(([path, methods]) =>

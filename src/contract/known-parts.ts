@@ -1,9 +1,9 @@
-/** What a schema knows of a body: the rest is not kept. */
+/** Prunes a body to what its schema declares. */
 import { resolveSchema, type Schema } from './document.ts';
 
 /** What is kept of objects, arrays and strings. */
 interface Shape {
-  /** All of it: the schema allows anything. */
+  /** Keep everything: the schema allows any value. */
   readonly isOpen: boolean;
   readonly properties: readonly (readonly [name: string, shape: Shape])[];
   readonly items: Shape | undefined;
@@ -14,8 +14,8 @@ interface Shape {
 const shapes = new WeakMap<Schema, Shape>();
 
 /**
- * A copy without unknown properties, at every level, and with long arrays and strings cut behind the first item or
- * character that is too many: validation finds every violation, but never has to look at more than that.
+ * A copy without unknown properties at any level, with overlong arrays and strings truncated one item or character
+ * past the limit: validation still finds every violation, but never has to process more than that.
  */
 export function knownParts(value: object, schema: Schema): object {
   const shape = shapes.get(schema) ?? shapeOf(schema);
@@ -25,7 +25,7 @@ export function knownParts(value: object, schema: Schema): object {
 
 function prune(value: unknown, shape: Shape): unknown {
   if (shape.isOpen) return value;
-  // A code point has at most two UTF-16 units.
+  // A code point has at most two UTF-16 code units.
   if (typeof value === 'string')
     return value.length > 2 * shape.maxLength ? value.slice(0, 2 * shape.maxLength + 1) : value;
   if (typeof value !== 'object' || value === null) return value;
@@ -37,7 +37,7 @@ function prune(value: unknown, shape: Shape): unknown {
 function pruneObject(value: object, { properties }: Shape): object {
   const kept: Record<string, unknown> = {};
   for (const [name, shape] of properties) {
-    // JSON has no undefined, and no property of the contract is one of Object.prototype's.
+    // JSON has no undefined, and no contract property is named like one of Object.prototype.
     const inner = (value as Record<string, unknown>)[name];
     if (inner !== undefined) kept[name] = prune(inner, shape);
   }

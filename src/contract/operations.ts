@@ -1,6 +1,6 @@
 /**
- * The contract as types: a handler is typed by its operation, so that a status, a body, a media type, a header or an
- * event that the contract does not declare does not compile.
+ * The contract as types. Handlers are typed by their operation: an undeclared status, body, media type, header or event
+ * does not compile.
  */
 import type { components, operations } from '../../generated/api.d.ts';
 import type { Logger, Recording } from '../../engines/contract/index.ts';
@@ -22,7 +22,7 @@ type Body<Op extends OperationId> = operations[Op] extends { requestBody: { cont
       : never
   : undefined;
 
-/** A request that the contract has validated. */
+/** A validated request. */
 export interface OperationRequest<Op extends OperationId> {
   /** The request id, as in `X-Request-Id`. */
   readonly id: string;
@@ -30,7 +30,7 @@ export interface OperationRequest<Op extends OperationId> {
   readonly path: Parameters<Op, 'path'>;
   readonly headers: Parameters<Op, 'header'>;
   readonly body: Body<Op>;
-  /** Aborts when the caller leaves and when the service ends. */
+  /** Aborts when the client disconnects and when the service shuts down. */
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
@@ -40,12 +40,12 @@ export interface OperationRequest<Op extends OperationId> {
 type Responses<Op extends OperationId> = operations[Op]['responses'];
 type StatusOf<Op extends OperationId> = keyof Responses<Op> & number;
 
-/** The app sets X-Request-Id on every answer; the index signature of the generated type would allow any other name. */
+/** Without X-Request-Id, which the app sets, and without the generated type's index signature, which allows any name. */
 type OwnHeaders<Headers> = {
   [Name in keyof Headers as string extends Name ? never : Name extends 'X-Request-Id' ? never : Name]: Headers[Name];
 };
 
-/** An empty object type would take any header. */
+/** An empty object type would allow any header. */
 type HeadersField<Headers> = [keyof OwnHeaders<Headers>] extends [never]
   ? { readonly headers?: Readonly<Record<string, never>> }
   : object extends OwnHeaders<Headers>
@@ -68,25 +68,25 @@ type AnswerWith<Status extends number, Response> = Response extends { headers: i
     }[keyof Content & string]
   : never;
 
-/** Everything that the contract lets an operation answer. */
+/** Every response that the contract declares for an operation. */
 export type Answer<Op extends OperationId> = {
   [Status in StatusOf<Op>]: AnswerWith<Status, Responses<Op>[Status]>;
 }[StatusOf<Op>];
 
 declare const operation: unique symbol;
 
-/** An answer that has been through `answer`. */
+/** An answer checked by `answer`. */
 export type Answered<Op extends OperationId> = Answer<Op> & { readonly [operation]: Op };
 
 /**
- * Every handler answers through this: only of what is handed to a function does the compiler refuse properties that
- * are not declared; what an async function returns may have any.
+ * Every handler returns its answer through this function: TypeScript rejects excess properties in arguments, but not in
+ * the return value of an async function.
  */
 export function answer<Op extends OperationId>(declared: Answer<Op>): Answered<Op> {
   return declared;
 }
 
-/** An answer of whichever operation, as the app sends it. */
+/** An answer of any operation, as the app sends it. */
 export interface AnyAnswer {
   readonly status: number;
   readonly mediaType: string;
@@ -95,13 +95,13 @@ export interface AnyAnswer {
 }
 
 /**
- * A handler answers or throws: a `ProblemError`, an engine's `EngineError`, the signal's reason. So may the events of
- * its answer: the app makes the last event of it.
+ * A handler returns an answer or throws a `ProblemError`, an engine's `EngineError` or the signal's reason. So can the
+ * event stream of its answer: the app sends that as the last event.
  */
 export type Handler<Op extends OperationId, Services> = (
   request: OperationRequest<Op>,
   services: Services,
 ) => Promise<Answered<Op>>;
 
-/** One handler for each operation; a missing one does not compile. */
+/** One handler per operation; a missing one does not compile. */
 export type Handlers<Services> = { readonly [Op in OperationId]: Handler<Op, Services> };

@@ -1,7 +1,7 @@
 /**
- * `Prefer: code=429` (RFC 7240, in the words of Prism): in sandbox mode every declared answer of every operation can be
- * had, whatever the rest of the request is like. It is made of the contract's example; sound and events, of which the
- * contract has none, are made here.
+ * `Prefer: code=429` (RFC 7240, with Prism's preferences): in sandbox mode a client can request any declared answer of
+ * any operation, whatever the rest of the request is. Answers are the contract's examples; audio and event streams, which
+ * have none, are made here.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
@@ -10,21 +10,21 @@ import { invalid, type ProblemError } from './problems.ts';
 import { operationsById, type MediaTypeObject, type ResponseObject } from './document.ts';
 
 interface Preferring {
-  /** The request id, which a problem and a stream tell. */
+  /** The request id, part of problems and streams. */
   readonly id: string;
   readonly headers: IncomingHttpHeaders;
 }
 
 /**
- * Undefined: no answer is preferred. `example` names one of the examples, where the contract has several. Throws
- * `invalid-request` with the declared ones.
+ * Undefined without a preference. `example` selects one of several named examples. Throws `invalid-request`, listing the
+ * declared codes or examples.
  */
 export function preferredAnswer(operation: OperationId, { id, headers }: Preferring): AnyAnswer | undefined {
   const { code, example } = readPreferences(headers.prefer);
   if (code === undefined) return undefined;
   const declared = operationsById.get(operation)?.responses ?? {};
   const response = Object.hasOwn(declared, code) ? declared[code] : undefined;
-  if (!response) throw refusal(`code ${code}; ${operation} declares ${Object.keys(declared).join(', ')}`);
+  if (!response) throw unknownPreference(`code ${code}; ${operation} declares ${Object.keys(declared).join(', ')}`);
   const status = Number(code);
   const head = { status, headers: exampleHeaders(response) };
   const [[mediaType, object] = ['', undefined]] = Object.entries(response.content ?? {});
@@ -34,7 +34,7 @@ export function preferredAnswer(operation: OperationId, { id, headers }: Preferr
   return { ...head, mediaType, body: mediaType === 'application/problem+json' ? { ...body, instance: id } : body };
 }
 
-/** By name, in lower case; of several with one name the first counts. What is not of the grammar is ignored. */
+/** By lower-case name; the first of duplicates wins. Syntax errors are ignored. */
 function readPreferences(header: string | string[] | undefined): Partial<Record<string, string>> {
   const preferences = String(header ?? '').matchAll(/(?<=^|[\s,;])([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]+))/g);
   const pairs = [...preferences].map(([, name = '', quoted, token = '']) => {
@@ -47,8 +47,8 @@ function readPreferences(header: string | string[] | undefined): Partial<Record<
 function exampleOf({ example, examples = {} }: Partial<MediaTypeObject> = {}, code: string, name?: string): object {
   const names = Object.keys(examples);
   if (name !== undefined && !names.includes(name)) {
-    const known = names.length > 0 ? `knows ${names.map((known) => `"${known}"`).join(', ')}` : 'has none with a name';
-    throw refusal(`example "${name}"; the answer ${code} ${known}`);
+    const known = names.length > 0 ? names.map((known) => `"${known}"`).join(', ') : 'none';
+    throw unknownPreference(`example "${name}"; named examples of ${code}: ${known}`);
   }
   return (examples[name ?? names[0] ?? '']?.value ?? example) as object;
 }
@@ -59,7 +59,7 @@ function exampleHeaders({ headers = {} }: ResponseObject): Record<string, string
   );
 }
 
-/** A run without tools whose result is the example of the plain answer. */
+/** A run without tools; its result is the example of the non-streaming answer. */
 function exampleEvents(id: string): Schemas['ChatEvent'][] {
   const plain = operationsById.get('createChat')?.responses['200']?.content?.['application/json'];
   const result = exampleOf(plain, '200') as Schemas['ChatResult'];
@@ -71,10 +71,10 @@ function exampleEvents(id: string): Schemas['ChatEvent'][] {
   ];
 }
 
-/** Of the beep. */
-const firstPart = 1024;
+/** Length of the 206 example, in bytes. */
+const rangeBytes = 1024;
 
-/** A beep of a quarter of a second, or the first part of it. */
+/** A beep of 250 ms, or its first bytes for a 206. */
 function exampleSound(status: number): Pick<AnyAnswer, 'mediaType' | 'headers' | 'body'> {
   const samples = Int16Array.from(
     { length: sampleRate / 4 },
@@ -84,16 +84,16 @@ function exampleSound(status: number): Pick<AnyAnswer, 'mediaType' | 'headers' |
   if (status !== 206) return { mediaType: 'audio/wav', body: inTurn(sound) };
   return {
     mediaType: 'audio/wav',
-    headers: { 'Content-Range': `bytes 0-${firstPart - 1}/${sound.length}` },
-    body: inTurn(sound.subarray(0, firstPart)),
+    headers: { 'Content-Range': `bytes 0-${rangeBytes - 1}/${sound.length}` },
+    body: inTurn(sound.subarray(0, rangeBytes)),
   };
 }
 
-// eslint-disable-next-line @typescript-eslint/require-await -- what is there already, as answers have it
+// eslint-disable-next-line @typescript-eslint/require-await -- answers take async iterables
 async function* inTurn<T>(...items: readonly T[]): AsyncGenerator<T> {
   yield* items;
 }
 
-function refusal(what: string): ProblemError {
-  return invalid('header', '/Prefer', `asks for the ${what}.`);
+function unknownPreference(what: string): ProblemError {
+  return invalid('header', '/Prefer', `has the unknown ${what}.`);
 }

@@ -1,4 +1,4 @@
-/** The one table of problem codes, and the one place that decides what of a failure a caller may read. */
+/** The table of problem codes, and the only place that decides what clients see of an error. */
 import { EngineError } from '../../engines/contract/index.ts';
 import { isAtMachineLimit } from '../../lib/resource-limits.ts';
 import type { AnyAnswer, ProblemCode, Schemas } from './operations.ts';
@@ -7,57 +7,57 @@ interface ProblemKind {
   readonly status: number;
   /** The same for every occurrence of the code. */
   readonly title: string;
-  /** Seconds for Retry-After when the failure itself names none. */
+  /** Default Retry-After in seconds, when the error has none. */
   readonly retryAfter?: number;
 }
 
-/** Every code of the contract. README's table is held to this one by a test. */
+/** Every code of the contract. A test compares README's table with it. */
 export const problems: Readonly<Record<ProblemCode, ProblemKind>> = {
-  'invalid-request': { status: 422, title: 'The request breaks a rule of the contract' },
-  'malformed-body': { status: 422, title: 'The body cannot be read' },
-  'body-too-large': { status: 422, title: 'The body is larger than any valid one' },
-  'recording-empty': { status: 422, title: 'The recording is empty' },
-  'recording-too-large': { status: 422, title: 'The recording is too large' },
-  'recording-too-long': { status: 422, title: 'The recording is too long' },
-  'recording-not-accepted': { status: 422, title: 'The recording is in no container that is accepted' },
-  'recording-undecodable': { status: 422, title: 'The recording could not be decoded' },
-  'unknown-model': { status: 422, title: 'No model has this id' },
-  'language-not-supported': { status: 422, title: 'The model does not know this language' },
-  'voice-not-supported': { status: 422, title: 'The speech model does not have this voice' },
-  'format-not-supported': { status: 422, title: 'The speech model does not offer this format' },
-  'context-length-exceeded': { status: 422, title: 'The history is longer than the model can take' },
-  'content-rejected': { status: 422, title: 'The provider rejects the content' },
-  'provider-rejected-request': { status: 422, title: 'The provider rejects the request' },
-  unauthorized: { status: 401, title: 'A valid bearer token is needed' },
-  'host-not-allowed': { status: 403, title: 'The service does not answer to this host name' },
-  'origin-not-allowed': { status: 403, title: 'Pages of this origin may not use the service' },
-  'not-found': { status: 404, title: 'There is nothing at this address' },
-  'clip-not-found': { status: 404, title: 'There is no such clip, or no longer' },
-  'method-not-allowed': { status: 405, title: 'This address knows other methods' },
-  'malformed-request': { status: 400, title: 'The request is not valid HTTP' },
-  'request-timeout': { status: 408, title: 'The request did not arrive in time' },
-  'unsupported-media-type': { status: 415, title: 'The body has the wrong content type' },
-  'range-not-satisfiable': { status: 416, title: 'The range lies outside of the clip' },
+  'invalid-request': { status: 422, title: 'Invalid request' },
+  'malformed-body': { status: 422, title: 'Malformed request body' },
+  'body-too-large': { status: 422, title: 'Request body too large' },
+  'recording-empty': { status: 422, title: 'Empty recording' },
+  'recording-too-large': { status: 422, title: 'Recording too large' },
+  'recording-too-long': { status: 422, title: 'Recording too long' },
+  'recording-not-accepted': { status: 422, title: 'Unsupported audio container' },
+  'recording-undecodable': { status: 422, title: 'Recording cannot be decoded' },
+  'unknown-model': { status: 422, title: 'Unknown model' },
+  'language-not-supported': { status: 422, title: 'Language not supported by the model' },
+  'voice-not-supported': { status: 422, title: 'Voice not supported by the speech model' },
+  'format-not-supported': { status: 422, title: 'Format not supported by the speech model' },
+  'context-length-exceeded': { status: 422, title: 'Context length exceeded' },
+  'content-rejected': { status: 422, title: 'Content rejected by the provider' },
+  'provider-rejected-request': { status: 422, title: 'Request rejected by the provider' },
+  unauthorized: { status: 401, title: 'Missing or invalid API key' },
+  'host-not-allowed': { status: 403, title: 'Host not allowed' },
+  'origin-not-allowed': { status: 403, title: 'Origin not allowed' },
+  'not-found': { status: 404, title: 'Not found' },
+  'clip-not-found': { status: 404, title: 'Clip not found or expired' },
+  'method-not-allowed': { status: 405, title: 'Method not allowed' },
+  'malformed-request': { status: 400, title: 'Malformed HTTP request' },
+  'request-timeout': { status: 408, title: 'Request timeout' },
+  'unsupported-media-type': { status: 415, title: 'Unsupported content type' },
+  'range-not-satisfiable': { status: 416, title: 'Range not satisfiable' },
   'expectation-failed': { status: 417, title: 'Unsupported Expect header' },
   'headers-too-large': { status: 431, title: 'Request headers too large' },
-  'provider-quota-exhausted': { status: 429, title: "The provider's quota is exhausted" },
-  'provider-rate-limited': { status: 429, title: "The provider's rate limit is reached", retryAfter: 1 },
-  'internal-error': { status: 500, title: 'The service failed' },
-  'engine-failed': { status: 500, title: 'The engine failed' },
-  'provider-auth-failed': { status: 502, title: 'The provider refuses the key of the service' },
-  'provider-misconfigured': { status: 502, title: 'The provider does not know what it was asked for' },
-  'provider-unreachable': { status: 502, title: 'The provider cannot be reached' },
-  'provider-error': { status: 502, title: 'The provider failed' },
-  'provider-bad-response': { status: 502, title: 'The provider sent an answer that cannot be used' },
-  'transcription-disabled': { status: 503, title: 'Transcription is switched off' },
-  'no-engine': { status: 503, title: 'No engine is configured for this' },
-  'model-unavailable': { status: 503, title: 'The model cannot work now' },
-  overloaded: { status: 503, title: 'The service is at its limit', retryAfter: 1 },
-  'storage-full': { status: 503, title: 'The service has no room on its disk', retryAfter: 30 },
-  'shutting-down': { status: 503, title: 'The service is shutting down', retryAfter: 5 },
-  'provider-overloaded': { status: 503, title: 'The provider is overloaded', retryAfter: 1 },
-  'engine-timeout': { status: 504, title: 'The engine did not finish in time' },
-  'provider-timeout': { status: 504, title: 'The provider did not answer in time' },
+  'provider-quota-exhausted': { status: 429, title: 'Provider quota exhausted' },
+  'provider-rate-limited': { status: 429, title: 'Provider rate limit reached', retryAfter: 1 },
+  'internal-error': { status: 500, title: 'Internal error' },
+  'engine-failed': { status: 500, title: 'Engine failed' },
+  'provider-auth-failed': { status: 502, title: 'API key rejected by the provider' },
+  'provider-misconfigured': { status: 502, title: 'Unknown model or path at the provider' },
+  'provider-unreachable': { status: 502, title: 'Provider unreachable' },
+  'provider-error': { status: 502, title: 'Provider error' },
+  'provider-bad-response': { status: 502, title: 'Invalid response from the provider' },
+  'transcription-disabled': { status: 503, title: 'Transcription disabled' },
+  'no-engine': { status: 503, title: 'No engine configured' },
+  'model-unavailable': { status: 503, title: 'Model unavailable' },
+  overloaded: { status: 503, title: 'Service overloaded', retryAfter: 1 },
+  'storage-full': { status: 503, title: 'Storage full', retryAfter: 30 },
+  'shutting-down': { status: 503, title: 'Service shutting down', retryAfter: 5 },
+  'provider-overloaded': { status: 503, title: 'Provider overloaded', retryAfter: 1 },
+  'engine-timeout': { status: 504, title: 'Engine timeout' },
+  'provider-timeout': { status: 504, title: 'Provider timeout' },
 };
 
 type Violation = Schemas['Violation'];
@@ -65,20 +65,20 @@ type Problem = Schemas['Problem'];
 
 const body = (pointer: string, detail: string): Violation => ({ in: 'body', pointer, detail });
 
-/** What of the request is to blame by the code alone, for failures that do not name a place: an engine knows no fields. */
-export const places: Readonly<Partial<Record<ProblemCode, Violation>>> = {
-  'body-too-large': body('', 'must not be larger than any valid one'),
+/** Default request field per code; engine errors carry no field of their own. */
+export const defaultViolations: Readonly<Partial<Record<ProblemCode, Violation>>> = {
+  'body-too-large': body('', 'must not exceed the size limit'),
   'recording-empty': body('/file', 'must not be empty'),
-  'recording-too-large': body('/file', 'must not be larger than the model takes'),
-  'recording-too-long': body('/file', 'must not be longer than the service takes'),
-  'recording-undecodable': body('/file', 'must be a recording that can be decoded'),
+  'recording-too-large': body('/file', 'must not exceed the size limit of the model'),
+  'recording-too-long': body('/file', 'must not exceed the maximum duration'),
+  'recording-undecodable': body('/file', 'must be a decodable recording'),
   'unknown-model': body('/model', 'must be the id of a listed model'),
-  'language-not-supported': body('/language', 'must be a language that the model knows'),
+  'language-not-supported': body('/language', 'must be a language that the model supports'),
   'voice-not-supported': body('/voice_id', 'must be a voice of the speech model'),
-  'format-not-supported': body('/format', 'must be a format that the speech model offers'),
+  'format-not-supported': body('/format', 'must be a format that the speech model supports'),
 };
 
-/** A failure of the service's own. Its message goes to the caller; what is private belongs into `cause`. */
+/** An error of the service. Clients see the message; private details belong in `cause`. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   readonly code: ProblemCode;
@@ -101,13 +101,13 @@ export class ProblemError extends Error {
   }
 }
 
-/** A request that breaks a rule in one place. */
+/** An `invalid-request` with one violation. */
 export function invalid(part: Violation['in'], pointer: string, detail: string): ProblemError {
   const place = pointer.slice(1) || `the ${part}`;
   return new ProblemError('invalid-request', `${place} ${detail}`, { errors: [{ in: part, pointer, detail }] });
 }
 
-/** The answer to a failure, whatever was thrown. What is not made for the caller becomes a bare 500. */
+/** The problem document for anything thrown. Errors not meant for clients become a bare 500. */
 export function problemAnswer(error: unknown, requestId: string): AnyAnswer & { readonly body: Problem } {
   const { code, detail, errors, headers } = readable(error);
   const { status, title } = problems[code];
@@ -115,8 +115,9 @@ export function problemAnswer(error: unknown, requestId: string): AnyAnswer & { 
   const problem: Problem = { type, title, status, detail, code, instance: requestId };
   const seconds = headers['Retry-After'];
   if (seconds !== undefined) problem.retry_after = Number(seconds);
-  const blamed = errors ?? (places[code] && [places[code]]);
-  if (blamed) problem.errors = [...blamed];
+  const fallback = defaultViolations[code];
+  const violations = errors ?? (fallback && [fallback]);
+  if (violations) problem.errors = [...violations];
   return { status, mediaType: 'application/problem+json', headers, body: problem };
 }
 
@@ -140,23 +141,20 @@ function readable(thrown: unknown) {
   }
   return {
     code: 'internal-error' as const,
-    detail: 'Something went wrong in the service. Its log has the cause under the id of this request.',
+    detail: 'Unexpected error. The log has the cause under this request id.',
     errors: undefined,
     headers: {},
   };
 }
 
-const diskFull = new ProblemError(
-  'storage-full',
-  'The disk of the service is full: it has no room for what this request needs.',
-);
+const diskFull = new ProblemError('storage-full', 'The disk of the service is full; try again later.');
 
 const atMachineLimit = new ProblemError(
   'overloaded',
-  'The service has no file descriptors, processes or threads left for this request; try again later.',
+  'The service is out of file descriptors, processes or threads; try again later.',
 );
 
-/** Whoever runs into it, and however it was wrapped on its way here. */
+/** Also when wrapped as a cause. */
 function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as NodeJS.ErrnoException;

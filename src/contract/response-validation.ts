@@ -1,13 +1,13 @@
 /**
- * Holds real answers against the contract: status, media type, headers, body, each event of a stream. On in tests and
- * development, off in production.
+ * Validates answers against the contract: status, media type, headers, body, every event of a stream. Enabled in tests
+ * and development, disabled in production.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { AnyAnswer } from './operations.ts';
 import { contract, operationsById, type OperationObject, type ResponseObject } from './document.ts';
 
-/** An answer that the contract does not declare: a defect of ours, never of the caller. */
+/** An answer that the contract does not declare: always a bug of the service, never the client's fault. */
 export class ContractViolation extends Error {
   override readonly name = 'ContractViolation';
 }
@@ -16,7 +16,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false 
 addFormats.default(ajv);
 ajv.addSchema(contract, 'contract');
 
-/** Throws a `ContractViolation`; of a stream it returns the answer with its events checked one by one. */
+/** Throws a `ContractViolation`. Events of a stream are checked as they are sent. */
 export function checkAnswer(operationId: string, answer: AnyAnswer): AnyAnswer {
   const operation = operationsById.get(operationId);
   const response = operation?.responses[String(answer.status)];
@@ -28,7 +28,7 @@ export function checkAnswer(operationId: string, answer: AnyAnswer): AnyAnswer {
 
   const validate = validatorOf(operation, answer);
   const check = (value: unknown) => {
-    if (!validate(value)) throw complain(`the body breaks the contract: ${ajv.errorsText(validate.errors)}`);
+    if (!validate(value)) throw complain(`the body violates the contract: ${ajv.errorsText(validate.errors)}`);
   };
   if (answer.mediaType === 'text/event-stream') {
     return { ...answer, body: checkedEvents(answer.body as AsyncIterable<unknown>, check) };
@@ -41,8 +41,8 @@ function checkHeaders({ headers = {} }: ResponseObject, answer: AnyAnswer, compl
   const given = answer.headers ?? {};
   for (const [name, { required, schema }] of Object.entries(headers)) {
     const value = given[name];
-    if (value !== undefined && !ajv.validate(schema, value)) throw complain(`the header ${name} breaks the contract`);
-    // The app itself sets the request id on every answer.
+    if (value !== undefined && !ajv.validate(schema, value)) throw complain(`the header ${name} violates the contract`);
+    // The app sets the request id.
     if (value === undefined && required && name !== 'X-Request-Id') throw complain(`the header ${name} is missing`);
   }
   const undeclared = Object.keys(given).find((name) => headers[name] === undefined);

@@ -1,10 +1,10 @@
-/** Ajv's errors as the contract's violations: where (part and JSON Pointer) and what the rule says. */
+/** Converts Ajv errors to the contract's violations: part, JSON Pointer, rule. */
 import type { ErrorObject } from 'ajv';
 import type { Schemas } from './operations.ts';
 
 type Violation = Schemas['Violation'];
 
-/** openapi-backend validates one object made of these parts. */
+/** openapi-backend validates a single object with these parts. */
 const parts: Readonly<Record<string, Violation['in']>> = {
   requestBody: 'body',
   query: 'query',
@@ -23,12 +23,12 @@ export function toViolations(errors: readonly ErrorObject[]): Violation[] {
     });
 }
 
-/** `T | null` is an anyOf: what T says of a wrong value is enough. */
+/** `T | null` is an anyOf: the errors of T are enough. */
 function isAboutNull({ keyword, params }: ErrorObject): boolean {
   return keyword === 'anyOf' || (keyword === 'type' && (params as { type: unknown }).type === 'null');
 }
 
-/** `int32` says nothing to a caller that type and bounds do not say better. */
+/** `int32` tells clients less than the type and the bounds. */
 function isAboutBits({ keyword, params }: ErrorObject): boolean {
   return keyword === 'format' && /^u?int\d+$/.test((params as { format: string }).format);
 }
@@ -45,7 +45,7 @@ function toViolation(error: ErrorObject): Violation {
 function ruleOf({ keyword, params, message }: ErrorObject): string {
   if (keyword === 'required') return 'is missing';
   if (keyword === 'enum') return `must be one of ${(params as { allowedValues: unknown[] }).allowedValues.join(', ')}`;
-  return message ?? `breaks the rule "${keyword}"`;
+  return message ?? `violates "${keyword}"`;
 }
 
 /** RFC 6901. */

@@ -1,4 +1,4 @@
-import { holdBack } from '../chat/delayed-start.ts';
+import { delayStart } from '../chat/delayed-start.ts';
 import { startRun } from '../chat/run.ts';
 import { listModels, toEntry } from '../engine-host/model-selection.ts';
 import { answer, type Handler, type Schemas } from '../contract/operations.ts';
@@ -32,7 +32,7 @@ export const streamChat: Handler<'streamChat', Services> = async (request, servi
   return answer({
     status: 200,
     mediaType: 'text/event-stream',
-    body: await holdBack(run, services.streamHoldMs),
+    body: await delayStart(run, services.streamHoldMs),
   });
 };
 

@@ -1,4 +1,4 @@
-/** Who may call: bearer tokens, or in open mode whoever is on this machine and is no stranger's web page. */
+/** Authentication by bearer token; in open mode, checks of Host and Origin instead. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import { isLoopback } from '../../lib/loopback.ts';
@@ -15,13 +15,13 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface Access {
   /**
-   * The name of the key that the request carries, `key-1` for the first; undefined in open mode, where everybody may.
-   * Throws `unauthorized` for a missing or unknown key.
+   * The name of the API key, `key-1` for the first; undefined in open mode. Throws `unauthorized` for a missing or
+   * unknown key.
    */
   authorize(headers: Headers): string | undefined;
-  /** In open mode: throws for a Host or an Origin that is not ours. */
+  /** In open mode, throws for a Host or an Origin that is not allowed. */
   admit(headers: Headers): void;
-  /** The CORS headers of an answer to this origin; none for one that is not listed. */
+  /** The CORS headers for this origin; none unless it is listed. */
   corsHeaders(origin: string | undefined): Record<string, string>;
 }
 
@@ -34,7 +34,7 @@ export function createAccess({ apiKeys, allowOpen, corsOrigins, publicUrl }: Acc
     const name = hostName(host);
     const known = name === ours?.hostname || isLoopback(name) || (allowOpen && isIP(unbracketed(name)) !== 0);
     if (known) return;
-    const detail = `Without API keys the service answers only to loopback names and to PUBLIC_URL; this request asks for the host "${host}".`;
+    const detail = `Without API keys only loopback host names and the host of PUBLIC_URL are allowed; got "${host}".`;
     throw new ProblemError('host-not-allowed', detail);
   }
 
@@ -43,7 +43,7 @@ export function createAccess({ apiKeys, allowOpen, corsOrigins, publicUrl }: Acc
     if (origin === `http://${host}` || origin === `https://${host}`) return;
     throw new ProblemError(
       'origin-not-allowed',
-      `Pages of ${origin} may not use this service: list it in CORS_ORIGINS.`,
+      `The origin ${origin} is not allowed; to allow it, add it to CORS_ORIGINS.`,
     );
   }
 
@@ -51,15 +51,14 @@ export function createAccess({ apiKeys, allowOpen, corsOrigins, publicUrl }: Acc
     authorize({ authorization }) {
       if (digests.length === 0) return undefined;
       const token = /^bearer +(\S+) *$/i.exec(String(authorization ?? ''))?.[1];
-      // Every digest is compared, so that the time says nothing about which one came close.
+      // Compares every digest, so that timing reveals nothing about the keys.
       const sent = token === undefined ? undefined : digest(token);
       const matches = digests.map((known) => sent !== undefined && timingSafeEqual(known, sent));
       const key = matches.indexOf(true);
       if (key >= 0) return `key-${String(key + 1)}`;
       const challenge =
         token === undefined ? 'Bearer realm="parlance"' : 'Bearer realm="parlance", error="invalid_token"';
-      const detail =
-        token === undefined ? 'Send an API key as "Authorization: Bearer <key>".' : 'The API key is not known.';
+      const detail = token === undefined ? 'Send an API key as "Authorization: Bearer <key>".' : 'Unknown API key.';
       throw new ProblemError('unauthorized', detail, { headers: { 'WWW-Authenticate': challenge } });
     },
     admit({ host = '', origin }) {
@@ -68,7 +67,7 @@ export function createAccess({ apiKeys, allowOpen, corsOrigins, publicUrl }: Acc
       if (origin !== undefined) admitOrigin(String(origin), String(host));
     },
     corsHeaders(origin) {
-      // A cache must not hand the answer to one origin to another.
+      // Caches must not serve the response for one origin to another.
       const varies: Record<string, string> = corsOrigins.length > 0 ? { Vary: 'Origin' } : {};
       if (origin === undefined || !isListed(origin)) return varies;
       return {

@@ -1,7 +1,7 @@
-/** Memory for request bodies, shared by all requests, in fair parts by caller. */
+/** Memory budget for request bodies, shared fairly by caller. */
 import { ProblemError } from '../contract/problems.ts';
 
-/** The first bytes of every body come out of a reserve, so that large bodies cannot keep small ones out. */
+/** The first bytes of every body are taken from a reserve, so that large bodies cannot starve small ones. */
 export const smallBody = 65_536;
 
 export interface BudgetSize {
@@ -12,8 +12,8 @@ export interface BudgetSize {
 }
 
 /**
- * Counts the bytes of bodies that are in memory. One caller may hold half, unless it is for a single body. When all of it is
- * spent, the newest unfinished body of the caller that holds most is refused with `overloaded`.
+ * Counts the bytes of bodies in memory. A caller may hold half of the budget, or all of it with a single body. When the
+ * budget is exhausted, the newest unfinished body of the caller that holds the most is rejected with `overloaded`.
  */
 export class ByteBudget {
   readonly #reserve: Pool;
@@ -24,7 +24,7 @@ export class ByteBudget {
     this.#shared = new Pool(shared);
   }
 
-  /** Starts to count a body. `refuse` is called when its memory is needed for another caller. */
+  /** Starts counting a body. `refuse` is called when another caller needs its memory. */
   claim(caller: string, refuse: (problem: ProblemError) => void): Claim {
     return new Claim(this.#reserve, this.#shared, { caller, refuse });
   }
@@ -35,7 +35,7 @@ interface Claimant {
   readonly refuse: (problem: ProblemError) => void;
 }
 
-/** What one body holds of the budget. */
+/** The part of the budget held by one body. */
 export class Claim {
   readonly #reserve: Pool;
   readonly #shared: Pool;
@@ -53,7 +53,7 @@ export class Claim {
     this.#share = reserve.open(caller, refused);
   }
 
-  /** The body has so many bytes by now. Throws `overloaded` when they are not to be had. */
+  /** Sets the size of the body so far. Throws `overloaded` when the budget is exhausted. */
   grow(bytes: number): void {
     if (this.#isReleased) return;
     this.#reserve.grow(this.#share, Math.min(bytes, smallBody));
@@ -62,7 +62,7 @@ export class Claim {
     this.#shared.grow(this.#rest, bytes - smallBody);
   }
 
-  /** The body has been read, and so many bytes of it stay. It can no longer be refused. */
+  /** The body has been read, and `bytes` of it are kept. It can no longer be rejected. */
   settle(bytes: number): void {
     if (this.#isReleased) return;
     this.#reserve.settle(this.#share, Math.min(bytes, smallBody));
@@ -78,7 +78,7 @@ export class Claim {
   }
 }
 
-/** What one body holds of a pool. */
+/** The part of a pool held by one body. */
 interface Share {
   readonly caller: string;
   readonly refuse: (problem: ProblemError) => void;
@@ -86,7 +86,7 @@ interface Share {
   isSettled: boolean;
 }
 
-/** What one caller holds of a pool, the oldest share first. */
+/** The part of a pool held by one caller, oldest share first. */
 interface Holding {
   bytes: number;
   readonly shares: Set<Share>;
@@ -143,22 +143,19 @@ class Pool {
         this.#overHalf(share, bytes) ?? (this.#used + bytes > this.#size ? this.#most(share, bytes) : undefined);
       if (!crowded) return;
       const newest = [...crowded.shares].findLast(({ isSettled }) => !isSettled);
-      const problem = new ProblemError(
-        'overloaded',
-        'Request bodies use all the memory that is set aside for them; retry later.',
-      );
+      const problem = new ProblemError('overloaded', 'The memory for request bodies is exhausted; try again later.');
       if (!newest || newest === share) throw problem;
       newest.refuse(problem);
     }
   }
 
-  /** The caller's own holding, when it would be more than its part. */
+  /** The caller's holding, if it would exceed half of the pool. */
   #overHalf({ caller }: Share, bytes: number): Holding | undefined {
     const own = this.#holdings.get(caller);
     return own && own.shares.size > 1 && own.bytes + bytes > this.#size / 2 ? own : undefined;
   }
 
-  /** The largest holding with an unfinished body; among equals that of the caller who wants more. */
+  /** The largest holding with an unfinished body; ties go to the requesting caller. */
   #most({ caller }: Share, bytes: number): Holding | undefined {
     let most: Holding | undefined;
     let mostBytes = -1;

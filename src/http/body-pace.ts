@@ -1,33 +1,33 @@
-/** Ends bodies that arrive too slowly. One timer looks at all of them, and only while there are some. */
+/** Minimum transfer rate for request bodies. A single timer checks all of them, and runs only while there are any. */
 import type { IncomingMessage } from 'node:http';
 import { ProblemError } from '../contract/problems.ts';
 
-/** The least that must arrive. */
+/** The minimum rate. */
 export interface Pace {
-  /** Milliseconds before it counts. */
+  /** Milliseconds before the first window. */
   readonly graceMs: number;
   readonly windowMs: number;
-  /** Bytes in every window. */
+  /** Minimum bytes per window. */
   readonly bytes: number;
 }
 
 export const defaultPace: Pace = { graceMs: 10_000, windowMs: 30_000, bytes: 16_384 };
 
 export interface Arrivals {
-  /** Calls `late` once, unless the function that it returns is called before. */
+  /** Calls `late` once; the returned function stops watching. */
   watch(req: IncomingMessage, options: { readonly timeoutMs: number; readonly late: Late }): () => void;
 }
 
 type Late = (problem: ProblemError) => void;
 
-/** Times are milliseconds since the body was asked for. */
+/** Times are milliseconds since the watch started. */
 interface Arrival {
   readonly req: IncomingMessage;
   readonly timeoutMs: number;
   readonly late: Late;
   age: number;
   windowEnd: number;
-  /** Bytes of the connection when the window began. */
+  /** The socket's `bytesRead` at the start of the window. */
   before: number;
 }
 
@@ -36,7 +36,7 @@ export function createArrivals(pace: Pace = defaultPace): Arrivals {
   let timer: NodeJS.Timeout | undefined;
   let tickMs = 0;
 
-  /** Time is counted in ticks: while our own event loop is blocked, none passes for the callers. */
+  /** Time is counted in ticks, so that a blocked event loop does not count against clients. */
   function tick(): void {
     if (arriving.size === 0) stop();
     for (const arrival of arriving) {
@@ -53,7 +53,7 @@ export function createArrivals(pace: Pace = defaultPace): Arrivals {
     timer = undefined;
   }
 
-  /** A tenth of the shortest time that is measured. */
+  /** The tick is a tenth of the shortest time to measure. */
   function start({ timeoutMs }: Arrival): void {
     const wanted = Math.max(5, Math.min(1000, timeoutMs / 10, pace.graceMs / 10, pace.windowMs / 10));
     if (timer && tickMs <= wanted) return;
@@ -86,10 +86,10 @@ function lateness(arrival: Arrival, { windowMs, bytes }: Pace): ProblemError | u
   }
   if (age < windowEnd) return undefined;
   const { bytesRead } = req.socket;
-  // What has arrived may be waiting for us: backpressure of a slow disk is no fault of the caller.
+  // Unread bytes mean backpressure from a slow disk: not the client's fault.
   if (bytesRead - before < bytes && req.readableLength === 0) {
     const least = `${String(bytes)} bytes in ${String(windowMs / 1000)} s`;
-    return new ProblemError('request-timeout', `The body arrives too slowly: less than ${least}.`);
+    return new ProblemError('request-timeout', `The body arrived too slowly: less than ${least}.`);
   }
   arrival.windowEnd = age + windowMs;
   arrival.before = bytesRead;

@@ -1,9 +1,9 @@
-/** What reading any body needs: permission to send it, a deadline, and an end when the caller leaves. */
+/** Common to all request bodies: `100 Continue`, a deadline, cancellation when the client disconnects. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { linkedSignal } from '../../lib/abort.ts';
 import type { Arrivals } from './body-pace.ts';
 
-/** A request and how its body may be read. */
+/** A request and the limits for reading its body. */
 export interface BodySource {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -13,11 +13,11 @@ export interface BodySource {
   readonly arrivals: Arrivals;
 }
 
-const waiting = new WeakSet<IncomingMessage>();
+const awaitingContinue = new WeakSet<IncomingMessage>();
 
-/** Marks a request that sends its body only when told to (`Expect: 100-continue`). */
-export function holdsItsBody(req: IncomingMessage): void {
-  waiting.add(req);
+/** Marks a request with `Expect: 100-continue`: `receive` sends the 100. */
+export function markAwaitingContinue(req: IncomingMessage): void {
+  awaitingContinue.add(req);
 }
 
 /** The declared length in bytes; undefined for a chunked body. */
@@ -26,13 +26,13 @@ export function declaredLength({ headers }: IncomingMessage): number | undefined
   return length === undefined ? undefined : Number(length);
 }
 
-/** Lets the caller send, and runs `read` under the deadline and the signal. Its own signal ends what is left of it. */
+/** Sends `100 Continue` if needed and runs `read` with the deadline and the signal. On return it aborts the signal of `read`. */
 export async function receive<T>(
   { req, res, signal, timeoutMs, arrivals }: BodySource,
   read: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
-  if (waiting.delete(req)) res.writeContinue();
+  if (awaitingContinue.delete(req)) res.writeContinue();
   const over = linkedSignal(signal);
   const unwatch = arrivals.watch(req, { timeoutMs, late: (problem) => over.abort(problem) });
   try {
@@ -44,15 +44,15 @@ export async function receive<T>(
   }
 }
 
-/** Made once: without a reason, every abort would make an exception with a stack. */
+/** Created once: `abort()` without a reason creates an exception with a stack each time. */
 const ended = new Error('the body has been read');
 
 const lingerBytes = 64 * 1024 * 1024;
 const lingerMs = 10_000;
 
 /**
- * After an early answer: reads on what the caller still sends, so that it sees the answer instead of a broken pipe,
- * but not for ever.
+ * After an early response, drains the rest of the body up to a limit, so that the client receives the response instead
+ * of a broken pipe.
  */
 export function linger(req: IncomingMessage): void {
   if (req.complete || req.destroyed) return;
@@ -60,8 +60,8 @@ export function linger(req: IncomingMessage): void {
   let bytes = 0;
   const giveUp = () => socket.destroy();
   const timer = setTimeout(giveUp, lingerMs);
-  // A connection that is not kept alive has ended with the answer: this keeps Node from destroying it unread.
-  // eslint-disable-next-line @typescript-eslint/unbound-method -- the listener that Node has added
+  // Without keep-alive, Node would destroy the connection with unread bytes when the response ends.
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- the listener added by Node
   socket.off('finish', socket.destroy);
   req.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
@@ -72,6 +72,6 @@ export function linger(req: IncomingMessage): void {
     clearTimeout(timer);
     if (socket.writableEnded) giveUp();
   });
-  req.on('error', () => undefined); // the caller has gone; nothing is left to tell
+  req.on('error', () => undefined); // the client has disconnected
   req.resume();
 }

@@ -1,17 +1,17 @@
-/** How the server fails a request whose body turns out not to be HTTP: the app answers it, with its id and its log line. */
+/** Lets the server fail a request whose body is not valid HTTP: the app responds, with the request id and a log line. */
 import type { IncomingMessage } from 'node:http';
 
-/** A property: a WeakMap would cost each request 10 µs of garbage collection. */
+/** A property, because a WeakMap costs 10 µs of garbage collection per request. */
 const fails = Symbol('fails the request');
 
 type Breakable = IncomingMessage & { [fails]?: (reason: Error) => void };
 
-/** Registers what fails the request. */
+/** Registers the function that fails the request. */
 export function onBroken(req: Breakable, fail: (reason: Error) => void): void {
   req[fails] = fail;
 }
 
-/** Fails the request. False when no app has it. */
+/** Fails the request. False if nothing is registered. */
 export function breakRequest(req: Breakable, reason: Error): boolean {
   req[fails]?.(reason);
   return req[fails] !== undefined;

@@ -1,7 +1,7 @@
-/** The bytes of a body on its way. Small chunks are copied together: Node's Buffer for a chunk of one byte takes 200. */
-export class Gathering {
+/** Collects the chunks of a body. Small chunks are copied into blocks: a Buffer for a one-byte chunk takes 200 bytes. */
+export class ByteBuffer {
   #chunks: Buffer[] = [];
-  /** What is free of the last block, which small chunks fill. */
+  /** The free rest of the last block. */
   #room = none;
   #bytes = 0;
 
@@ -31,7 +31,7 @@ export class Gathering {
     }
   }
 
-  /** All of it; nothing is held any more. */
+  /** Returns all bytes and clears the buffer. */
   take(): Buffer {
     const whole = Buffer.concat(this.#chunks, this.#bytes);
     this.clear();

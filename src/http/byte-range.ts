@@ -1,10 +1,10 @@
-/** Ranges of bytes (RFC 9110, 14.1). */
+/** Byte ranges (RFC 9110, 14.1). */
 
 export type ByteRange = { readonly first: number; readonly last: number } | { readonly suffix: number };
 
 /**
- * What a Range header asks for; `last` is Infinity when it asks for all the rest. Undefined when there is none, and for
- * one that is to be ignored: another unit, several ranges, or no valid one.
+ * Parses a Range header; `last` is Infinity for an open range. Undefined without one, and for headers to ignore: another
+ * unit, several ranges, invalid syntax.
  */
 export function parseRange(header = ''): ByteRange | undefined {
   const [, from = '', to = ''] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header) ?? [];
@@ -13,7 +13,7 @@ export function parseRange(header = ''): ByteRange | undefined {
   return range.last < range.first ? undefined : range;
 }
 
-/** Where the range lies within so many bytes; undefined when it cannot be satisfied. */
+/** Resolves the range for a given size; undefined if it is not satisfiable. */
 export function locate(range: ByteRange, bytes: number): { readonly first: number; readonly last: number } | undefined {
   const end = bytes - 1;
   const { first, last } = 'suffix' in range ? { first: Math.max(0, bytes - range.suffix), last: end } : range;

@@ -1,4 +1,4 @@
-/** The server's connections: their limit, which one is closed at the limit, stalled readers, unparsable requests. */
+/** Tracks connections: limit and eviction, stalled readers, parse errors, pipelining. */
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -11,15 +11,15 @@ import { answerOnSocket } from './raw-response.ts';
 
 export interface ConnectionOptions {
   readonly log: Logger;
-  /** Connections at once. */
+  /** Maximum number of connections. */
   readonly limit: number;
-  /** Milliseconds after which a reader that takes nothing of its answer is cut off. */
+  /** Timeout for a client that reads nothing of its response, in milliseconds. */
   readonly stalledMs: number;
 }
 
 /**
- * `waiting`: no request yet. `busy`: answers are due. `idle`: kept alive. `closing`: the last answer has been sent;
- * what still arrives is read and dropped, since closing with unread bytes would reset the connection first.
+ * `waiting`: no request yet. `busy`: responses pending. `idle`: keep-alive. `closing`: the last response has been sent;
+ * further input is read and discarded, because closing with unread bytes would reset the connection first.
  */
 type State = 'waiting' | 'busy' | 'idle' | 'closing';
 
@@ -27,19 +27,19 @@ interface Connection {
   readonly socket: Socket;
   readonly address: string;
   state: State;
-  /** Requests whose answers have not been sent; more than one when the caller pipelines. */
+  /** Requests in flight; more than one with pipelining. */
   inFlight: number;
-  /** Starts each of those that wait for the answers before theirs. */
+  /** Start functions of the pipelined requests that wait for their turn. */
   readonly pipelined: (() => void)[];
-  /** The answer to the last request, until that has been read and answered. */
+  /** The response to the last request, until that request has been read and answered. */
   latest?: ServerResponse | undefined;
-  /** Changes whenever the reader takes something. */
+  /** Changes whenever the client reads something. */
   mark: number;
-  /** Sweeps since the mark changed, or since the connection began to close. */
+  /** Sweeps since the last change of `mark`, or since the connection started closing. */
   still: number;
-  /** The parser has failed: nothing that comes from now on is read. */
+  /** The parser failed; further input is ignored. */
   isUnreadable: boolean;
-  /** Sent after the answers that are due. */
+  /** Sent after the pending responses. */
   refusal?: Refusal;
 }
 
@@ -49,7 +49,7 @@ interface Refusal {
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
-/** The connections of one address, except those that are closing. */
+/** Connections of one address, not counting those in state `closing`. */
 interface Holder {
   count: number;
   /** Oldest first. */
@@ -57,11 +57,11 @@ interface Holder {
   readonly idle: Set<Connection>;
 }
 
-/** Requests of one connection that may wait for their turn. Only attacks and tests have been seen to pipeline. */
+/** Maximum number of pipelined requests per connection. Only attacks and tests pipeline in practice. */
 const maxPipelined = 16;
-/** Connections beyond the limit that may be closing. */
+/** Maximum number of connections in state `closing`, on top of the limit. */
 const maxClosing = 32;
-/** A stalled reader's timeout in sweeps: counted, so that a blocked event loop does not look like a stalled reader. */
+/** Timeout of a stalled reader, counted in sweeps, so that a blocked event loop does not look like a stalled reader. */
 const stalledSweeps = 12;
 /** 5 to 10 s at the default timeout. */
 const closingSweeps = 2;
@@ -70,7 +70,7 @@ export class Connections {
   readonly #options: ConnectionOptions;
   readonly #bySocket = new Map<Duplex, Connection>();
   readonly #holders = new Map<string, Holder>();
-  /** Each in the order in which its connections came to it. */
+  /** Connections by state, in the order in which they entered it. */
   readonly #in: Readonly<Record<State, Set<Connection>>> = {
     waiting: new Set(),
     busy: new Set(),
@@ -97,8 +97,8 @@ export class Connections {
   }
 
   /**
-   * Starts a request when the one before it on the same connection has been answered: one connection never has two at
-   * work, or a caller could have any number. It is dropped when its connection is closing: nobody would read the answer.
+   * Starts a request once the previous one on the same connection has been answered: otherwise pipelining would bypass
+   * the limits on concurrency. Dropped when the connection is closing, since nobody would read the response.
    */
   begin(res: ServerResponse, start: () => void): void {
     const connection = this.#bySocket.get(res.req.socket);
@@ -118,7 +118,7 @@ export class Connections {
     else connection.pipelined.push(start);
   }
 
-  /** Answers with the problem on the bare socket, after the answers that are due there, and closes. */
+  /** Sends the problem on the raw socket, after the pending responses, and closes the connection. */
   refuse(socket: Duplex, refusal: Refusal): void {
     const connection = this.#bySocket.get(socket);
     if (connection === undefined) {
@@ -131,13 +131,13 @@ export class Connections {
     }
   }
 
-  /** Closes every connection without a request, and the others with their answers. */
+  /** Closes connections without a request now, and the others after their responses. */
   end(): void {
     this.#isEnding = true;
     for (const { socket, inFlight } of this.#bySocket.values()) if (inFlight === 0) socket.destroy();
   }
 
-  /** Closes all of them; Node forgets a connection that has asked for a tunnel. */
+  /** Closes all connections; Node's own list does not include those that sent CONNECT. */
   destroy(): void {
     for (const { socket } of this.#bySocket.values()) socket.destroy();
   }
@@ -183,7 +183,7 @@ export class Connections {
     if (oldest && this.#in.closing.size > maxClosing) this.#drop(oldest);
   }
 
-  /** Its place is free at once, before the socket says that it is closed. */
+  /** Frees the slot immediately, before the socket's `close` event. */
   #drop(connection: Connection): void {
     this.#forget(connection);
     connection.socket.destroy();
@@ -224,15 +224,15 @@ export class Connections {
     else this.#move(connection, 'idle');
   }
 
-  /** A FIN counts as a disconnect: it cannot be told from a full close. An answer that is complete still goes out. */
+  /** A FIN counts as a disconnect: a half-close cannot be distinguished from a full close. A complete response is still sent. */
   #halfClosed({ socket, inFlight, latest }: Connection): void {
     if (inFlight > 1 || (inFlight === 1 && latest?.writableEnded !== true)) socket.destroy();
   }
 
   /**
-   * One that has asked for nothing goes first, then an idle one, then the newest request of the address that holds the
-   * most. An address never takes a place from one that holds fewer: a caller who opens connections all the time would
-   * otherwise close everybody else's.
+   * Evicts a connection without a request first, then an idle one, then the newest request of the address with the most
+   * connections. An address never evicts connections of an address that has fewer: otherwise a client that keeps opening
+   * connections would close those of all others.
    */
   #makeRoom(newcomer: Connection): void {
     const own = this.#holders.get(newcomer.address)?.count ?? 0;
@@ -247,7 +247,7 @@ export class Connections {
     }
   }
 
-  /** The oldest in this state of the largest holder that has one; undefined when none of them holds at least `least`. */
+  /** The oldest connection in this state of the address with the most connections; undefined if that has fewer than `least`. */
   #oldest(state: 'waiting' | 'idle', least: number, newcomer: Connection): Connection | undefined {
     let found: Connection | undefined;
     let most = least - 1;
@@ -262,20 +262,20 @@ export class Connections {
     return found;
   }
 
-  /** The one of which the least is lost; undefined when no address holds more than `own`. */
+  /** The one with the least work lost; undefined when no address has more connections than `own`. */
   #newestBusy(own: number): Connection | undefined {
     const most = [...this.#holders.values()].reduce((highest, { count }) => Math.max(highest, count), own);
     if (most <= own) return undefined;
     return [...this.#in.busy].findLast(({ address }) => this.#holders.get(address)?.count === most);
   }
 
-  /** What Node could not parse, or did not get in time. */
+  /** A parse error or a timeout of the request head. */
   #fail(error: ParseError, socket: Duplex): void {
     const connection = this.#bySocket.get(socket);
-    if (connection?.state === 'closing' || connection?.isUnreadable) return; // more of the same
+    if (connection?.state === 'closing' || connection?.isUnreadable) return; // already handled
     const problem = connection && problemOf(error, connection);
     if (connection === undefined || problem === undefined) {
-      this.#options.log.debug({ err: error }, 'closed a connection that cannot be answered');
+      this.#options.log.debug({ err: error }, 'closed a connection that cannot receive a response');
       socket.destroy();
       return;
     }
@@ -304,33 +304,33 @@ const tooMany = new ProblemError('overloaded', 'Too many connections; try again 
 
 type ParseError = NodeJS.ErrnoException & { readonly reason?: string };
 
-/** Undefined where no answer is owed, or one has begun. */
+/** Undefined when no response is due, or one has started. */
 function problemOf({ code = '', reason }: ParseError, connection: Connection): ProblemError | undefined {
   const { socket, latest, inFlight } = connection;
   const isInBody = latest?.req.complete === false;
   if (isInBody && (inFlight === 0 || latest.headersSent || code === 'HPE_INVALID_EOF_STATE')) return undefined;
-  if (socket.bytesRead === 0) return undefined; // browsers open connections in advance
+  if (socket.bytesRead === 0) return undefined; // browsers preconnect
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new ProblemError('request-timeout', 'The head of the request did not arrive in time.');
+    return new ProblemError('request-timeout', 'The request head did not arrive in time.');
   }
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new ProblemError('headers-too-large', 'The head of the request is larger than 16 KB.');
+    return new ProblemError('headers-too-large', 'The request head exceeds 16 KB.');
   }
-  if (!code.startsWith('HPE_')) return undefined; // the connection itself broke
+  if (!code.startsWith('HPE_')) return undefined; // a connection error
   return new ProblemError('malformed-request', `The request cannot be parsed${reason ? `: ${reason}` : ''}.`);
 }
 
 function isStalled(connection: Connection): boolean {
   const { socket } = connection;
   const pending = socket.writableLength;
-  // Not bytesWritten alone, which counts what waits in this process, too.
+  // bytesWritten alone also counts what is buffered in this process.
   const mark = socket.bytesWritten - pending - queuedInSystemCall(socket);
   connection.still = pending > 0 && mark === connection.mark ? connection.still + 1 : 0;
   connection.mark = mark;
   return connection.still >= stalledSweeps;
 }
 
-/** Bytes of the current write that the kernel has not taken yet: a slow reader may need minutes for a large one. */
+/** Bytes of the current write not yet accepted by the kernel: a slow client may need minutes for a large write. */
 function queuedInSystemCall(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null };
   return handle?.writeQueueSize ?? 0;

@@ -1,37 +1,37 @@
-/** JSON bodies, read under a cap and under a budget that all requests share. */
+/** Reads JSON bodies within a size limit and a memory budget shared by all requests. */
 import type { IncomingMessage } from 'node:http';
 import { currentCaller } from '../caller.ts';
 import { ProblemError, invalid } from '../contract/problems.ts';
 import { declaredLength, receive, type BodySource } from './body.ts';
 import { smallBody, type ByteBudget } from './body-budget.ts';
-import { Gathering } from './byte-buffer.ts';
+import { ByteBuffer } from './byte-buffer.ts';
 import { StructureCheck, type StructureLimits } from './json-structure.ts';
 
-/** What an operation takes. */
+/** Limits of an operation. */
 export interface JsonRules {
   /** The largest valid body, in bytes. */
   readonly limit: number;
   readonly structure: StructureLimits;
-  /** What is kept of a body. */
+  /** Removes what the schema does not declare. */
   readonly prune: (value: object) => object;
 }
 
 export interface JsonLimits extends JsonRules {
   readonly budget: ByteBudget;
-  /** Called with what gives the budget's bytes back; what is kept of the body counts until then. */
+  /** Receives the function that releases the budget; the kept body counts until then. */
   readonly onEnd: (release: () => void) => void;
 }
 
 export interface JsonBody {
   readonly value: object;
-  /** As it was sent. */
+  /** Size as sent. */
   readonly bytes: number;
 }
 
 export async function readJson(source: BodySource, limits: JsonLimits): Promise<JsonBody> {
   const { req, signal } = source;
-  signal.throwIfAborted(); // what is held after the end, nobody gives back
-  if ((declaredLength(req) ?? 0) > limits.limit) throw tooLarge(limits.limit); // before the caller is told to send it
+  signal.throwIfAborted(); // a claim made after the end would never be released
+  if ((declaredLength(req) ?? 0) > limits.limit) throw tooLarge(limits.limit); // before 100 Continue
   const gate = openGate(limits);
   const bytes = arrived(req);
   if (bytes) gate.admit(bytes);
@@ -40,11 +40,11 @@ export async function readJson(source: BodySource, limits: JsonLimits): Promise<
 }
 
 interface Gate {
-  /** Takes the next bytes. Throws when the body is too large, too complex, or its memory is not to be had. */
+  /** Counts the next bytes. Throws when the body is too large, too complex, or over the memory budget. */
   admit(chunk: Buffer): void;
-  /** Called when the body is refused for the sake of another caller. */
+  /** Called when the body is evicted in favor of another caller. */
   onRefused: (problem: ProblemError) => void;
-  /** From now on only what is kept of the body counts. Returns how many bytes were sent. */
+  /** Counts only the kept value from now on. Returns the size as sent. */
   settle(value: object): number;
 }
 
@@ -69,18 +69,18 @@ function openGate({ limit, structure, budget, onEnd }: JsonLimits): Gate {
   return gate;
 }
 
-/** The body, if all of it has come together with the head: there is nothing to wait for. */
+/** The body, if it arrived together with the head; saves the wait. */
 function arrived(req: IncomingMessage): Buffer | undefined {
   if (req.readableLength !== declaredLength(req)) return undefined;
   const bytes = (req.read() as Buffer | null) ?? Buffer.alloc(0);
-  req.resume(); // to its end
+  req.resume(); // so that it emits its end
   return bytes;
 }
 
-/** On failure it lets go of all bytes at once. */
+/** Releases all bytes at once on failure. */
 function collect(req: IncomingMessage, { gate, until }: { gate: Gate; until: AbortSignal }): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const body = new Gathering();
+    const body = new ByteBuffer();
     const stop = () => {
       req.off('data', add).off('end', end);
       until.removeEventListener('abort', abort);
@@ -116,9 +116,9 @@ function parseObject(bytes: Buffer): object {
   try {
     value = JSON.parse(utf8.decode(bytes));
   } catch {
-    // The error itself quotes the body, which must not reach the log.
+    // The error message quotes the body, which must not be logged.
     const detail =
-      bytes.length === 0 ? 'The body is empty; a JSON object is needed.' : 'The body is not valid JSON in UTF-8.';
+      bytes.length === 0 ? 'The body is empty; expected a JSON object.' : 'The body is not valid UTF-8 encoded JSON.';
     throw new ProblemError('malformed-body', detail, { errors: [{ in: 'body', pointer: '', detail }] });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -126,12 +126,12 @@ function parseObject(bytes: Buffer): object {
   return value;
 }
 
-/** What `weigh` says at most, without a look at each value. */
+/** Upper bound of `weigh`, without visiting each value. */
 function mostWeightOf(bytes: number, tokens: number): number {
   return 2 * bytes + 32 * (tokens + 1);
 }
 
-/** About the bytes that a parsed value takes in memory: two for each UTF-16 unit, 32 for the rest of each value. */
+/** Approximate memory of a parsed value in bytes: 2 per UTF-16 code unit, 32 of overhead per value. */
 function weigh(value: unknown): number {
   if (typeof value === 'string') return 32 + 2 * value.length;
   if (typeof value !== 'object' || value === null) return 32;
@@ -139,8 +139,5 @@ function weigh(value: unknown): number {
 }
 
 function tooLarge(limit: number): ProblemError {
-  return new ProblemError(
-    'body-too-large',
-    `The body is larger than ${String(limit)} bytes, the largest that can be valid.`,
-  );
+  return new ProblemError('body-too-large', `The body exceeds the limit of ${String(limit)} bytes.`);
 }

@@ -1,21 +1,21 @@
-/** The listening socket and its end: requests in flight may finish, new ones may not start. */
+/** The listening socket and its graceful shutdown: requests in flight finish, new ones are not accepted. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from '../../engines/contract/index.ts';
 import type { RequestListener } from './app.ts';
-import { holdsItsBody } from './body.ts';
+import { markAwaitingContinue } from './body.ts';
 import { Connections } from './connections.ts';
 import { guard } from './safe-listener.ts';
 import { connectionLimit } from '../system/file-descriptors.ts';
 import { ProblemError } from '../contract/problems.ts';
 
 export interface ListeningServer {
-  /** As this machine reaches it, without a slash at the end. */
+  /** URL on this machine, without a trailing slash. */
   readonly url: string;
-  /** Stops accepting; resolves when every request has been answered. */
+  /** Stops accepting connections; resolves when all requests have been answered. */
   close(): Promise<void>;
-  /** Breaks what is still connected. */
+  /** Destroys the remaining connections. */
   readonly destroy: () => void;
 }
 
@@ -27,15 +27,15 @@ export interface ListenOptions {
 }
 
 export interface ConnectionLimits {
-  /** Connections at once. */
+  /** Maximum number of connections. */
   readonly connections: number;
-  /** Milliseconds for the head of a request. */
+  /** Timeout for the head of a request, in milliseconds. */
   readonly headMs: number;
-  /** Milliseconds after which a reader that takes nothing of its answer is cut off. */
+  /** Timeout for a client that reads nothing of its response, in milliseconds. */
   readonly stalledMs: number;
 }
 
-/** Longer than proxies keep their connections, so that none sends into one that just closes. */
+/** Longer than the keep-alive of proxies, so that none of them reuses a connection that is just being closed. */
 const keepAliveMs = 75_000;
 
 export async function listen(
@@ -47,8 +47,8 @@ export async function listen(
     keepAliveTimeout: keepAliveMs,
     headersTimeout: headMs,
     connectionsCheckingInterval: Math.ceil(headMs / 30),
-    requestTimeout: 0, // bodies have their own deadline
-    requireHostHeader: false, // the app answers with a problem
+    requestTimeout: 0, // bodies have their own timeout
+    requireHostHeader: false, // the app responds with a problem
     noDelay: true,
   });
   const connections = new Connections(server, { log, limit, stalledMs });
@@ -59,12 +59,12 @@ export async function listen(
     );
   };
   server.on('request', guard(log, serve));
-  server.on('checkExpectation', guard(log, serve)); // the app refuses it
-  const serveOnceAsked = (req: IncomingMessage, res: ServerResponse) => {
-    holdsItsBody(req);
+  server.on('checkExpectation', guard(log, serve)); // rejected by the app
+  const serveAfterContinue = (req: IncomingMessage, res: ServerResponse) => {
+    markAwaitingContinue(req);
     serve(req, res);
   };
-  server.on('checkContinue', guard(log, serveOnceAsked));
+  server.on('checkContinue', guard(log, serveAfterContinue));
   const refuseTunnel = (_req: IncomingMessage, socket: Duplex) => {
     socket.on('error', (error) => log.debug({ err: error }, 'a connection broke')).resume();
     connections.refuse(socket, { problem: noTunnel, facts: { method: 'CONNECT' } });
@@ -82,7 +82,7 @@ export async function listen(
   };
 }
 
-const noTunnel = new ProblemError('method-not-allowed', 'CONNECT is not supported; this is no proxy.', {
+const noTunnel = new ProblemError('method-not-allowed', 'CONNECT is not supported: this is not a proxy.', {
   headers: { Allow: 'GET, HEAD, POST' },
 });
 

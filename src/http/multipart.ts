@@ -1,4 +1,4 @@
-/** The recording's way in: multipart to disk, under caps, with names that the server makes. */
+/** Recording uploads: multipart to disk, within limits, under file names chosen by the server. */
 import { open } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { addAbortSignal, type Writable } from 'node:stream';
@@ -11,10 +11,10 @@ import type { AccountedDirectory } from '../system/workspace.ts';
 import { ProblemError, invalid } from '../contract/problems.ts';
 import { declaredLength, receive, type BodySource } from './body.ts';
 
-/** 25 MB, as the contract says: exactly so many bytes pass. */
+/** 25 MB, inclusive (contract). */
 export const maxRecordingBytes = 26_214_400;
 
-/** What the multipart frame around the recording may add. */
+/** Allowance for the multipart framing around the recording. */
 const frameBytes = 65_536;
 
 const limits = {
@@ -30,17 +30,17 @@ const limits = {
 
 export interface Form {
   readonly file: Recording;
-  /** The text fields that are not empty. */
+  /** The non-empty text fields. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Stores the recording in `directory`, whose owner removes it. Throws what the caller did wrong, and `storage-full`. */
+/** Stores the recording in `directory`; its owner removes it. Throws a `ProblemError` for an invalid upload, or `storage-full`. */
 export async function readForm(source: BodySource, { path: directory, account }: AccountedDirectory): Promise<Form> {
   if ((declaredLength(source.req) ?? 0) > maxRecordingBytes + frameBytes) throw tooLarge();
   const { fields, files } = await receive(source, (signal) =>
     Promise.race([parse(source, { directory, signal }), overflow(source.req, { account, signal })]),
   );
-  const file = theRecording(fields, files);
+  const file = recordingOf(fields, files);
   return { file: await sniffed(file.path, file.size), fields: withoutEmpty(fields) };
 }
 
@@ -59,12 +59,12 @@ async function parse({ req, res }: BodySource, { directory, signal }: Parsing): 
     destination: (_req, _file, done) => done(null, directory),
     filename: (_req, _file, done) => done(null, 'upload'),
   });
-  // When the answer does not wait for the end of the body, neither does the file: it would stay open.
+  // Closes the file when the response does not wait for the end of the body; it would leak otherwise.
   const streamHandler = (_req: IncomingMessage, parser: Writable) => {
     addAbortSignal(signal, req.pipe(parser));
   };
   const options = { storage, limits, streamHandler };
-  // The wrapper asks for Koa's context but needs only these two.
+  // The wrapper declares Koa's context but uses only these two.
   const context = { req, res } as unknown as Parameters<ReturnType<typeof middleware>>[0];
   const middleware = () => multer(options).any();
   try {
@@ -82,14 +82,14 @@ interface Counting {
 }
 
 /**
- * Rejects as soon as no valid body can be that long (multer reports a limit only after the whole body), or the disk
- * budget has no room for it.
+ * Rejects as soon as the body exceeds the limit (multer reports limits only after the whole body) or the disk budget is
+ * exhausted.
  */
 function overflow(req: IncomingMessage, { account, signal }: Counting): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
   let bytes = 0;
   req.on('data', (chunk: Buffer) => {
-    if (signal.aborted) return; // what still comes is not written
+    if (signal.aborted) return; // the rest is not written
     bytes += chunk.length;
     try {
       if (bytes > maxRecordingBytes + frameBytes) throw tooLarge();
@@ -101,17 +101,17 @@ function overflow(req: IncomingMessage, { account, signal }: Counting): Promise<
   return promise;
 }
 
-function theRecording(fields: Parsed['fields'], files: Parsed['files']): Parsed['files'][number] {
+function recordingOf(fields: Parsed['fields'], files: Parsed['files']): Parsed['files'][number] {
   const [file] = files;
   if ('file' in fields) {
-    throw invalid('body', '/file', 'must be a file; it was sent as a text field (a file part has a filename)');
+    throw invalid('body', '/file', 'must be a file, not a text field; a file part has a filename');
   }
   if (file?.fieldname === 'file') return file;
   if (file)
     throw invalid(
       'body',
       '/file',
-      `is missing; a file was sent in the field ${JSON.stringify(file.fieldname.slice(0, 40))}`,
+      `is missing; found a file in the field ${JSON.stringify(file.fieldname.slice(0, 40))}`,
     );
   throw invalid(
     'body',
@@ -122,17 +122,17 @@ function theRecording(fields: Parsed['fields'], files: Parsed['files']): Parsed[
 
 async function sniffed(path: string, bytes: number): Promise<Recording> {
   if (bytes === 0)
-    throw new ProblemError('recording-empty', 'The recording has no bytes.', at('/file', 'must not be empty'));
+    throw new ProblemError('recording-empty', 'The recording is empty.', at('/file', 'must not be empty'));
   await using handle = await open(path);
   const found = await sniff(handle);
   if (found.container !== undefined)
     return { path, bytes, container: found.container, mediaType: mediaTypes[found.container] };
-  const accepted = `accepted are ${Object.keys(mediaTypes).join(', ')}`;
-  const detail = `The recording looks like ${found.detected}; ${accepted} (told by the content, not by name or type).`;
-  throw new ProblemError('recording-not-accepted', detail, at('/file', `is ${found.detected}; ${accepted}`));
+  const problem = `${found.detected}; supported: ${Object.keys(mediaTypes).join(', ')}`;
+  const detail = `Detected ${problem}. The file name and media type are ignored.`;
+  throw new ProblemError('recording-not-accepted', detail, at('/file', `is ${problem}`));
 }
 
-/** A form cannot leave a field out as easily as JSON: an empty `model` or `language` counts as absent. */
+/** Forms cannot omit fields as easily as JSON: an empty `model` or `language` counts as absent. */
 function withoutEmpty(fields: Parsed['fields']): Form['fields'] {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
 }
@@ -140,9 +140,9 @@ function withoutEmpty(fields: Parsed['fields']): Form['fields'] {
 function explain(error: unknown): unknown {
   if (error instanceof MulterError) return explainLimit(error);
   const { code, message } = error as NodeJS.ErrnoException;
-  // busboy's parse errors have no code; those of the disk have one.
+  // File system errors have a code, busboy's parse errors do not.
   if (code !== undefined) return error;
-  const detail = `The multipart body cannot be read: ${message}.`;
+  const detail = `Invalid multipart body: ${message}.`;
   return new ProblemError('malformed-body', detail, {
     cause: error,
     ...at('', 'must be well-formed multipart/form-data'),
@@ -159,21 +159,21 @@ function explainLimit({ code, field = '' }: MulterError): ProblemError {
       return tooLarge();
     case 'LIMIT_FILE_COUNT':
     case 'LIMIT_UNEXPECTED_FILE':
-      return invalid('body', '/file', 'must be one file; several were sent');
+      return invalid('body', '/file', 'must be a single file');
     case 'LIMIT_FIELD_VALUE':
       return invalid('body', place, `must not have more than ${String(limits.fieldSize)} bytes`);
     case 'LIMIT_FIELD_COUNT':
     case 'LIMIT_PART_COUNT':
-      return invalid('body', '', `must not have more than ${String(limits.fields)} fields beside the recording`);
+      return invalid('body', '', `must not have more than ${String(limits.fields)} fields besides the recording`);
     case 'LIMIT_FIELD_KEY':
       return invalid('body', '', `must not have field names of more than ${String(limits.fieldNameSize)} bytes`);
     default:
-      return invalid('body', place, 'must not be in a form: a field has a plain name, without brackets');
+      return invalid('body', place, 'must have a plain field name, without brackets');
   }
 }
 
 function tooLarge(): ProblemError {
-  const detail = `The recording is larger than 25 MB (${String(maxRecordingBytes)} bytes), the limit.`;
+  const detail = `The recording exceeds the limit of 25 MB (${String(maxRecordingBytes)} bytes).`;
   return new ProblemError(
     'recording-too-large',
     detail,

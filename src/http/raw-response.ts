@@ -1,14 +1,14 @@
-/** Answers on a bare socket: for bytes that never became a request that the app could answer. */
+/** Sends a response on a raw socket, for input that never became a request. */
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from '../../engines/contract/index.ts';
 import { problemAnswer, type ProblemError } from '../contract/problems.ts';
 
-/** Facts of the access log that only the server knows. */
+/** Additional fields for the access log. */
 type Facts = Readonly<Record<string, unknown>>;
 
-/** Sends the problem and half-closes the socket; writes the access log's line. */
+/** Sends the problem, half-closes the socket and writes the access log line. */
 export function answerOnSocket(
   socket: Duplex,
   error: ProblemError,

@@ -1,22 +1,22 @@
-/** The head of a request, checked once, before anything else looks at it: Node checks none of this for us. */
+/** Validates the head of a request before anything else reads it: Node checks none of this. */
 import type { IncomingMessage } from 'node:http';
 import { ProblemError } from '../contract/problems.ts';
 
 export interface RequestTarget {
-  /** Begins with a slash; percent-encoded as it was sent. */
+  /** Starts with a slash; percent-encoding as sent. */
   readonly path: string;
-  /** Without its question mark. */
+  /** Without the question mark. */
   readonly query: string;
-  /** The host that the caller asks for: the target's own, else the Host header's (RFC 9112, 3.2.2). */
+  /** Host of an absolute-form target, else of the Host header (RFC 9112, 3.2.2). */
   readonly host: string;
 }
 
-/** Throws `malformed-request` or `expectation-failed` for what HTTP/1.1 does not allow. */
+/** Throws `malformed-request` or `expectation-failed`. */
 export function readRequestHead({ url = '', headers, httpVersion }: IncomingMessage): RequestTarget {
   if (httpVersion === '1.1') {
-    if (headers.host === undefined) throw malformed('An HTTP/1.1 request needs a Host header.');
+    if (headers.host === undefined) throw malformed('HTTP/1.1 requests must have a Host header.');
     if (headers.expect !== undefined && !/^100-continue$/i.test(headers.expect)) {
-      throw new ProblemError('expectation-failed', 'The only expectation that can be met is 100-continue.');
+      throw new ProblemError('expectation-failed', 'Only 100-continue is supported.');
     }
   }
   const target = parseTarget(url);
@@ -29,8 +29,8 @@ interface ParsedTarget extends Omit<RequestTarget, 'host'> {
 }
 
 /**
- * Origin-form (`/path?query`) and absolute-form (`http://host/path?query`); undefined for everything else. The path
- * stays as it was sent: `URL` would resolve its dots.
+ * Origin-form (`/path?query`) and absolute-form (`http://host/path?query`); undefined for anything else. The path is
+ * kept as sent: `URL` would resolve dot segments.
  */
 function parseTarget(target: string): ParsedTarget | undefined {
   const [, host, path = '', query = ''] = /^(?:https?:\/\/([^/?#]+))?(\/[^?#]*)?(?:\?([^#]*))?/i.exec(target) ?? [];

@@ -1,6 +1,6 @@
 import type { Logger } from '../../engines/contract/index.ts';
 
-/** The listener, for emitters such as sockets: an exception goes to the log, where it would end the process. */
+/** Wraps an event listener: exceptions are logged, instead of ending the process as uncaught exceptions. */
 export function guard<Args extends unknown[]>(log: Logger, listener: (...args: Args) => void): (...args: Args) => void {
   return (...args) => {
     try {
@@ -21,7 +21,7 @@ const connectionCodes = new Set([
   'ERR_STREAM_DESTROYED',
 ]);
 
-/** Whether the error only says that the connection to the caller has ended. */
+/** Whether the error only means that the client has disconnected. */
 export function isConnectionError(error: unknown): boolean {
   return error instanceof Error && connectionCodes.has((error as NodeJS.ErrnoException).code ?? '');
 }

@@ -1,4 +1,4 @@
-/** Events of the contract as server-sent events: `event:` is the type, `id:` the number. */
+/** Sends contract events as server-sent events: `event:` is the type, `id:` the seq. */
 import type { ServerResponse } from 'node:http';
 import type { Schemas } from '../contract/operations.ts';
 
@@ -6,24 +6,24 @@ type ChatEvent = Schemas['ChatEvent'];
 
 export interface EventStream {
   readonly events: AsyncIterable<ChatEvent>;
-  /** Aborts when the caller leaves and when the service ends; the events end then, too. */
+  /** Aborts when the client disconnects and when the service shuts down; the events end then, too. */
   readonly signal: AbortSignal;
-  /** Milliseconds of silence before a comment tells proxies that the stream lives. */
+  /** Idle milliseconds before a comment is sent as keep-alive for proxies. */
   readonly heartbeatMs: number;
-  /** What the caller is told of a failure. Throws when the caller is gone. */
+  /** The problem sent to the client. Throws when the client has disconnected. */
   readonly toProblem: (error: unknown) => Schemas['Problem'];
 }
 
 export const eventStreamHeaders = {
   'Content-Type': 'text/event-stream; charset=utf-8',
-  // A proxy that compresses would hold the first events back.
+  // A compressing proxy would buffer the first events.
   'Cache-Control': 'no-store, no-transform',
   'X-Accel-Buffering': 'no',
 } as const;
 
 /**
- * Sends the head and then each event as it comes. The next event is asked for once there is room for it: a reader that
- * stops reading stops its engine. A failure is the last event. Rejects when the caller is gone.
+ * Sends the head, then each event as it arrives. Backpressure reaches the engine: the next event is only pulled when the
+ * socket has drained. An error is sent as the last event. Rejects when the client has disconnected.
  */
 export async function sendEvents(res: ServerResponse, stream: EventStream): Promise<void> {
   const { events, signal, heartbeatMs, toProblem } = stream;
@@ -37,7 +37,7 @@ export async function sendEvents(res: ServerResponse, stream: EventStream): Prom
     for await (const event of events) {
       seq = event.seq + 1;
       heartbeat.refresh();
-      if (!res.write(encode(event))) await roomIn(res, signal);
+      if (!res.write(encode(event))) await drained(res, signal);
     }
   } catch (error) {
     res.write(encode({ type: 'chat.failed', seq, problem: toProblem(error) }));
@@ -51,8 +51,8 @@ function encode(event: ChatEvent): string {
   return `event: ${event.type}\nid: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-/** Resolves also when the wait is pointless: the events will say why. */
-async function roomIn(res: ServerResponse, signal: AbortSignal): Promise<void> {
+/** Also resolves on abort; the events then throw the reason. */
+async function drained(res: ServerResponse, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {
     const done = () => {

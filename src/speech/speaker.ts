@@ -1,4 +1,4 @@
-/** Who speaks: the model and the voice of a request, by what it asks for and by the settings. */
+/** Selects the speech model and the voice of a request from its options and the settings. */
 import { EngineError, type Speech, type SpeechFormat } from '../../engines/contract/index.ts';
 import { availabilityOf, type Registry, type ServedModel } from '../engine-host/registry.ts';
 import { chooseModel, listModels, requireAvailable } from '../engine-host/model-selection.ts';
@@ -6,7 +6,7 @@ import { ProblemError } from '../contract/problems.ts';
 import { SettingsError } from '../settings/load.ts';
 import { supervise, type Listener, type SpeechLimits } from './watchdog.ts';
 
-/** What the contract declares for audio. */
+/** The audio media types of the contract. */
 const audioTypes = ['audio/mpeg', 'audio/wav', 'audio/ogg'] as const;
 export type AudioType = (typeof audioTypes)[number];
 
@@ -15,32 +15,31 @@ export interface Audio extends Speech {
 }
 
 /** Null and absent mean the configured default, for both. */
-export interface SpeakerWishes {
+export interface SpeakerOptions {
   readonly model: string | null | undefined;
   readonly voice: string | null | undefined;
-  /** Where they stand in the body (RFC 6901), for the refusal. */
+  /** Their JSON Pointers in the body (RFC 6901), for problems. */
   readonly pointers: { readonly model: string; readonly voice: string };
 }
 
-export interface Words {
+export interface Utterance {
   readonly text: string;
-  /** ISO 639-1; ignored when the voice has been chosen by the request or by TTS_VOICE. */
+  /** ISO 639-1; ignored when the request or TTS_VOICE selects the voice. */
   readonly language?: string;
   readonly format: SpeechFormat;
 }
 
 export interface Speaker {
-  /** Resolves once the first bytes are there; only before that it rejects, later failures are thrown by the audio. */
-  speak(words: Words, listener: Listener): Promise<Audio>;
+  /** Resolves once the first bytes are available; later failures are thrown by the audio. */
+  speak(utterance: Utterance, listener: Listener): Promise<Audio>;
 }
 
 export interface Speakers {
   /**
-   * Throws `no-engine`, `unknown-model`, `model-unavailable`, and `voice-not-supported` where the model lists its
-   * voices.
+   * Throws `no-engine`, `unknown-model` or `model-unavailable`, and `voice-not-supported` if the model lists its voices.
    */
-  choose(wishes: SpeakerWishes): Promise<Speaker>;
-  /** Whether the default model can speak now. */
+  choose(options: SpeakerOptions): Promise<Speaker>;
+  /** Whether the default model is available. */
   defaultIsAvailable(): Promise<boolean>;
 }
 
@@ -51,50 +50,50 @@ export interface SpeakersOptions {
   readonly limits?: SpeechLimits;
 }
 
-const standardLimits: SpeechLimits = { firstBytesMs: 120_000, silenceMs: 60_000 };
+const defaultLimits: SpeechLimits = { firstBytesMs: 120_000, silenceMs: 60_000 };
 
 const voicesInMessages = 5;
 
-/** Throws a `SettingsError` when TTS_VOICE is not among the voices that the default model lists. */
+/** Throws a `SettingsError` if the default model lists its voices and TTS_VOICE is not one of them. */
 export async function createSpeakers({
   registry,
   defaultVoice,
-  limits = standardLimits,
+  limits = defaultLimits,
 }: SpeakersOptions): Promise<Speakers> {
-  const standard = async () => (await listModels(registry, 'speech')).default;
-  // While an engine fails to list its models, the default may be one of these.
-  if (defaultVoice !== undefined && registry.knowsAll('speech')) expectVoice(await standard(), defaultVoice);
+  const defaultModel = async () => (await listModels(registry, 'speech')).default;
+  // While an engine fails to list its models, the default may be one of them.
+  if (defaultVoice !== undefined && registry.knowsAll('speech')) expectVoice(await defaultModel(), defaultVoice);
   return {
     async choose({ model: named, voice, pointers }) {
       const chosen = await chooseModel(registry, 'speech', named, pointers.model);
-      if (voice != null && !mayHave(chosen, voice)) throw voiceNotSupported(chosen, voice, pointers.voice);
+      if (voice != null && !mayHaveVoice(chosen, voice)) throw voiceNotSupported(chosen, voice, pointers.voice);
       await requireAvailable(chosen);
-      const isDefault = named == null || named === (await standard())?.id;
+      const isDefault = named == null || named === (await defaultModel())?.id;
       return speakerOf(chosen, voice ?? defaultVoiceOf(chosen, isDefault), limits);
     },
     async defaultIsAvailable() {
-      const found = await standard();
+      const found = await defaultModel();
       return found !== undefined && (await availabilityOf(found)).available;
     },
   };
 
-  /** TTS_VOICE belongs to the default model; another one speaks with it only when it lists a voice of that name. */
+  /** TTS_VOICE belongs to the default model; other models use it only if they list a voice of that name. */
   function defaultVoiceOf({ entry }: ServedModel, isDefault: boolean): string | undefined {
     return isDefault || entry.voices?.some(({ id }) => id === defaultVoice) ? defaultVoice : undefined;
   }
 }
 
 function expectVoice(model: ServedModel | undefined, voice: string): void {
-  if (!model || mayHave(model, voice)) return;
-  const detail = `the default speech model "${model.id}" has no voice "${voice}"; it has ${someVoices(model)}`;
+  if (!model || mayHaveVoice(model, voice)) return;
+  const detail = `the default speech model "${model.id}" has no voice "${voice}"; available: ${someVoices(model)}`;
   throw new SettingsError(`TTS_VOICE: ${detail}`);
 }
 
 function speakerOf(model: ServedModel<'speech'>, voice: string | undefined, limits: SpeechLimits): Speaker {
   return {
     speak({ text, language, format }, listener) {
-      const manner = voice === undefined ? { ...(language !== undefined && { language }) } : { voice };
-      const call = { text, model: model.engineId, format, ...manner };
+      const voiceOrLanguage = voice === undefined ? { ...(language !== undefined && { language }) } : { voice };
+      const call = { text, model: model.engineId, format, ...voiceOrLanguage };
       const synthesize = async (signal: AbortSignal): Promise<Audio> => {
         const speech = await model.engine.synthesize(call, { signal });
         return { ...speech, mediaType: declaredType(speech.mediaType) };
@@ -104,22 +103,22 @@ function speakerOf(model: ServedModel<'speech'>, voice: string | undefined, limi
   };
 }
 
-/** Without its parameters: `audio/ogg; codecs=opus` is ogg. */
+/** Ignores parameters: `audio/ogg; codecs=opus` is ogg. */
 function declaredType(mediaType: string): AudioType {
   const [essence] = mediaType.toLowerCase().split(';');
   const declared = audioTypes.find((type) => type === essence?.trim());
   if (declared !== undefined) return declared;
-  const cause = new Error(`the engine answers "${mediaType}", not one of ${audioTypes.join(', ')}`);
-  throw new EngineError('engine-failed', 'The engine answered with sound of an unknown kind.', { cause });
+  const cause = new Error(`the engine returned "${mediaType}", not one of ${audioTypes.join(', ')}`);
+  throw new EngineError('engine-failed', 'The engine returned audio of an unsupported type.', { cause });
 }
 
-/** An engine that lists no voices knows them only when it speaks. */
-function mayHave({ entry: { voices = [] } }: ServedModel, voice: string): boolean {
+/** Engines that list no voices check them in `synthesize`. */
+function mayHaveVoice({ entry: { voices = [] } }: ServedModel, voice: string): boolean {
   return voices.length === 0 || voices.some(({ id }) => id === voice);
 }
 
 function voiceNotSupported(model: ServedModel, voice: string, pointer: string): ProblemError {
-  const detail = `The speech model "${model.id}" has no voice "${voice}"; it has ${someVoices(model)}.`;
+  const detail = `The speech model "${model.id}" has no voice "${voice}"; available: ${someVoices(model)}.`;
   return new ProblemError('voice-not-supported', detail, {
     errors: [{ in: 'body', pointer, detail: 'must be the id of a listed voice of the speech model' }],
   });

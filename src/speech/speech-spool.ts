@@ -1,4 +1,4 @@
-/** Direct speech on its way to its one reader: the engine does not wait for a slow reader, nor does it fill the memory. */
+/** Spools direct speech for its one reader: the engine does not wait for a slow client, and memory stays bounded. */
 import { join } from 'node:path';
 import type { Logger } from '../../engines/contract/index.ts';
 import { createPump } from '../clips/pump.ts';
@@ -8,19 +8,19 @@ import type { AccountedDirectory } from '../system/workspace.ts';
 
 export interface SpeechSpool extends AsyncDisposable {
   /**
-   * Resolves once the first bytes are stored; rejects with `storage-full`, or with the failure of the audio before its
-   * first byte. Nothing is left once the reader has reached the end or has returned, or the signal has aborted.
+   * Resolves once the first bytes are stored; rejects with `storage-full` or the failure of the audio before its first
+   * byte. The file is removed when the reader has reached the end or returned, or when the signal aborts.
    */
   spool(audio: AsyncIterable<Uint8Array>, { signal }: { signal: AbortSignal }): Promise<AsyncIterable<Uint8Array>>;
 }
 
 export interface SpeechSpoolOptions {
-  /** A private directory for one speech, removed when it is disposed of. */
+  /** Creates a private directory for one speech, removed on disposal. */
   readonly directory: () => Promise<AccountedDirectory>;
   readonly log: Logger;
 }
 
-/** A speech on the disk. */
+/** A speech on disk. */
 interface Stored {
   readonly file: Spool;
   readonly store: (piece: Uint8Array) => Promise<void>;
@@ -34,7 +34,7 @@ export function createSpeechSpool({ directory, log }: SpeechSpoolOptions): Speec
       const reading = linkedSignal(signal);
       const pump = createPump(audio, {
         signal: reading.signal,
-        onStopFailure: (error) => log.debug({ err: error }, 'an engine could not end its speech'),
+        onStopFailure: (error) => log.debug({ err: error }, 'an engine failed to stop its speech'),
       });
       let stored: Stored | undefined;
       try {
@@ -85,7 +85,7 @@ async function openFile(directory: AccountedDirectory): Promise<Stored> {
       directory.account.take(piece.length);
       await file.append(piece);
     },
-    // The space is free at once, even if a reader keeps the file open.
+    // Frees the space at once, even if a reader keeps the file open.
     remove: () => file.fail(new Error('the speech has been read')).finally(removeDirectory),
   };
 }
@@ -94,6 +94,6 @@ async function* readOnce(file: Spool, reading: LinkedSignal): AsyncGenerator<Uin
   try {
     yield* file.read({ first: 0 }, reading.signal);
   } finally {
-    reading.abort(new Error('nobody reads the speech any more'));
+    reading.abort(new Error('the reader of the speech has ended'));
   }
 }

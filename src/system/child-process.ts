@@ -1,4 +1,4 @@
-/** Child processes: each has an owner (a signal and a deadline) that ends it, and the service's own end ends them all. */
+/** Child processes: each is ended by its signal or timeout, and all of them when the service exits. */
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -14,7 +14,7 @@ import { findExecutable } from '../../lib/find-executable.ts';
 import { isAtMachineLimit } from '../../lib/resource-limits.ts';
 
 export interface StartedProgram {
-  /** Whoever starts a program reads this to its end. */
+  /** Must be read to its end. */
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly exit: Promise<Omit<ProgramExit, 'stdout'>>;
@@ -26,20 +26,20 @@ type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
 const running = new Set<Pick<ChildProcess, 'pid'>>();
 process.on('exit', () => running.forEach(killGroup));
 
-/** What a program inherits; never the service's keys. */
+/** Inherited environment variables; never API keys. */
 const inherited = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LD_LIBRARY_PATH'] as const;
 
 const tailBytes = 65_536;
 
-/** Linux ends a program with its parent, even when that is killed outright, if it is started through setpriv. */
+/** On Linux, setpriv ends a program with its parent, even if the parent is SIGKILLed. */
 const withParent = process.platform === 'linux' ? findExecutable('setpriv', '/usr/bin:/bin') : undefined;
 
-/** The command line of a program that is to end with this process. */
+/** The command line for a program that must end with this process. */
 export function endingWithParent(path: string, args: readonly string[]): [string, ...string[]] {
   return withParent === undefined ? [path, ...args] : [withParent, '--pdeathsig', 'KILL', '--', path, ...args];
 }
 
-/** Ends a child's process group with the child, with the service, and when the function that it answers is called. */
+/** Kills a child's process group when the child or the service exits, or when the returned function is called. */
 export function adopt(child: ChildProcess): () => void {
   running.add(child);
   const end = () => {
@@ -50,8 +50,8 @@ export function adopt(child: ChildProcess): () => void {
 }
 
 /**
- * Starts a program without a shell. Throws when there is none, `overloaded` when no file descriptors are left for it,
- * and the signal's reason when it has been aborted already.
+ * Starts a program without a shell. Throws if it is not found, `overloaded` when out of file descriptors, and the signal's
+ * reason if already aborted.
  */
 export function startProgram(program: string, args: readonly string[], options: ProgramCall): StartedProgram {
   const child = spawnProgram(program, args, options, 'ignore');
@@ -62,8 +62,8 @@ export function startProgram(program: string, args: readonly string[], options: 
 function spawnProgram(program: string, args: readonly string[], options: ProgramCall, stdin: 'ignore' | 'pipe'): Child {
   options.signal.throwIfAborted();
   const path = findExecutable(program);
-  // setpriv would report it with an exit code that looks like the program's own.
-  if (path === undefined) throw new Error(`${program} could not be started: there is no such program`);
+  // setpriv would report this with an exit code that looks like the program's own.
+  if (path === undefined) throw new Error(`${program} could not be started: program not found`);
   const [command, ...rest] = endingWithParent(path, args);
   const child = spawn(command, rest, {
     cwd: options.cwd,
@@ -71,13 +71,13 @@ function spawnProgram(program: string, args: readonly string[], options: Program
     stdio: [stdin, 'pipe', 'pipe'],
     detached: true, // a process group of its own, so that its children end with it
   });
-  child.on('error', ignore); // comes later, and without a listener it would end the service
+  child.on('error', ignore); // emitted later; without a listener it would be an uncaught exception
   if (!hasPipes(child)) throw notStarted(program, outOfDescriptors());
   running.add(child);
   return child;
 }
 
-/** Out of file descriptors, `spawn` returns a child without pipes, and reports the error only later. */
+/** When out of file descriptors, `spawn` returns a child without pipes and emits the error later. */
 function hasPipes(child: ChildProcess): child is Child {
   const { stdout, stderr } = child as { readonly stdout?: unknown; readonly stderr?: unknown };
   return stdout !== undefined && stderr !== undefined;
@@ -111,18 +111,18 @@ export function streamProgram(program: string, args: readonly string[], options:
     child.stdout.destroy(error);
     killGroup(child);
   };
-  // Of a program that ends before anybody reads, Node throws the output away, but for this listener.
+  // Without this listener, Node discards the output of a program that exits before it is read.
   child.stdout.on('error', ignore).on('readable', ignore);
   child.once('exit', (_code, killedBy) => {
     if (killedBy !== null) child.stdout.destroy(signal.aborted ? (signal.reason as Error) : endedBy(killedBy));
   });
   if (child.stdin) feed(child.stdin, input, fail);
   const exit = watch(child, program, options).then((ended) => ({ ...ended, stdout: '' }));
-  exit.catch(ignore); // whoever reads the output to its end may not ask
+  exit.catch(ignore); // readers of the output may ignore it
   return { output: readOutput(child, exit), exit };
 }
 
-/** A program that ends before it has read everything breaks the pipe; how it ended says more. */
+/** Ignores EPIPE from a program that exits before reading all its input: the exit says more. */
 function feed(stdin: Writable, input: StreamingCall['input'], fail: (error: Error) => void): void {
   const source = typeof input === 'string' ? [input] : reported(input, fail);
   pipeline(source, stdin).catch(ignore);
@@ -145,13 +145,13 @@ async function* readOutput(child: Child, exit: RunningProgram['exit']): AsyncGen
   } finally {
     if (!whole) killGroup(child);
   }
-  // The end of the pipe may be seen before the end of the program, and looks the same when that was killed.
+  // EOF may arrive before the exit, and looks the same if the program was killed.
   const { signal } = await exit;
   if (signal !== null) throw endedBy(signal);
 }
 
 function endedBy(signal: string): Error {
-  return new Error(`the program was ended by ${signal}`);
+  return new Error(`the program was killed by ${signal}`);
 }
 
 async function watch(child: Child, program: string, { signal, timeoutMs }: ProgramCall): StartedProgram['exit'] {
@@ -162,7 +162,7 @@ async function watch(child: Child, program: string, { signal, timeoutMs }: Progr
     end();
   }, timeoutMs);
   signal.addEventListener('abort', end, { once: true });
-  child.once('exit', end); // what it started ends with it
+  child.once('exit', end); // its children end with it
   const stderr = tail(child.stderr);
   try {
     const exit = await new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
@@ -183,7 +183,7 @@ function killGroup({ pid }: Pick<ChildProcess, 'pid'>): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    // ESRCH: the group is empty. EPERM: macOS says so of a group that has only unreaped members left.
+    // ESRCH: the group is empty. EPERM: on macOS, only unreaped members are left.
     if (!['ESRCH', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }
@@ -193,10 +193,10 @@ function tail(stream: Readable): () => string {
   stream.on('data', (chunk: Buffer) => {
     kept = Buffer.concat([kept, chunk]).subarray(-tailBytes);
   });
-  stream.on('error', ignore); // the pipe of a killed program; its exit tells
+  stream.on('error', ignore); // the pipe of a killed program; the exit is reported
   return () => kept.toString('utf8');
 }
 
 function ignore(): void {
-  // What is ignored with it is told by the program's exit, or by its output.
+  // Reported by the exit or by the output instead.
 }

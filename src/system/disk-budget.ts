@@ -1,24 +1,24 @@
 /**
- * One budget for all temporary files of this process: uploads, decoded sound, speech, clips. Bytes are taken before
- * they are written and released once their file is gone.
+ * Shared budget for all temporary files of this process: uploads, decoded audio, speech, clips. Bytes are taken before
+ * writing, and released when the file has been removed.
  */
 import { statfsSync } from 'node:fs';
 import { EngineError } from '../../engines/contract/index.ts';
 import { currentCaller } from '../caller.ts';
 
-/** Who holds the bytes: a caller, or a store that has its own rules for sharing among callers. */
+/** Owner of the bytes: a caller, or a store with its own quotas per caller. */
 export type Holder = string | symbol;
 
-/** The bytes of one file or directory. Disposing of it releases them. */
+/** The bytes of one file or directory, released on disposal. */
 export interface DiskAccount extends Disposable {
-  /** Called before the bytes are written. Throws `storage-full`. */
+  /** Call before writing. Throws `storage-full`. */
   take(bytes: number): void;
 }
 
 export interface AccountOptions {
-  /** Absent: the caller of the request that runs. */
+  /** Default: the caller of the current request. */
   readonly holder?: Holder;
-  /** The most that this account may take, in bytes. */
+  /** Maximum bytes of this account. */
   readonly limit?: number;
 }
 
@@ -28,9 +28,9 @@ export interface FileSystemSpace {
 }
 
 export interface DiskBudgetOptions {
-  /** Absent: 4 GiB, or half of what is free now, whichever is less. */
+  /** Default: 4 GiB, or half of the free space if that is less. */
   readonly bytes?: number | undefined;
-  /** statfs of a local file system takes less than a microsecond. */
+  /** Called often: statfs of a local file system takes less than a microsecond. */
   readonly space: () => FileSystemSpace;
 }
 
@@ -39,12 +39,12 @@ const defaultBytes = 4 * 1024 ** 3;
 // 32,000 characters are half an hour of English and more than four hours of Japanese: 745 MB as wav at 24 kHz.
 const mostSpeechBytes = 1024 ** 3;
 
-/** The most bytes of one speech, by the size of the budget: a quarter of it. */
+/** Maximum bytes of one speech: a quarter of the budget. */
 export function largestSpeech(budgetBytes: number): number {
   return Math.min(mostSpeechBytes, Math.floor(budgetBytes / 4));
 }
 
-/** How much is written between two looks at the free space. */
+/** Bytes written between two checks of the free space. */
 const lookEveryBytes = 16 * 1024 ** 2;
 
 const mostReservedBytes = 64 * 1024 ** 2;
@@ -61,7 +61,7 @@ export class DiskBudget {
     this.#space = space;
   }
 
-  /** Bytes that are taken now. */
+  /** Bytes in use. */
   get used(): number {
     return this.#used;
   }
@@ -74,7 +74,7 @@ export class DiskBudget {
     return {
       take: (bytes) => {
         if (!isOpen) throw new Error('the disk account is closed');
-        if (taken + bytes > limit) throw storageFull(`A temporary file may have at most ${String(limit)} bytes.`);
+        if (taken + bytes > limit) throw storageFull(`The temporary file exceeds the limit of ${String(limit)} bytes.`);
         this.#take(holder, bytes);
         taken += bytes;
       },
@@ -86,13 +86,13 @@ export class DiskBudget {
   }
 
   /**
-   * Nobody may hold more than what stays free: a single holder gets half, two get a third each, and there is always
-   * room for one more. (Files in use cannot be evicted, so a fixed share would leave the last one without any.)
+   * A holder may not hold more than what remains free: a single holder gets half, two get a third each, and there is always
+   * space for one more. (Files in use cannot be evicted, so with fixed shares the last holder would get nothing.)
    */
   #take(holder: Holder, bytes: number): void {
     const held = (this.#held.get(holder) ?? 0) + bytes;
     if (held > this.bytes - this.#used - bytes) {
-      throw storageFull('The disk space for temporary files is used up now; try again later.');
+      throw storageFull('The disk budget for temporary files is exhausted; try again later.');
     }
     this.#sinceLook += bytes;
     if (this.#sinceLook >= lookEveryBytes) this.#expectSpace();
@@ -107,7 +107,7 @@ export class DiskBudget {
     this.#used -= bytes;
   }
 
-  /** Others write to the disk too: a little of it stays free for them and for the log. */
+  /** Keeps some free space for other programs and for the log. */
   #expectSpace(): void {
     const { freeBytes, totalBytes } = this.#space();
     if (freeBytes < Math.min(mostReservedBytes, totalBytes / 100)) {
@@ -117,13 +117,13 @@ export class DiskBudget {
   }
 }
 
-/** The file system that a directory is on. */
+/** Space of the file system of a directory. */
 export function spaceOf(directory: string): FileSystemSpace {
   const { bavail, blocks, bsize } = statfsSync(directory);
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
-/** An EngineError, since it reaches its caller through engines too. */
+/** An EngineError, because it also passes through engines. */
 function storageFull(message: string): EngineError {
   return new EngineError('storage-full', message);
 }

@@ -1,22 +1,22 @@
-/** How many connections this process has file descriptors for. */
+/** Derives the connection limit from the file descriptor limit. */
 import { readFileSync } from 'node:fs';
 
-/** macOS, and whatever else has no /proc: Node raises the soft limit to the hard one, which is at least this. */
+/** Without /proc (macOS and others): Node raises the soft limit to the hard one, which is at least this. */
 const assumedLimit = 4_096;
 
 const maxConnections = 10_000;
 const minConnections = 16;
 
-/** The service holds 24 after its start (Node's own, the log, worker pipes); a child process needs 6 while it starts. */
+/** The service itself uses 24 after startup (Node, log, worker pipes); a child process needs 6 while it starts. */
 const ownDescriptors = 64;
 
 /**
- * A quarter of what the soft limit (RLIMIT_NOFILE) leaves: a request in flight may hold three descriptors beside its
- * connection (speech: the provider's connection, and its file for the one who writes and for the one who reads).
+ * A quarter of the remaining soft limit (RLIMIT_NOFILE): a request in flight may use three descriptors besides its
+ * connection (speech: the provider's connection, and the spool file once for writing and once for reading).
  */
 export function connectionLimit(descriptors = softLimit()): number {
-  const places = Math.floor((descriptors - ownDescriptors) / 4);
-  return Math.min(maxConnections, Math.max(minConnections, places));
+  const connections = Math.floor((descriptors - ownDescriptors) / 4);
+  return Math.min(maxConnections, Math.max(minConnections, connections));
 }
 
 function softLimit(): number {

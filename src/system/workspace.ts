@@ -1,6 +1,6 @@
 /**
- * The directory of this process for everything temporary. It goes when the process ends; what a killed process left
- * is swept by the next start.
+ * The temporary directory of this process. Removed when the process exits; directories of killed processes are cleaned up
+ * at the next startup.
  */
 import { mkdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { DiskBudget, spaceOf, type AccountOptions, type DiskAccount } from './di
 
 const dayMs = 86_400_000;
 
-/** A directory whose files count. Disposing of it removes them and then releases their bytes. */
+/** A directory with a disk account. Disposal removes the files and then releases their bytes. */
 export interface AccountedDirectory extends TemporaryDirectory {
   readonly account: DiskAccount;
 }
@@ -18,19 +18,19 @@ export interface AccountedDirectory extends TemporaryDirectory {
 export interface Workspace {
   readonly path: string;
   readonly disk: DiskBudget;
-  /** A private directory (0700) that its caller disposes of. */
+  /** Creates a private directory (0700); the caller must dispose it. */
   directory(purpose: string): Promise<TemporaryDirectory>;
-  /** The same with an account of the disk budget. Throws `storage-full`. */
+  /** The same, with a disk account. Throws `storage-full`. */
   accountedDirectory(purpose: string, options?: AccountOptions): Promise<AccountedDirectory>;
-  /** The account of the directory that a file lies in; undefined where there is none. */
+  /** The disk account of the directory of a file; undefined if there is none. */
   readonly accountOf: (file: string) => DiskAccount | undefined;
   [Symbol.dispose](): void;
 }
 
-/** Makes the directory below `root` and sweeps those of dead processes. */
+/** Creates the directory under `root` and removes those of dead processes. */
 export async function createWorkspace(root: string, diskBytes?: number): Promise<Workspace> {
   mkdirSync(root, { recursive: true });
-  await sweep(root);
+  await removeStale(root);
   const path = join(root, nameOf(process.pid));
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const remove = () => rmSync(path, { recursive: true, force: true });
@@ -39,7 +39,7 @@ export async function createWorkspace(root: string, diskBytes?: number): Promise
   const disk = new DiskBudget({ bytes: diskBytes, space: () => spaceOf(root) });
   const accounts = new Map<string, DiskAccount>();
   const directory = async (purpose: string): Promise<TemporaryDirectory> => {
-    // After a day without work a sweep in another container may have taken it for a dead one's.
+    // After a day without work, a cleanup in another container may have considered it stale.
     if (!disposed) await mkdir(path, { recursive: true, mode: 0o700 });
     const own = await mkdtemp(join(path, `${purpose}-`));
     return { path: own, [Symbol.asyncDispose]: () => rm(own, { recursive: true, force: true, maxRetries: 2 }) };
@@ -74,7 +74,7 @@ export async function createWorkspace(root: string, diskBytes?: number): Promise
   };
 }
 
-/** A reused pid has another start time, and another container another namespace. */
+/** Unique even for a reused pid (start time) and across containers (pid namespace). */
 function nameOf(pid: number): string {
   made += 1;
   return `parlance-${namespace}-${String(pid)}-${startTime(pid)}-${String(made)}`;
@@ -83,18 +83,18 @@ function nameOf(pid: number): string {
 let made = 0;
 const namespace = pidNamespace();
 
-async function sweep(root: string): Promise<void> {
+async function removeStale(root: string): Promise<void> {
   for (const name of await readdir(root)) {
     const [, space, pid, start] = /^parlance-(\w+)-(\d+)-(\w+)-\d+$/.exec(name) ?? [];
     if (space === undefined) continue;
     const path = join(root, name);
     const dead = space === namespace ? startTime(Number(pid)) !== start : await isOld(path);
-    // In a directory that users share, another's is not ours to remove.
+    // In a directory shared by users, we may lack the permission.
     if (dead) await rm(path, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
-/** The processes of another container cannot be looked up: a day without a change tells. */
+/** Processes of other containers are not visible: a directory counts as stale after a day without changes. */
 async function isOld(path: string): Promise<boolean> {
   return stat(path).then(
     ({ mtimeMs }) => Date.now() - mtimeMs > dayMs,
@@ -110,7 +110,7 @@ function pidNamespace(): string {
   }
 }
 
-/** In clock ticks since the machine's start (proc(5), field 22); where there is no /proc, whether it runs at all. */
+/** In clock ticks since boot (proc(5), field 22); without /proc, only whether the process runs. */
 function startTime(pid: number): string {
   try {
     const fields = readFileSync(`/proc/${String(pid)}/stat`, 'latin1')

@@ -1,4 +1,4 @@
-/** The tool by which a model reads aloud. Who speaks is the caller's choice and the settings', never the model's. */
+/** The read_aloud tool. Voice and speech model come from the request or the settings, never from the model. */
 import { setMaxListeners } from 'node:events';
 import { EngineError, type Logger, type Tool } from '../../engines/contract/index.ts';
 import type { ClipStore } from '../clips/store.ts';
@@ -24,7 +24,7 @@ const parameters = {
       type: 'string',
       minLength: 1,
       maxLength: maxCharacters,
-      description: `What to say, as plain text without markup, up to ${maxCharacters} characters.`,
+      description: `The text to read, plain text without markup, up to ${maxCharacters} characters.`,
     },
     language: {
       type: 'string',
@@ -37,7 +37,7 @@ const parameters = {
 export function createReadAloud({ speakers, clips, log }: ReadAloudOptions): ToolSource {
   return {
     async toolsFor(chat) {
-      // Without a wish of the caller's, a chat goes on without speech where there is none.
+      // Unless the request names a speech model, a chat without available speech simply has no read_aloud.
       if (chat.tts_model == null && !(await speakers.defaultIsAvailable())) return [];
       const speaker = await speakers.choose({
         model: chat.tts_model,
@@ -53,20 +53,20 @@ export function createReadAloud({ speakers, clips, log }: ReadAloudOptions): Too
     let calls = 0;
     return {
       name: readAloudName,
-      description: `Reads a text aloud to the user, who hears it at once. The voice is chosen already. At most ${maxClips} times in an answer.`,
+      description: `Reads a text aloud to the user immediately. The voice is already selected. At most ${maxClips} calls per answer.`,
       parameters,
       async run(args, { signal: waiting, emit }) {
-        const words = wordsOf(args);
+        const utterance = utteranceOf(args);
         calls += 1;
-        if (calls > maxClips) throw refusal(`read_aloud can be called at most ${maxClips} times in an answer.`);
+        if (calls > maxClips) throw toolError(`read_aloud can be called at most ${maxClips} times per answer.`);
         try {
-          const audio = await speaker.speak(words, { signal, waiting });
+          const audio = await speaker.speak(utterance, { signal, waiting });
           const { id, mediaType } = await clips.create(audio, { signal, id: chat });
           emit({ type: 'audio', clip: { id, mediaType } });
         } catch (error) {
           if (signal.aborted || waiting.aborted) throw error;
           log.warn({ id: chat, err: error }, 'read_aloud failed');
-          throw refusal(problemAnswer(error, '').body.detail, error); // what a caller may read, a model may
+          throw toolError(problemAnswer(error, '').body.detail, error); // public detail only
         }
         return 'The text is being read aloud to the user now.';
       },
@@ -74,21 +74,21 @@ export function createReadAloud({ speakers, clips, log }: ReadAloudOptions): Too
   }
 }
 
-/** The model's arguments, checked; it may put in others, which decide nothing. */
-function wordsOf({ text, language }: Readonly<Record<string, unknown>>) {
-  if (typeof text !== 'string' || text.trim() === '') throw refusal('`text` must be a text that is not empty.');
-  // Its UTF-16 units come first: they are cheap to count.
+/** Validates the model's arguments; unknown ones are ignored. */
+function utteranceOf({ text, language }: Readonly<Record<string, unknown>>) {
+  if (typeof text !== 'string' || text.trim() === '') throw toolError('`text` must be a non-empty string.');
+  // Checks UTF-16 code units first: they are cheap to count.
   if (text.length > 2 * maxCharacters || Array.from(text).length > maxCharacters) {
-    throw refusal(`\`text\` must have at most ${maxCharacters} characters; call read_aloud again for the rest.`);
+    throw toolError(`\`text\` must have at most ${maxCharacters} characters; call read_aloud again for the rest.`);
   }
   if (language == null || language === '') return { text, format: 'mp3' } as const;
   if (typeof language !== 'string' || !/^[a-z]{2}$/.test(language)) {
-    throw refusal('`language` must be a two-letter code (ISO 639-1) such as en or de, or be left out.');
+    throw toolError('`language` must be a two-letter code (ISO 639-1) such as en or de, or omitted.');
   }
   return { text, language, format: 'mp3' } as const;
 }
 
-/** The model reads the message. */
-function refusal(message: string, cause?: unknown): EngineError {
+/** The message is shown to the model. */
+function toolError(message: string, cause?: unknown): EngineError {
   return new EngineError('engine-failed', message, { cause });
 }

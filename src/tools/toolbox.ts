@@ -1,38 +1,38 @@
-/** The tools that a chat may call, whoever brings them: read_aloud and the MCP servers. */
+/** The tools of a chat from all sources: read_aloud and the MCP servers. */
 import type { Logger, Tool } from '../../engines/contract/index.ts';
 import { mostTools } from './mcp/limits.ts';
 
-/** What of a chat decides about its tools. */
+/** The parts of a chat request that determine its tools. */
 export interface ChatFacts {
-  /** The request, for the log. */
+  /** The request id, for the log. */
   readonly id: string;
   /** Null and absent mean the configured default, for both. */
   readonly voice_id?: string | null;
   readonly tts_model?: string | null;
   /**
-   * Aborts when the run fails and when its caller leaves, never after it has completed: what a tool has begun belongs
-   * to the run until then.
+   * Aborts when the run fails or the client disconnects, but not after the run has completed: until then the work that
+   * a tool has started belongs to the run.
    */
   readonly signal: AbortSignal;
 }
 
 export interface ToolSource {
-  /** The tools for this chat; none is a valid answer. Throws a `ProblemError` when the caller's wishes cannot be met. */
+  /** The tools for this chat; may be empty. Throws a `ProblemError` for invalid speech options of the request. */
   toolsFor(chat: ChatFacts): Promise<readonly Tool[]>;
 }
 
 export interface Toolbox extends ToolSource, AsyncDisposable {}
 
-/** The tools of all sources in their order, as many as fit: with more, providers refuse the whole chat. */
+/** Concatenates the tools of all sources, up to the limit: with more, providers reject the whole chat. */
 export function createToolbox(
   sources: readonly (ToolSource & Partial<AsyncDisposable>)[],
   log: Pick<Logger, 'warn'>,
 ): Toolbox {
   let hadTooMany = false;
 
-  /** Once, until it is fixed. */
+  /** Warns once until it is fixed. */
   function warnOfTooMany(tools: number): void {
-    const message = `some tools are not offered: ${mostTools} fit in all, name those to offer in the servers' \`tools\``;
+    const message = `too many tools, only the first ${mostTools} are offered; select tools with \`tools\` in the settings of the servers`;
     const hasTooMany = tools > mostTools;
     if (hasTooMany && !hadTooMany) log.warn({ tools }, message);
     hadTooMany = hasTooMany;

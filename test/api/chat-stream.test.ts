@@ -426,7 +426,7 @@ describe('a failure in a stream that has begun', () => {
   it('is its last event', async () => {
     expect(await failedOf([...begun, { fail: 'provider-error', message: 'The provider failed.' }])).toEqual({
       type: 'urn:parlance:problem:provider-error',
-      title: 'The provider failed',
+      title: 'Provider error',
       status: 502,
       detail: 'The provider failed.',
       code: 'provider-error',

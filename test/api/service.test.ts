@@ -264,9 +264,9 @@ describe('the access log', () => {
 
 describe('a failure that nobody foresaw', () => {
   it.each([
-    ['an engine throws', broken, 'engine-failed', 'The engine failed', 'EngineError', 'the secret of the engine'],
+    ['an engine throws', broken, 'engine-failed', 'Engine failed', 'EngineError', 'the secret of the engine'],
     [
-      ...(['an answer breaks the contract', lawless, 'internal-error', 'The service failed'] as const),
+      ...(['an answer breaks the contract', lawless, 'internal-error', 'Internal error'] as const),
       ...(['ContractViolation', 'createTranscription answers 200'] as const),
     ],
   ])(

@@ -67,7 +67,7 @@ describe('the field file', () => {
     ['data that starts with the bytes 00 01 02', '\0\x01\x02'],
   ])('may not be %s', async (detected, head) => {
     const answer = await sendForm({ ...recording, value: Buffer.from(head, 'latin1') });
-    const places = /^is .*; accepted are webm, mp4, ogg, mp3, wav, flac$/;
+    const places = /^is .*; supported: webm, mp4, ogg, mp3, wav, flac$/;
     expectProblem(answer, 'recording-not-accepted', '/file', places);
     expect(answer.problem.detail).toContain(detected);
   });
@@ -88,7 +88,7 @@ describe('the field file', () => {
 
   it('may not be a text', async () => {
     const answer = await sendForm(field('file', 'RIFF....WAVE'));
-    expectProblem(answer, 'invalid-request', '/file', /must be a file; it was sent as a text field/);
+    expectProblem(answer, 'invalid-request', '/file', /must be a file, not a text field/);
   });
 
   it('may not be a text beside a file', async () => {
@@ -97,17 +97,17 @@ describe('the field file', () => {
   });
 
   it('may not be there twice', async () => {
-    expectProblem(await sendForm(recording, recording), 'invalid-request', '/file', /must be one file/);
+    expectProblem(await sendForm(recording, recording), 'invalid-request', '/file', /must be a single file/);
   });
 
   it('may not stand beside another file', async () => {
     const answer = await sendForm(recording, { ...recording, name: 'second' });
-    expectProblem(answer, 'invalid-request', '/file', /must be one file/);
+    expectProblem(answer, 'invalid-request', '/file', /must be a single file/);
   });
 
   it('may not have another name', async () => {
     const answer = await sendForm({ ...recording, name: 'audio' });
-    expectProblem(answer, 'invalid-request', '/file', /is missing; a file was sent in the field "audio"/);
+    expectProblem(answer, 'invalid-request', '/file', /is missing; found a file in the field "audio"/);
   });
 
   it('may not be empty', async () => {
@@ -128,7 +128,7 @@ describe('the field file', () => {
 
   it('is looked at when it has 25 MB', async () => {
     const answer = await sendForm({ ...recording, value: Buffer.alloc(limit) });
-    expectProblem(answer, 'recording-not-accepted', '/file', /accepted are/);
+    expectProblem(answer, 'recording-not-accepted', '/file', /supported: /);
   });
 
   it('may not have one byte more', async () => {
@@ -222,7 +222,7 @@ describe('other fields', () => {
     const fields = Array.from({ length: 8 }, (_, i) => field(`field-${i}`, 'x'));
     expect(handed(await sendForm(recording, ...fields))).toMatchObject({ model: 'first' });
     const answer = await sendForm(recording, ...fields, field('ninth', 'x'));
-    expectProblem(answer, 'invalid-request', '', 'must not have more than 8 fields beside the recording');
+    expectProblem(answer, 'invalid-request', '', 'must not have more than 8 fields besides the recording');
   });
 
   it('may not come in a flood', async () => {
@@ -256,7 +256,7 @@ describe('other fields', () => {
   it('may not be without a name', async () => {
     const nameless = Buffer.from(`--${boundary}\r\nContent-Disposition: form-data\r\n\r\nx\r\n`);
     const answer = await sendRaw(Buffer.concat([nameless, multipart(recording)]));
-    expectProblem(answer, 'invalid-request', '', /a field has a plain name/);
+    expectProblem(answer, 'invalid-request', '', /plain field name/);
   });
 });
 

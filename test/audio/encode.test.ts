@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { speechFormats, type EngineContext, type Pcm, type SpeechFormat } from '../../engines/contract/index.ts';
 import { createEncoder } from '../../src/audio/encode/index.ts';
-import { takeSeat } from '../../src/audio/encode/workers.ts';
+import { openEncoderSession } from '../../src/audio/encode/workers.ts';
 import { DiskBudget, spaceOf } from '../../src/system/disk-budget.ts';
 import { findProgram, requireProgram, run, describeWith } from '../support/programs.ts';
 import { processes } from '../support/proc.ts';
@@ -275,19 +275,19 @@ describe('encode', () => {
 });
 
 describe('the threads of the encoders', () => {
-  const takeSeats = () => Array.from({ length: 3 * availableParallelism() }, () => takeSeat());
+  const openSessions = () => Array.from({ length: 3 * availableParallelism() }, () => openEncoderSession());
 
   it('are no more than there are cores, however many speeches there are', () => {
-    const seats = takeSeats();
-    for (const { leave } of seats) leave();
-    expect(new Set(seats.map(({ worker }) => worker)).size).toBe(availableParallelism());
+    const sessions = openSessions();
+    for (const { close } of sessions) close();
+    expect(new Set(sessions.map(({ worker }) => worker)).size).toBe(availableParallelism());
   });
 
   it('take their speeches along when they break, and others come in their place', async () => {
     const encoding = collect(encode(tone(60), 'mp3').audio);
     const failure = expect(encoding).rejects.toMatchObject({ code: 'engine-failed' });
-    for (const { worker, leave } of takeSeats()) {
-      leave();
+    for (const { worker, close } of openSessions()) {
+      close();
       await worker.terminate();
     }
     await failure;
@@ -297,14 +297,14 @@ describe('the threads of the encoders', () => {
   it('are not chosen once they are retired', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    const retired = takeSeats().map(({ worker, leave }) => {
-      leave();
+    const retired = openSessions().map(({ worker, close }) => {
+      close();
       return worker;
     });
     vi.advanceTimersByTime(60_000);
     // Their threads are still ending.
-    const { worker, leave } = takeSeat();
-    leave();
+    const { worker, close } = openEncoderSession();
+    close();
     expect(retired).not.toContain(worker);
     expect(await collect(encode(tone(1), 'mp3').audio)).not.toHaveLength(0);
   });

@@ -104,8 +104,8 @@ describe('a refusal says what was found:', () => {
     ['AMR audio', '#!AMR-WB\n'],
     ['Sun audio (.au)', '.snd'],
     ['Windows media (ASF)', hex('3026b2758e66cf11')],
-    ['an AVI film', `RIFF${hex('24000000')}AVI LIST`],
-    ['MIDI notes', 'MThd'],
+    ['an AVI video', `RIFF${hex('24000000')}AVI LIST`],
+    ['a MIDI file', 'MThd'],
     ['QuickTime without its type box', `${hex('00000100')}moov`],
     ['an HLS playlist', '#EXTM3U\n#EXT-X-VERSION:3\n'],
     ['an ffconcat script', "ffconcat version 1.0\nfile 'a'\n"],
@@ -182,7 +182,7 @@ describeWith(['ffmpeg'], 'what ffmpeg writes', ({ ffmpeg }) => {
     ['CAF audio', '-f caf'],
     ['Sun audio (.au)', '-f au'],
     ['Windows media (ASF)', '-c:a wmav2 -f asf'],
-    ['an AVI film', '-f avi'],
+    ['an AVI video', '-f avi'],
   ])('is refused as %s (%s)', async (detected, format) => {
     const path = join(await temporaryDirectory(), 'recording');
     const tone = ['-f', 'lavfi', '-i', 'sine=duration=0.2'];

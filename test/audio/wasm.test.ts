@@ -144,10 +144,10 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
     });
 
     test.each([
-      { claim: 'a rate of 1 Hz', rate: 1, channels: 1, message: /1 Hz, which is not between 1000 and 768000/ },
+      { claim: 'a rate of 1 Hz', rate: 1, channels: 1, message: /1 Hz, not between 1000 and 768000/ },
       { claim: 'a rate of 4 GHz', rate: 4e9, channels: 1, message: /4000000000 Hz/ },
-      { claim: 'no channels', rate: sampleRate, channels: 0, message: /channels is given as 0/ },
-      { claim: '65535 channels', rate: sampleRate, channels: 65_535, message: /channels is given as 65535/ },
+      { claim: 'no channels', rate: sampleRate, channels: 0, message: /channels is 0,/ },
+      { claim: '65535 channels', rate: sampleRate, channels: 65_535, message: /channels is 65535,/ },
     ])('a wav that claims $claim', async ({ rate, channels, message }) => {
       const speech = toneWav({ words, rate: sampleRate });
       speech.writeUInt16LE(channels, 22);
@@ -181,14 +181,14 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
       const limit = { maxSeconds: 10 };
       expect(await decode(await silence(160_000), 'wav', limit)).toMatchObject({ durationMs: 10_000 });
       const tooLong = decode(await silence(160_001), 'wav', limit);
-      await expectFailure(tooLong, 'recording-too-long', /longer than 10 seconds/);
+      await expectFailure(tooLong, 'recording-too-long', /limit of 10 seconds/);
     });
 
     test('ten hours of silence in flac, in little memory', async () => {
       const path = join(await temporaryDirectory(), 'silence.flac');
       await ffmpeg(['-f', 'lavfi', '-i', 'anullsrc=r=16000:cl=mono', '-t', '36000', '-c:a', 'flac', path]);
       const memory = watchMemory();
-      await expectFailure(decode(path, 'flac'), 'recording-too-long', /longer than 3600 seconds/);
+      await expectFailure(decode(path, 'flac'), 'recording-too-long', /limit of 3600 seconds/);
       expect(memory.growth()).toBeLessThan(150e6);
     });
 
@@ -196,7 +196,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
       const [bomb] = claimed(hostileFiles.filter(({ name }) => name === 'seventeen days of opus in 25 MiB of ogg'));
       const path = await bomb!.make(await surroundings());
       const memory = watchMemory();
-      await expectFailure(decode(path, 'ogg'), 'recording-too-long', /longer than 3600 seconds/);
+      await expectFailure(decode(path, 'ogg'), 'recording-too-long', /limit of 3600 seconds/);
       expect(memory.growth()).toBeLessThan(150e6);
     });
   });
@@ -239,7 +239,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
       const threads = watchThreads();
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       onTestFinished(() => void vi.useRealTimers());
-      const failure = expectFailure(decode(path, 'webm'), 'engine-timeout', /too long to decode/);
+      const failure = expectFailure(decode(path, 'webm'), 'engine-timeout', /Decoding the recording timed out/);
       await underWay(path);
 
       vi.advanceTimersByTime(120_000);

@@ -220,7 +220,7 @@ describe('the engine', () => {
     );
     const { plain, logged } = stage({ events });
     expect(await plain()).toMatchObject({ body: { content: 'Hi', model: 'served' } });
-    await expect.poll(() => logged).toEqual(['an engine did not end well']);
+    await expect.poll(() => logged).toEqual(['an engine failed to stop']);
   });
 
   it('may throw before its first event', async () => {

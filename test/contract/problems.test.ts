@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EngineError, engineErrorCodes } from '../../engines/contract/index.ts';
 import { contract, operationsById } from '../../src/contract/document.ts';
 import type { ProblemCode, Schemas } from '../../src/contract/operations.ts';
-import { invalid, places, ProblemError, problemAnswer, problems } from '../../src/contract/problems.ts';
+import { invalid, defaultViolations, ProblemError, problemAnswer, problems } from '../../src/contract/problems.ts';
 import { operations, resolve } from './support/document.ts';
 
 const codes = Object.keys(problems) as ProblemCode[];
@@ -72,7 +72,7 @@ describe('the table of problems', () => {
 
   it('has a place for each code that blames the request', () => {
     const blaming = codes.filter((code) => problems[code].status === 422);
-    expect([...Object.keys(places), ...withoutPlace].toSorted()).toEqual(blaming.toSorted());
+    expect([...Object.keys(defaultViolations), ...withoutPlace].toSorted()).toEqual(blaming.toSorted());
   });
 
   it('has places that are in the body of some operation, or all of it', () => {
@@ -80,7 +80,7 @@ describe('the table of problems', () => {
       Object.keys(schemas.body ? (resolve(schemas.body).properties ?? {}) : {}),
     );
     const pointers = ['', ...fields.map((field) => `/${field}`)];
-    for (const { in: part, pointer } of Object.values(places)) {
+    for (const { in: part, pointer } of Object.values(defaultViolations)) {
       expect(part).toBe('body');
       expect(pointers).toContain(pointer);
     }
@@ -105,7 +105,7 @@ describe('the answer to a failure', () => {
       headers: {},
       body: {
         type: 'urn:parlance:problem:clip-not-found',
-        title: 'There is no such clip, or no longer',
+        title: 'Clip not found or expired',
         status: 404,
         detail: 'There is no clip x.',
         code: 'clip-not-found',
@@ -116,7 +116,7 @@ describe('the answer to a failure', () => {
 
   it('has the place that the failure names, else the one that follows from its code', () => {
     const english = new EngineError('language-not-supported', 'It hears English only.');
-    const detail = 'must be a language that the model knows';
+    const detail = 'must be a language that the model supports';
     expect(answer(english).body.errors).toEqual([{ in: 'body', pointer: '/language', detail }]);
     const errors = [{ in: 'body', pointer: '/tts_model', detail: 'must be the id of a listed model' }] as const;
     expect(answer(new ProblemError('unknown-model', 'No.', { errors })).body.errors).toEqual(errors);
@@ -162,9 +162,9 @@ describe('the answer to a failure', () => {
     headers: {},
     body: {
       type: 'urn:parlance:problem:internal-error',
-      title: 'The service failed',
+      title: 'Internal error',
       status: 500,
-      detail: 'Something went wrong in the service. Its log has the cause under the id of this request.',
+      detail: 'Unexpected error. The log has the cause under this request id.',
       code: 'internal-error',
       instance: 'request-1',
     },

@@ -26,7 +26,7 @@ function begin({ arrivals = createArrivals(), timeoutMs = hour } = {}) {
   return { socket, req, details, stop };
 }
 
-const tooSlow = 'request-timeout: The body arrives too slowly: less than 16384 bytes in 30 s.';
+const tooSlow = 'request-timeout: The body arrived too slowly: less than 16384 bytes in 30 s.';
 
 describe('a body on its way', () => {
   it('is late when less than 16 KB come in 30 s after the first 10 s', () => {

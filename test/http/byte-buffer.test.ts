@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Gathering } from '../../src/http/byte-buffer.ts';
+import { ByteBuffer } from '../../src/http/byte-buffer.ts';
 
 it('gathers chunks of any size in their order', () => {
   const sizes = fc.array(fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 4000, max: 9000 })));
   fc.assert(
     fc.property(sizes, (lengths) => {
       const chunks = lengths.map((length, i) => Buffer.alloc(length, i));
-      const body = new Gathering();
+      const body = new ByteBuffer();
       for (const chunk of chunks) body.add(chunk);
       expect(body.take().equals(Buffer.concat(chunks))).toBe(true);
       expect(body.take()).toHaveLength(0);

@@ -148,7 +148,7 @@ describe('its tools', () => {
     const { content } = (events.at(-1) as { result?: Result }).result!;
     expect(content).toContain('no_such_tool said: Error: Unknown tool "no_such_tool"; available tools: read_aloud.');
     expect(content).toContain('read_aloud said: Error: The arguments are not a JSON object.');
-    expect(content).toContain('read_aloud said: Error: `text` must be a text that is not empty.');
+    expect(content).toContain('read_aloud said: Error: `text` must be a non-empty string.');
   });
 
   it('are left alone by other messages', async () => {

@@ -139,7 +139,7 @@ describe('the preference', () => {
     const ask = (preference: string) => sandbox.api.send('POST', '/api/v1/transcribe', { headers: prefer(preference) });
     const named = await ask('code=422, example="Not a recording"');
     expect(named.problem.code).toBe('recording-not-accepted');
-    expect((await ask('example="A recording of two words", code=200')).body).toMatchObject({ text: 'Guten Morgen.' });
+    expect((await ask('example="Two words", code=200')).body).toMatchObject({ text: 'Guten Morgen.' });
     const { problem } = await ask('code=422, example=other');
     expect(problem).toMatchObject({
       code: 'invalid-request',
@@ -147,18 +147,18 @@ describe('the preference', () => {
         {
           in: 'header',
           pointer: '/Prefer',
-          detail: 'asks for the example "other"; the answer 422 knows "Not a recording".',
+          detail: 'has the unknown example "other"; named examples of 422: "Not a recording".',
         },
       ],
     });
-    expect((await ask('code=504, example=other')).problem.detail).toContain('the answer 504 has none with a name');
+    expect((await ask('code=504, example=other')).problem.detail).toContain('named examples of 504: none');
   });
 
   it.each(['418', '42', '200.0', 'abc', '__proto__', 'constructor'])(
     'is refused for the code %s, which is not declared, with those that are',
     async (code) => {
       const { status, problem } = await chat(`code=${code}`);
-      const detail = `asks for the code ${code}; createChat declares 200, 401, 403, 405, 408, 415, 422, 429, 500, 502, 503, 504.`;
+      const detail = `has the unknown code ${code}; createChat declares 200, 401, 403, 405, 408, 415, 422, 429, 500, 502, 503, 504.`;
       expect(status).toBe(422);
       expect(problem).toMatchObject({
         code: 'invalid-request',

@@ -101,7 +101,7 @@ describe('who speaks', () => {
 
   test('a TTS_VOICE that the default model does not have stops the start and shows the right ones', async () => {
     await expect(startSpeechService({ env: { TTS_VOICE: 'carl' } })).rejects.toThrow(
-      'TTS_VOICE: the default speech model "choir" has no voice "carl"; it has anna, bob',
+      'TTS_VOICE: the default speech model "choir" has no voice "carl"; available: anna, bob',
     );
   });
 });

@@ -131,7 +131,7 @@ describe('a program ends, with all that it has started,', () => {
 
   it('on its deadline', async () => {
     const { output, exit } = shell(`exec sleep ${mark}`, { timeoutMs: 200 });
-    await expect(read(output)).rejects.toThrow('the program was ended by SIGKILL');
+    await expect(read(output)).rejects.toThrow('the program was killed by SIGKILL');
     expect(await exit).toMatchObject({ timedOut: true, signal: 'SIGKILL' });
   });
 
@@ -165,7 +165,7 @@ describe('a program ends, with all that it has started,', () => {
 describe('a program that cannot be started', () => {
   it('is said at once', () => {
     const call = { signal: new AbortController().signal, timeoutMs: 1000, cwd, input: '' };
-    expect(() => streamProgram(join(cwd, 'nothing'), [], call)).toThrow('there is no such program');
+    expect(() => streamProgram(join(cwd, 'nothing'), [], call)).toThrow('program not found');
     const gone = AbortSignal.abort(new Error('gone'));
     expect(() => streamProgram('/bin/sh', [], { ...call, signal: gone })).toThrow('gone');
   });

@@ -13,8 +13,8 @@ const descriptors = 100;
 /** In a process of its own: `takeDescriptors(3)` opens files until three more could be opened, and returns what closes them. */
 const prelude = `
 import { closeSync, openSync } from 'node:fs';
-import { runProgram, startProgram, streamProgram } from '${home}/src/machine/programs.ts';
-import { isAtMachineLimit } from '${home}/src/machine/limits.ts';
+import { runProgram, startProgram, streamProgram } from '${home}/src/system/child-process.ts';
+import { isAtMachineLimit } from '${home}/lib/resource-limits.ts';
 
 function takeDescriptors(free) {
   const taken = [];
@@ -116,7 +116,7 @@ describe('out of file descriptors', () => {
     const path = join(directory, 'recording.wav');
     await writeFile(path, toneWav({ words: ['alpha'], rate: 16_000 }));
     const said = await runWithFewDescriptors(`
-      import { problemAnswer } from '${home}/src/problems.ts';
+      import { problemAnswer } from '${home}/src/contract/problems.ts';
       import { decodeWithWasm } from '${home}/src/audio/wasm/index.ts';
       import { createEncoder } from '${home}/src/audio/encode/index.ts';
       const { signal } = call;

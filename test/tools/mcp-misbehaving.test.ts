@@ -36,12 +36,12 @@ describe('a server that is not there', () => {
     [
       'a program that there is not',
       { command: 'parlance-no-such-program' },
-      'there is no program parlance-no-such-program',
+      'program not found: parlance-no-such-program',
     ],
     [
       'a program that fails',
       { command: 'sh', args: ['-c', 'echo no licence >&2; exit 3'] },
-      'it ended with exit code 3: no licence',
+      'ended with exit code 3: no licence',
     ],
     ['an address where nobody listens', { url: 'http://127.0.0.1:1024/mcp' }, 'ECONNREFUSED'],
   ])('is told once, and the tools of the others are offered: %s', async (_what, server, reason) => {
@@ -135,7 +135,7 @@ describe('a server that hangs', () => {
     const filler = 'x'.repeat(4 * 1024 * 1024);
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => tool.run({ filler }, call)));
     expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
-    expect(open.said(down)).toMatchObject([{ reason: 'the program does not read' }]);
+    expect(open.said(down)).toMatchObject([{ reason: 'the program does not read its stdin' }]);
   });
 });
 
@@ -151,7 +151,7 @@ describe('a server that ends', () => {
       name: 'EngineError',
       message: 'The tool server frail failed during the call.',
     });
-    expect(open.said(down)).toMatchObject([{ mcp: 'frail', reason: 'it ended with exit code 7: out of memory' }]);
+    expect(open.said(down)).toMatchObject([{ mcp: 'frail', reason: 'ended with exit code 7: out of memory' }]);
     await offering(open, 'frail__two');
     expect(await run(open, 'frail__two')).toBe('fine');
     expect(open.said(back)).toHaveLength(1);
@@ -186,12 +186,8 @@ describe('a server that says what it should not', () => {
   });
 
   it.each([
-    [
-      'lines that are no messages',
-      `setInterval(() => console.log('la'.repeat(30)), 0);`,
-      'it writes what are no MCP messages',
-    ],
-    ['a line without end', pouring('stdout', `'x'.repeat(1 << 20)`), 'bytes at once'],
+    ['lines that are no messages', `setInterval(() => console.log('la'.repeat(30)), 0);`, 'its output is not MCP'],
+    ['a line without end', pouring('stdout', `'x'.repeat(1 << 20)`), 'message exceeds'],
   ])('is ended: %s', async (_what, script, reason) => {
     const server = await scripted(`on.initialize = () => undefined; ${script}`);
     const before = process.memoryUsage().rss;
@@ -255,7 +251,7 @@ describe('a list of tools', () => {
     const offered = await names(open);
     expect(offered).toHaveLength(128);
     expect(offered[127]).toBe('many__t127');
-    expect(warnings(open)).toEqual([expect.stringContaining('9872 are more than the 128')]);
+    expect(warnings(open)).toEqual([expect.stringContaining('9872 over the limit of 128')]);
   });
 
   it('may have ten thousand entries, of which the settings name the last', async () => {
@@ -288,7 +284,7 @@ describe('a list of tools', () => {
     expect(offered.get('odd__good')!.description).toBe('does good');
     expect(offered.get('odd__wordy')!.description).toHaveLength(1024);
     expect(offered.get('odd__mute')!.description).toBe('mute');
-    expect(warnings(open)).toEqual(['11 have no name or no fit schema']);
+    expect(warnings(open)).toEqual(['11 without a name or a usable schema']);
   });
 
   it('may have schemas that providers refuse: they are repaired, or left out', async () => {
@@ -316,7 +312,7 @@ describe('a list of tools', () => {
       ],
       ['odd__nothing', { type: 'object', properties: {} }],
     ]);
-    expect(warnings(open)).toEqual(['3 have no name or no fit schema']);
+    expect(warnings(open)).toEqual(['3 without a name or a usable schema']);
   });
 
   it('may be one of many: as many tools as fit are offered in all, and the log says so once', async () => {
@@ -325,13 +321,13 @@ describe('a list of tools', () => {
     const offered = await names(open);
     expect([offered.length, offered.at(-1)]).toEqual([128, 'two__t27']);
     await open.offered();
-    expect(open.said(/some tools are not offered: 128 fit/)).toMatchObject([{ level: 40, tools: 200 }]);
+    expect(open.said(/too many tools, only the first 128 are offered/)).toMatchObject([{ level: 40, tools: 200 }]);
   });
 
   it('may be none at all', async () => {
     const open = openTools({ none: await scripted(`on['tools/list'] = () => ({ tools: 'all of them' });`) });
     await until('it is told', () => open.said(down).length === 1);
-    expect(open.said(down)[0]!.reason).toBe('its list of tools is none');
+    expect(open.said(down)[0]!.reason).toBe('invalid tool list');
   });
 
   it('is empty of a server that has no tools', async () => {
@@ -444,7 +440,7 @@ describe('what a tool answers', () => {
   it('is cut to 32,000 characters, and says so', async () => {
     const answer = await run(await answering(`text('😀'.repeat(1000000))`), 's__one');
     expect(answer.length).toBeLessThanOrEqual(32_000);
-    expect(answer).toMatch(/^(😀)+\n\[cut: the answer has 2000000 characters\]$/u);
+    expect(answer).toMatch(/^(😀)+\n\[truncated: the result has 2000000 characters\]$/u);
   });
 
   it('is thrown as it stands when the tool calls it an error', async () => {

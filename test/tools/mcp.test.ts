@@ -115,7 +115,7 @@ describe('server-filesystem and server-memory', () => {
     const open = await openConnected({ files: { ...fromNpm('filesystem', folder), tools } });
     expect([...(await open.offered()).keys()].sort()).toEqual(['files__list_directory', 'files__read_text_file']);
     const [line] = open.said('tools of the MCP server are left out');
-    expect(line).toMatchObject({ level: 40, mcp: 'files', reason: 'it has none called no_such_tool' });
+    expect(line).toMatchObject({ level: 40, mcp: 'files', reason: 'not found: no_such_tool' });
   });
 });
 
@@ -191,7 +191,7 @@ describe('the service', () => {
       (error: unknown) => (error as { stdout: string }).stdout, // whether it can transcribe is another question
     );
     expect(output).toMatch(
-      /^MCP servers\n {2}ok {6}files +answers, \d+ tools\n {2}MISSING missing +there is no program parlance-no/m,
+      /^MCP servers\n {2}ok {6}files +answers, \d+ tools\n {2}MISSING missing +program not found: parlance-no/m,
     );
     expect(processesWith(folder)).toEqual([]);
   });

@@ -39,7 +39,7 @@ const result: Schemas['ChatResult'] = {
 };
 const problem: Schemas['Problem'] = {
   type: 'urn:parlance:problem:not-found',
-  title: 'There is nothing at this address',
+  title: 'Not found',
   status: 404,
   detail: 'There is no clip x.',
   code: 'not-found',

@@ -1,4 +1,4 @@
-/** The `encode` of an engine's context: speech into what a caller asked for, while it is being made. */
+/** The `encode` of an engine's context: streams PCM into the requested format. */
 import {
   EngineError,
   speechFormats,
@@ -14,10 +14,10 @@ import { encodeInThread } from './thread.ts';
 import { encodeWav } from './wav.ts';
 
 export interface EncoderOptions {
-  /** Path of the ffmpeg program, which makes opus; undefined when there is none. */
+  /** Path of the ffmpeg program, needed for opus; undefined if not installed. */
   readonly ffmpeg: string | undefined;
   readonly temporaryDirectory: () => Promise<TemporaryDirectory>;
-  /** For the bytes of one speech: wav is collected in a file. */
+  /** Disk account for one speech: wav is collected in a file. */
   readonly openAccount: () => DiskAccount;
 }
 
@@ -39,7 +39,7 @@ export function createEncoder({
     if (format === 'wav') return encodeWav(pcm, { temporaryDirectory, openAccount, signal });
     if (format !== 'opus') return encodeInThread(pcm, format, signal);
     if (ffmpeg !== undefined) return encodeOpus(pcm, ffmpeg, signal);
-    throw new EngineError('format-not-supported', `opus needs ffmpeg; without it there are ${formats.join(', ')}.`);
+    throw new EngineError('format-not-supported', `opus needs ffmpeg on the server; supported: ${formats.join(', ')}.`);
   }
 
   return {

@@ -1,8 +1,8 @@
-/** opus in ogg, by ffmpeg. */
+/** Encodes opus in ogg with ffmpeg. */
 import { EngineError, type Pcm } from '../../../engines/contract/index.ts';
 import { streamProgram } from '../../system/child-process.ts';
 
-/** The signal carries the deadline of the request; this bound only catches a program that outlives every caller. */
+/** The signal has the request's deadline; this limit only catches leaked programs. */
 const hardLimitMs = 24 * 3_600_000;
 
 export async function* encodeOpus(
@@ -10,8 +10,8 @@ export async function* encodeOpus(
   ffmpeg: string,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  let unspoken: unknown;
-  const input = bytesOf(samples, (error) => (unspoken = error));
+  let sourceError: unknown;
+  const input = bytesOf(samples, (error) => (sourceError = error));
   const call = { signal, timeoutMs: hardLimitMs, cwd: '/', input };
   try {
     const { output, exit } = streamProgram(ffmpeg, ffmpegArguments(sampleRate), call);
@@ -20,8 +20,8 @@ export async function* encodeOpus(
     if (code !== 0) throw failureOf(code, stderr);
   } catch (error) {
     signal.throwIfAborted();
-    // What the samples threw is no failure of the encoder; a program that was killed, or that is gone, is one.
-    if (error === unspoken || EngineError.is(error)) throw error;
+    // Errors of the sample source pass through; a killed or missing program is an encoder failure.
+    if (error === sourceError || EngineError.is(error)) throw error;
     throw new EngineError('engine-failed', 'The speech could not be encoded.', { cause: error });
   }
 }
@@ -41,9 +41,9 @@ async function* bytesOf(
 }
 
 function failureOf(code: number | null, stderr: string): Error {
-  // An ffmpeg can be built without it, which shows only now; to ask each one would slow down every start.
+  // ffmpeg may be built without libopus. Detected here, because a check would slow down every start.
   if (stderr.includes("Unknown encoder 'libopus'")) {
-    return new EngineError('format-not-supported', 'The ffmpeg of this service makes no opus.');
+    return new EngineError('format-not-supported', 'The ffmpeg on the server does not support opus.');
   }
   return new Error(`ffmpeg: exit ${String(code)}: ${stderr.trim().slice(-2000)}`);
 }
@@ -51,7 +51,7 @@ function failureOf(code: number | null, stderr: string): Error {
 function ffmpegArguments(sampleRate: number): string[] {
   return [
     ...['-hide_banner', '-nostats', '-loglevel', 'error', '-threads', '1'],
-    // Nothing to find out about raw samples: what comes is encoded at once.
+    // Raw samples need no probing: encode immediately.
     ...['-probesize', '32', '-analyzeduration', '0'],
     ...['-f', 's16le', '-ar', String(sampleRate), '-ac', '1', '-i', 'pipe:0'],
     ...['-c:a', 'libopus', '-b:a', '32k', '-application', 'voip', '-f', 'ogg', '-flush_packets', '1', 'pipe:1'],

@@ -1,10 +1,10 @@
-/** mp3 and ogg: the encoders would keep the main thread from everything else, so they run in threads of their own. */
+/** Encodes mp3 and ogg in worker threads: on the main thread the encoders would block the event loop. */
 import { once } from 'node:events';
 import { EngineError, type Pcm } from '../../../engines/contract/index.ts';
-import type { Answer, Question } from './worker.ts';
-import { takeSeat } from './workers.ts';
+import type { EncoderRequest, EncoderResponse } from './worker.ts';
+import { openEncoderSession } from './workers.ts';
 
-/** What is encoded at a time, half a second of speech: each block is a round trip between threads. */
+/** Half a second of speech per block: each block is a round trip between threads. */
 const blockSamples = 12_288;
 
 export async function* encodeInThread(
@@ -13,16 +13,16 @@ export async function* encodeInThread(
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   using encoder = openEncoder(signal);
-  await encoder.ask({ format, sampleRate });
+  await encoder.send({ format, sampleRate });
   for await (const block of blocksOf(samples)) {
-    const bytes = await encoder.ask(block);
+    const bytes = await encoder.send(block);
     if (bytes.length > 0) yield bytes;
   }
-  const rest = await encoder.ask('end');
+  const rest = await encoder.send('end');
   if (rest.length > 0) yield rest;
 }
 
-/** The same samples in blocks of one size, but for the last. */
+/** Regroups samples into blocks of equal size, except for the last. */
 async function* blocksOf(samples: AsyncIterable<Int16Array>): AsyncGenerator<Int16Array<ArrayBuffer>> {
   let [block, filled] = [new Int16Array(blockSamples), 0];
   for await (const chunk of samples) {
@@ -40,31 +40,31 @@ async function* blocksOf(samples: AsyncIterable<Int16Array>): AsyncGenerator<Int
 }
 
 interface Encoder extends Disposable {
-  /** One question at a time. Rejects with `engine-failed`, and with the signal's reason. */
-  ask(question: Question): Promise<Uint8Array>;
+  /** One request at a time. Rejects with `engine-failed` or the signal's reason. */
+  send(request: EncoderRequest): Promise<Uint8Array>;
 }
 
 function openEncoder(signal: AbortSignal): Encoder {
   signal.throwIfAborted();
-  const { worker, port, leave } = takeSeat();
+  const { worker, port, close } = openEncoderSession();
   const { promise: broken, reject } = Promise.withResolvers<never>();
-  broken.catch(() => undefined); // the next question tells
+  broken.catch(() => undefined); // reported by the next request
   const fail = (cause: unknown) => reject(failed(cause));
   const abort = () => reject(signal.reason as Error);
   worker.on('error', fail).on('exit', fail);
   signal.addEventListener('abort', abort, { once: true });
   return {
-    async ask(question) {
-      const answered = once(port, 'message') as Promise<[Answer]>;
-      port.postMessage(question, question instanceof Int16Array ? [question.buffer] : []);
-      const [answer] = await Promise.race([answered, broken]);
-      if (answer instanceof Error) throw failed(answer);
-      return answer;
+    async send(request) {
+      const received = once(port, 'message') as Promise<[EncoderResponse]>;
+      port.postMessage(request, request instanceof Int16Array ? [request.buffer] : []);
+      const [response] = await Promise.race([received, broken]);
+      if (response instanceof Error) throw failed(response);
+      return response;
     },
     [Symbol.dispose]() {
       worker.off('error', fail).off('exit', fail);
       signal.removeEventListener('abort', abort);
-      leave();
+      close();
     },
   };
 }

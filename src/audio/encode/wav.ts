@@ -1,4 +1,4 @@
-/** wav: its header says the length, so it is collected in a file and comes when it is whole. */
+/** Encodes wav. The header contains the length, so the audio is collected in a file and sent when complete. */
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pcm, TemporaryDirectory } from '../../../engines/contract/index.ts';
@@ -7,23 +7,23 @@ import { wavHeader } from '../../../lib/wav.ts';
 
 export interface WavOptions {
   readonly temporaryDirectory: () => Promise<TemporaryDirectory>;
-  /** For the bytes of one speech. */
+  /** Disk account for one speech. */
   readonly openAccount: () => DiskAccount;
   readonly signal: AbortSignal;
 }
 
 const chunkBytes = 262_144;
 
-/** An hour of speech is 160 MB: it never lies in memory as a whole. */
+/** An hour of speech is 160 MB: never held in memory as a whole. */
 export async function* encodeWav(
   { sampleRate, samples }: Pcm,
   { temporaryDirectory, openAccount, signal }: WavOptions,
 ): AsyncGenerator<Uint8Array> {
   using account = openAccount();
-  await using file = await openNameless(temporaryDirectory);
+  await using file = await openUnlinked(temporaryDirectory);
   let dataBytes = 0;
   await file.writeFile(wavHeader(0, sampleRate));
-  for await (const chunk of gathered(samples)) {
+  for await (const chunk of batched(samples)) {
     account.take(chunk.length);
     await file.writeFile(chunk);
     dataBytes += chunk.length;
@@ -32,22 +32,22 @@ export async function* encodeWav(
   yield* readFromStart(file, signal);
 }
 
-/** Programs write a few kilobytes at a time; to a file that is a thousand times the work of one write. */
-async function* gathered(samples: Pcm['samples']): AsyncGenerator<Buffer> {
-  let waiting: Uint8Array[] = [];
+/** Batches chunks: programs write a few kilobytes at a time, and one large write costs a thousandth of as many small ones. */
+async function* batched(samples: Pcm['samples']): AsyncGenerator<Buffer> {
+  let batch: Uint8Array[] = [];
   let bytes = 0;
   for await (const { buffer, byteOffset, byteLength } of samples) {
-    waiting.push(new Uint8Array(buffer, byteOffset, byteLength));
+    batch.push(new Uint8Array(buffer, byteOffset, byteLength));
     bytes += byteLength;
     if (bytes < chunkBytes) continue;
-    yield Buffer.concat(waiting);
-    [waiting, bytes] = [[], 0];
+    yield Buffer.concat(batch);
+    [batch, bytes] = [[], 0];
   }
-  yield Buffer.concat(waiting);
+  yield Buffer.concat(batch);
 }
 
-/** Its name goes at once, so that nothing of it stays behind, whatever happens. */
-async function openNameless(temporaryDirectory: () => Promise<TemporaryDirectory>): Promise<FileHandle> {
+/** Unlinks the file right after opening, so that it cannot leak. */
+async function openUnlinked(temporaryDirectory: () => Promise<TemporaryDirectory>): Promise<FileHandle> {
   await using directory = await temporaryDirectory();
   return await open(join(directory.path, 'speech.wav'), 'wx+', 0o600);
 }

@@ -1,4 +1,4 @@
-/** The thread that encodes: each speech has a port and an encoder, which answers each block with the bytes that are ready. */
+/** Encoder worker thread. Each session has a port and an encoder, and responds to each block with the bytes available so far. */
 import { readFile } from 'node:fs/promises';
 import { parentPort, type MessagePort } from 'node:worker_threads';
 import { createEncoder } from 'wasm-media-encoders';
@@ -8,36 +8,36 @@ export interface EncoderJob {
   readonly sampleRate: number;
 }
 
-/** What is to be made, its samples, its end. */
-export type Question = EncoderJob | Int16Array<ArrayBuffer> | 'end';
+/** Format, then blocks of samples, then the end. */
+export type EncoderRequest = EncoderJob | Int16Array<ArrayBuffer> | 'end';
 
-/** Of an error no other answer follows. */
-export type Answer = Uint8Array<ArrayBuffer> | Error;
+/** No response follows an error. */
+export type EncoderResponse = Uint8Array<ArrayBuffer> | Error;
 
 interface Encoder {
   readonly encode: (samples: [Float32Array]) => Uint8Array;
   readonly finalize: () => Uint8Array;
 }
 
-/** kbit/s, a rate that every MPEG version has. Constant, so that players know the length of what they stream. */
+/** kbit/s, valid in every MPEG version. Constant, so that players can compute the duration of a stream. */
 const mp3Bitrate = 64;
 
-/** Read once; every speech has an instance of its own, since one of ogg keeps 220 KB of each that it has encoded. */
+/** Read once. Every session has its own instance, because an ogg encoder leaks 220 KB per speech. */
 const binaries = { mp3: once(() => read('mp3')), ogg: once(() => read('ogg')) };
 
 parentPort?.on('message', (port: MessagePort) => {
   let encoder: Encoder | undefined;
 
-  async function answer(question: Question): Promise<Uint8Array<ArrayBuffer>> {
-    if (question === 'end') return copy(encoder?.finalize());
-    if (question instanceof Int16Array) return copy(encoder?.encode([toFloat(question)]));
-    encoder = await start(question);
+  async function respond(request: EncoderRequest): Promise<Uint8Array<ArrayBuffer>> {
+    if (request === 'end') return copy(encoder?.finalize());
+    if (request instanceof Int16Array) return copy(encoder?.encode([toFloat(request)]));
+    encoder = await start(request);
     return new Uint8Array();
   }
 
-  port.on('message', (question: Question) => {
-    answer(question).then(
-      (bytes) => port.postMessage(bytes satisfies Answer, [bytes.buffer]),
+  port.on('message', (request: EncoderRequest) => {
+    respond(request).then(
+      (bytes) => port.postMessage(bytes satisfies EncoderResponse, [bytes.buffer]),
       (error: unknown) => port.postMessage(error),
     );
   });
@@ -59,7 +59,7 @@ function read(format: EncoderJob['format']): Promise<Uint8Array> {
   return readFile(new URL(import.meta.resolve(`wasm-media-encoders/wasm/${format}`)));
 }
 
-/** The encoder goes on using the memory that it answers with. */
+/** Copies, because the encoder reuses the returned memory. */
 function copy(bytes: Uint8Array = new Uint8Array()): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(bytes);
 }
@@ -68,7 +68,7 @@ function toFloat(samples: Int16Array): Float32Array {
   return Float32Array.from(samples, (sample) => sample / 32_768);
 }
 
-/** A failure is not remembered: the next call tries again. */
+/** Failures are not cached: the next call retries. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () =>

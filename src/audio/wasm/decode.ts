@@ -1,14 +1,14 @@
-/** From a recording's file to blocks of samples. Libraries are loaded as needed: most of a short decode's time. */
+/** Decodes a file to blocks of samples. Decoders are loaded lazily: loading takes most of the time of a short decode. */
 import type { Container } from '../../../engines/contract/index.ts';
 import { pieces, withFile } from './file-bytes.ts';
 import type { Pcm } from './pcm.ts';
 
 type Blocks = Iterable<Pcm> | AsyncIterable<Pcm>;
 
-/** Small, so that what one piece decodes to stays small even at the lowest bit rate. */
+/** Small, so that a decoded piece stays small even at the lowest bit rate. */
 const mp3PieceBytes = 4096;
 
-/** The recording in blocks of at most a few seconds; what is not read yet has not been decoded either. */
+/** Yields blocks of at most a few seconds, decoded lazily. */
 export async function decode(path: string, container: Container): Promise<Blocks> {
   switch (container) {
     case 'wav':

@@ -1,14 +1,14 @@
-/** A file as the demuxer is to see it: it gives up on some files that end badly. */
+/** A patched view of a file for the demuxer, which fails on some truncated files. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { CustomSource, type Source } from 'mediabunny';
 
 export interface FileView {
-  /** The length that the file is given in bytes; beyond its true end there are zeros. */
+  /** Length of the view in bytes; zeros past the end of the file. */
   readonly end: number;
   readonly patch?: Patch | undefined;
 }
 
-/** Bytes that replace those of the file. */
+/** Bytes that replace bytes of the file. */
 export interface Patch {
   readonly position: number;
   readonly bytes: Uint8Array;
@@ -22,7 +22,7 @@ export function viewedSource(path: string, viewOf: (file: number, fileBytes: num
     read: (from, to) => {
       const bytes = new Uint8Array(to - from);
       readSync(file, bytes, 0, bytes.length, from);
-      patch?.bytes.forEach((byte, i) => (bytes[patch.position + i - from] = byte)); // ignored where it lies outside
+      patch?.bytes.forEach((byte, i) => (bytes[patch.position + i - from] = byte)); // no effect outside of the array
       return bytes;
     },
     dispose: () => closeSync(file),

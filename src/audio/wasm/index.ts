@@ -1,6 +1,6 @@
 /**
- * Decodes without ffmpeg: in a thread of its own, with WASM decoders. Decoders of strangers' bytes may run for ever or
- * eat memory; a thread can be limited, and ended at any moment.
+ * Decodes with WASM decoders, without ffmpeg. Untrusted input can make a decoder hang or exhaust memory, so each job runs
+ * in a worker thread with memory limits that can be terminated at any time.
  */
 import { rm } from 'node:fs/promises';
 import { extname } from 'node:path';
@@ -8,21 +8,21 @@ import { Worker } from 'node:worker_threads';
 import { EngineError } from '../../../engines/contract/index.ts';
 import type { DecodeJob, DecodeOptions } from '../job.ts';
 import { undecodable } from './failures.ts';
-import type { Answer, Request } from './worker.ts';
+import type { DecodeResult, SpaceRequest } from './worker.ts';
 
 const deadlineMs = 120_000;
 
-/** Of the JavaScript heap; samples and the decoders' own memory lie outside of it and are bounded by small blocks. */
+/** Limits of the JavaScript heap; samples and decoder memory are outside of it, bounded by small blocks. */
 const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 };
 
-/** `.ts` in the repository, `.js` once it is built. */
+/** `.ts` in the repository, `.js` in the build. */
 const workerUrl = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * Decodes a recording to 16 kHz mono s16 in a WAV file at `wavPath`, which must not exist before; after a failure it
- * does not exist either. `durationMs` is that of the decoded samples, to the nearest millisecond.
+ * Decodes a recording to a new 16 kHz mono s16 WAV file at `wavPath`, removed on failure. `durationMs` is the duration of
+ * the decoded samples, rounded to milliseconds.
  *
- * Rejects with an `EngineError`, or with the signal's reason; the thread has ended by then.
+ * Rejects with an `EngineError` or the signal's reason, after the thread has ended.
  */
 export async function decodeWithWasm(
   job: DecodeJob,
@@ -31,25 +31,25 @@ export async function decodeWithWasm(
   signal.throwIfAborted();
   const worker = new Worker(workerUrl, { workerData: job, resourceLimits, env: {} });
   try {
-    return resultOf(await answerOf(worker, { signal, account }).finally(() => worker.terminate()));
+    return unwrap(await awaitResult(worker, { signal, account }).finally(() => worker.terminate()));
   } catch (error) {
     await rm(job.wavPath, { force: true });
     throw error;
   }
 }
 
-function answerOf(worker: Worker, { signal, account }: DecodeOptions): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const fail = (cause?: unknown): void => reject(undecodable('the decoder failed on it', cause));
+function awaitResult(worker: Worker, { signal, account }: DecodeOptions): Promise<DecodeResult> {
+  const { promise, resolve, reject } = Promise.withResolvers<DecodeResult>();
+  const fail = (cause?: unknown): void => reject(undecodable('the decoder crashed', cause));
   const abort = (): void => reject(signal.reason);
   const deadline = setTimeout(() => {
-    reject(new EngineError('engine-timeout', 'The recording took too long to decode.'));
+    reject(new EngineError('engine-timeout', 'Decoding the recording timed out.'));
   }, deadlineMs);
-  const onMessage = (message: Answer | Request): void => {
+  const onMessage = (message: DecodeResult | SpaceRequest): void => {
     if (!('needs' in message)) return resolve(message);
     try {
       account?.take(message.needs);
-      worker.postMessage('go on');
+      worker.postMessage('granted');
     } catch (error) {
       reject(error);
     }
@@ -62,7 +62,7 @@ function answerOf(worker: Worker, { signal, account }: DecodeOptions): Promise<A
   });
 }
 
-function resultOf(answer: Answer): { durationMs: number } {
-  if ('durationMs' in answer) return answer;
-  throw new EngineError(answer.code, answer.message, { cause: new Error(answer.cause) });
+function unwrap(result: DecodeResult): { durationMs: number } {
+  if ('durationMs' in result) return result;
+  throw new EngineError(result.code, result.message, { cause: new Error(result.cause) });
 }

@@ -1,4 +1,4 @@
-/** Takes the packets of the first audio track out of a container and decodes them, one by one. */
+/** Demuxes the first audio track of a container and decodes it packet by packet. */
 import {
   EncodedPacketSink,
   FLAC,
@@ -40,7 +40,7 @@ export async function* decodePackets(path: string, container: PacketContainer): 
   }
 }
 
-/** The demuxer overlooks a last frame of less than 16 bytes (silence) unless something follows it. */
+/** The demuxer misses a last frame of less than 16 bytes (silence) unless something follows it. */
 const flacView = (_file: number, fileBytes: number): FileView => ({ end: fileBytes + 16 });
 
 function sourceOf(path: string, container: PacketContainer): Source {
@@ -50,7 +50,7 @@ function sourceOf(path: string, container: PacketContainer): Source {
 }
 
 function noTrack(container: PacketContainer): EngineError {
-  const kind = container === 'ogg' ? 'Opus or Vorbis' : 'audio'; // of Ogg, the demuxer knows no others
+  const kind = container === 'ogg' ? 'Opus or Vorbis' : 'audio'; // the only codecs the demuxer supports in Ogg
   return undecodable(`no ${kind} track was found in the ${container} file`);
 }
 
@@ -62,7 +62,7 @@ async function describe(audio: InputAudioTrack, container: PacketContainer): Pro
   return { container, codec: await audio.getCodec(), sampleRate, channels, description: toBytes(config?.description) };
 }
 
-/** Packet by packet rather than with the sink's own iterator, which drops what it has read ahead when a file is cut. */
+/** Not the sink's own iterator: it drops what it has read ahead when a file is truncated. */
 async function* packetsOf(audio: InputAudioTrack): AsyncGenerator<Uint8Array> {
   const sink = new EncodedPacketSink(audio);
   let packet = await sink.getFirstPacket();

@@ -1,6 +1,6 @@
 import { undecodable } from './failures.ts';
 
-/** A stretch of decoded audio. */
+/** A block of decoded audio. */
 export interface Pcm {
   /** Hz. */
   readonly sampleRate: number;
@@ -13,17 +13,15 @@ const maxSampleRate = 768_000;
 const maxChannels = 32;
 
 /**
- * Refuses what no recording device writes. A forged header would otherwise get round the limit on the length, which
- * counts seconds, or make a decoder reserve memory for 65,535 channels.
+ * Rejects implausible values. A forged header could otherwise bypass the maximum duration, which counts seconds, or make
+ * a decoder allocate memory for 65,535 channels.
  */
 export function assertPlausible(sampleRate: number, channels: number): void {
   if (!Number.isInteger(sampleRate) || sampleRate < minSampleRate || sampleRate > maxSampleRate) {
-    throw undecodable(
-      `its sample rate is given as ${sampleRate} Hz, which is not between ${minSampleRate} and ${maxSampleRate}`,
-    );
+    throw undecodable(`its sample rate is ${sampleRate} Hz, not between ${minSampleRate} and ${maxSampleRate}`);
   }
   if (channels < 1 || channels > maxChannels) {
-    throw undecodable(`its number of channels is given as ${channels}, which is not between 1 and ${maxChannels}`);
+    throw undecodable(`its number of channels is ${channels}, not between 1 and ${maxChannels}`);
   }
 }
 

@@ -1,28 +1,28 @@
-/** The low-pass: this far down at half of the lower rate (8 kHz, say), and flat up to 85 % of that. */
+/** Low-pass filter: this attenuation at half of the lower rate (for example 8 kHz), flat up to 85 % of that. */
 const stopBandDb = 66;
 const transition = 0.15;
 
-/** Rates without a large common divisor would need a filter for each of up to 16,000 phases: these get the nearest. */
+/** Rates without a large common divisor would need filters for up to 16,000 phases; they use the nearest of these. */
 const maxPhases = 1024;
 
 /**
  * Converts mono samples from one sample rate to another, block by block, with a polyphase windowed sinc.
- * What the blocks are cut into makes no difference to the result; n samples in give ceil(n * to / from) out.
+ * The result does not depend on the block sizes; n input samples give ceil(n * to / from) output samples.
  */
 export class Resampler {
-  /** Time in whole numbers, so that nothing drifts: an input sample lasts `ticks`, an output sample `step` of them. */
+  /** Integer time, so that nothing drifts: an input sample lasts `ticks`, an output sample `step`. */
   readonly #ticks: number;
   readonly #step: number;
-  /** By phase: how far behind an input sample an output sample lies. */
+  /** By phase: the offset of an output sample from an input sample. */
   readonly #filters: readonly Float32Array[];
-  /** Input samples that a filter takes to either side. */
+  /** Input samples per filter on either side. */
   readonly #reach: number;
 
-  /** The input from the next output sample's filter on; at first, silence that lies before the recording. */
+  /** Input starting at the filter of the next output sample; initially the silence before the recording. */
   #input: Float32Array;
   #phase = 0;
 
-  /** Rates in Hz, whole numbers. */
+  /** Integer rates in Hz. */
   constructor(from: number, to: number) {
     const divisor = greatestCommonDivisor(from, to);
     this.#step = from / divisor;
@@ -40,7 +40,7 @@ export class Resampler {
     return this.#filter(input);
   }
 
-  /** The last samples, whose filters reach beyond the end of the input. */
+  /** The last samples, whose filters extend past the end of the input. */
   flush(): Float32Array {
     return this.push(new Float32Array(this.#reach));
   }
@@ -61,7 +61,7 @@ export class Resampler {
   }
 }
 
-/** Four sums at once are a quarter faster than one; the length is a multiple of four. */
+/** Four accumulators are a quarter faster than one; the length is a multiple of four. */
 function dot(filter: Float32Array, input: Float32Array, start: number): number {
   let a = 0;
   let b = 0;

@@ -1,11 +1,11 @@
-/** How uncompressed audio writes one sample. */
+/** Encoding of a sample in uncompressed audio. */
 export interface SampleFormat {
   readonly bytes: number;
   /** The sample at this offset; full scale is -1 to 1. */
   readonly read: (view: DataView, offset: number) => number;
 }
 
-/** By the names that mediabunny gives them; little-endian where the name does not say otherwise. */
+/** By mediabunny's names; little-endian unless the name says otherwise. */
 export const sampleFormats = {
   'pcm-u8': { bytes: 1, read: (view, at) => (view.getUint8(at) - 128) / 128 },
   'pcm-s8': { bytes: 1, read: (view, at) => view.getInt8(at) / 128 },
@@ -25,7 +25,7 @@ export const sampleFormats = {
 
 export type SampleFormatName = keyof typeof sampleFormats;
 
-/** Splits interleaved samples into one array per channel; an incomplete last frame is left out. */
+/** Splits interleaved samples into one array per channel; drops an incomplete last frame. */
 export function deinterleave(bytes: Uint8Array, format: SampleFormat, channels: number): Float32Array[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const stride = format.bytes * channels;

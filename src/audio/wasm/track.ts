@@ -1,16 +1,16 @@
 import type { AudioCodec } from 'mediabunny';
 
-/** The containers that are taken apart into packets; a wav or mp3 file goes to its decoder as it is. */
+/** Containers to demux into packets; wav and mp3 files go to their decoders directly. */
 export type PacketContainer = 'webm' | 'mp4' | 'ogg' | 'flac';
 
-/** What a decoder must know of the track whose packets it gets. */
+/** What a decoder needs to know about its track. */
 export interface Track {
   readonly container: PacketContainer;
-  /** Null when the demuxer does not know it. */
+  /** Null if unknown to the demuxer. */
   readonly codec: AudioCodec | null;
   /** Hz. */
   readonly sampleRate: number;
   readonly channels: number;
-  /** The codec's own header, in the layout that WebCodecs prescribes; empty where the container has none. */
+  /** Codec header in the WebCodecs layout; empty if the container has none. */
   readonly description: Uint8Array;
 }

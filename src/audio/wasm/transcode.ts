@@ -1,4 +1,4 @@
-/** The whole way of a recording, within the worker: decode, mix down, resample, write. */
+/** The pipeline inside the worker: decode, mix down, resample, write. */
 import { EngineError } from '../../../engines/contract/index.ts';
 import { tooLong, type DecodeJob } from '../job.ts';
 import { sampleRate } from '../../../lib/wav.ts';
@@ -8,7 +8,7 @@ import { assertPlausible, mixDown, type Pcm } from './pcm.ts';
 import { Resampler } from './resample.ts';
 import { WavWriter } from './wav-writer.ts';
 
-/** How much is asked for at a time: two seconds of sound, which the writer collects before it writes. */
+/** Disk space is requested in steps of two seconds of audio, the size of the writer's buffer. */
 const stepBytes = 65_536;
 
 export async function transcode(
@@ -23,21 +23,21 @@ export async function transcode(
     if (wav.samples > maxSeconds * sampleRate) throw tooLong(maxSeconds);
   }
   wav.close();
-  if (wav.samples === 0) throw undecodable(`no sound was found in the ${container} file`);
+  if (wav.samples === 0) throw undecodable(`no audio was found in the ${container} file`);
   return { durationMs: Math.round((wav.samples * 1000) / sampleRate) };
 }
 
-/** Of a recording that is cut or damaged, what comes before: ffmpeg does the same. */
+/** For truncated or damaged recordings, yields everything before the damage, as ffmpeg does. */
 async function* untilDamaged(blocks: AsyncIterable<Pcm> | Iterable<Pcm>): AsyncGenerator<Pcm> {
-  let sound = false;
+  let hasAudio = false;
   try {
     for await (const block of blocks) {
       if (isEmpty(block)) continue;
-      sound = true;
+      hasAudio = true;
       yield block;
     }
   } catch (error) {
-    if (!sound || EngineError.is(error) || isSystemError(error)) throw error;
+    if (!hasAudio || EngineError.is(error) || isSystemError(error)) throw error;
   }
 }
 
@@ -45,7 +45,7 @@ function isEmpty({ channels: [first] }: Pcm): boolean {
   return first === undefined || first.length === 0;
 }
 
-/** Mono at 16 kHz. The rate of the blocks may change: mp3 files can be joined from different ones. */
+/** Mono at 16 kHz. The sample rate may change between blocks: mp3 files can be concatenations. */
 async function* resampled(blocks: AsyncIterable<Pcm>): AsyncGenerator<Float32Array> {
   let rate: number | undefined;
   let resampler: Resampler | undefined;

@@ -7,7 +7,7 @@ const framesPerPiece = 4096;
 
 interface Chunk {
   readonly id: string;
-  /** Position of its content in the file, and the length that its header claims. */
+  /** Position of the content in the file, and the length from its header. */
   readonly start: number;
   readonly bytes: number;
 }
@@ -25,11 +25,11 @@ export function readWav(path: string): Iterable<Pcm> {
     for (const chunk of chunks(file, fileBytes)) {
       if (chunk.id === 'fmt ') layout = readLayout(file, chunk);
       if (chunk.id !== 'data') continue;
-      if (layout === undefined) throw undecodable('the wav file does not say how its samples are written');
+      if (layout === undefined) throw undecodable('the wav file has no format chunk before its data');
       yield* readSamples(file, chunk.start, dataEnd(chunk, fileBytes), layout);
       return;
     }
-    throw undecodable('the wav file holds no audio data');
+    throw undecodable('the wav file has no audio data');
   });
 }
 
@@ -44,7 +44,7 @@ function* chunks(file: number, fileBytes: number): Generator<Chunk> {
   }
 }
 
-/** A writer that could not go back leaves 0 or the largest number: then, as after a cut, the file's end is the end. */
+/** Writers that cannot seek leave 0 or the maximum as the length: then, as in a truncated file, the data ends with the file. */
 function dataEnd(data: Chunk, fileBytes: number): number {
   return data.bytes === 0 ? fileBytes : Math.min(data.start + data.bytes, fileBytes);
 }
@@ -67,7 +67,7 @@ function readLayout(file: number, chunk: Chunk): Layout {
 
 const extensible = 0xfffe;
 
-/** The extensible form of the header keeps the true encoding in the first two bytes of a GUID. */
+/** In the extensible header, the encoding is in the first two bytes of a GUID. */
 function encodingOf(view: DataView): number {
   const encoding = view.getUint16(0, true);
   return encoding === extensible && view.byteLength >= 26 ? view.getUint16(24, true) : encoding;
@@ -83,7 +83,7 @@ const encodings: Readonly<Record<number, Readonly<Record<number, SampleFormatNam
 function formatName(encoding: number, bits: number): SampleFormatName {
   const name = encodings[encoding]?.[8 * Math.ceil(bits / 8)];
   if (name === undefined) {
-    throw undecodable(`the wav file's encoding (format ${encoding}, ${bits} bits a sample) is not supported`);
+    throw undecodable(`the wav file's encoding (format ${encoding}, ${bits} bits per sample) is not supported`);
   }
   return name;
 }

@@ -3,7 +3,7 @@ import { wavHeader } from '../../../lib/wav.ts';
 
 const bufferedBytes = 65_536;
 
-/** Writes a new WAV file of 16 kHz mono s16 from samples whose full scale is -1 to 1; louder ones are clipped. */
+/** Writes a new 16 kHz mono s16 WAV file from samples with a full scale of -1 to 1; clips larger ones. */
 export class WavWriter {
   readonly #file: number;
   readonly #buffer = Buffer.alloc(bufferedBytes);
@@ -15,7 +15,7 @@ export class WavWriter {
     writeFileSync(this.#file, wavHeader(0));
   }
 
-  /** Samples taken so far. */
+  /** Samples so far. */
   get samples(): number {
     return (this.#written + this.#buffered) / 2;
   }
@@ -27,7 +27,7 @@ export class WavWriter {
     }
   }
 
-  /** Writes what is left, and the length into the header. */
+  /** Flushes, and writes the length to the header. */
   close(): void {
     this.#flush();
     writeSync(this.#file, wavHeader(this.#written), 0, undefined, 0);
@@ -41,7 +41,7 @@ export class WavWriter {
   }
 }
 
-/** What is not a number becomes silence. */
+/** NaN becomes silence. */
 function toInt16(sample: number): number {
   return Math.max(-32_768, Math.min(32_767, Math.round(sample * 32_768))) || 0;
 }

@@ -1,6 +1,7 @@
 /**
- * mediabunny reads whole clusters only, and searches for ever in a file that ends in rubbish. So a webm file ends after
- * its last whole element here, and the cluster that it ends in says so: browsers write seconds or all of it into one.
+ * mediabunny reads only complete clusters, and searches forever in a file that ends in garbage. This view ends a webm file
+ * after its last complete element and patches the size of the last cluster: browsers write seconds of audio, or all of
+ * it, into one cluster.
  */
 import { readAt } from './file-bytes.ts';
 import type { FileView, Patch } from './file-view.ts';
@@ -8,7 +9,7 @@ import type { FileView, Patch } from './file-view.ts';
 const segment = 0x18538067;
 const cluster = 0x1f43b675;
 
-/** RFC 9559: what may stand in a file, in a segment and in a cluster; here these are all on one level. */
+/** RFC 9559: element ids of a file, a segment and a cluster, here all on one level. */
 const known = new Set([
   ...[0x1a45dfa3, segment, cluster, 0xec, 0xbf], // EBML, ..., Void, CRC-32
   ...[0x114d9b74, 0x1549a966, 0x1654ae6b, 0x1c53bb6b, 0x1941a469, 0x1043a770, 0x1254c367], // SeekHead to Tags
@@ -17,10 +18,10 @@ const known = new Set([
 
 interface ElementHeader {
   readonly id: number;
-  /** Position of its content, and the width of the field before it that gives the content's length. */
+  /** Position of the content, and the width of the size field before it. */
   readonly start: number;
   readonly sizeWidth: number;
-  /** Length of the content; more than any file has when the writer did not know it yet. */
+  /** Length of the content; larger than any file if unknown to the writer. */
   readonly size: number;
 }
 
@@ -47,11 +48,11 @@ function readHeader(file: number, position: number): ElementHeader | undefined {
   const start = idWidth + sizeWidth;
   if (idWidth > 4 || sizeWidth > 8 || start > bytes.length) return undefined;
   const id = numberFrom(bytes.subarray(0, idWidth));
-  bytes[idWidth]! -= 2 ** (8 - sizeWidth); // the bit that only says how wide the field is
+  bytes[idWidth]! -= 2 ** (8 - sizeWidth); // the marker bit of the width
   return { id, start: position + start, sizeWidth, size: numberFrom(bytes.subarray(idWidth, start)) };
 }
 
-/** A number of variable length begins with as many zero bits as it has bytes beyond the first. */
+/** A variable-length number starts with as many zero bits as it has bytes after the first. */
 function widthOf(firstByte = 0): number {
   return Math.clz32(firstByte) - 23;
 }
@@ -60,7 +61,7 @@ function numberFrom(bytes: Uint8Array): number {
   return bytes.reduce((number, byte) => number * 256 + byte, 0);
 }
 
-/** The new size field of an element that ends here. */
+/** The size field of an element that ends at `end`. */
 function shortened({ start, sizeWidth }: ElementHeader, end: number): Patch {
   const field = Buffer.alloc(8);
   field.writeBigUInt64BE(BigInt(end - start) | (1n << BigInt(7 * sizeWidth)));

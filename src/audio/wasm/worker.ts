@@ -1,4 +1,4 @@
-/** The thread that decodes one recording, says how that ended, and ends. */
+/** Worker thread that decodes one recording, posts the result and exits. */
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { EngineError, type Container, type EngineErrorCode } from '../../../engines/contract/index.ts';
@@ -7,48 +7,50 @@ import type { DecodeJob } from '../job.ts';
 import { isSystemError, undecodable } from './failures.ts';
 import { transcode } from './transcode.ts';
 
-/** An error loses its class on the way between threads, so a failure travels as plain data. */
-export type Answer =
+/** Errors lose their class between threads, so a failure is sent as plain data. */
+export type DecodeResult =
   | { readonly durationMs: number }
   | { readonly code: EngineErrorCode; readonly message: string; readonly cause: string };
 
-/** Bytes that it is about to write. It goes on at the first message; where they are refused, it is terminated. */
-export interface Request {
+/** Asks for disk space before writing. The next message grants it; if it is denied, the worker is terminated. */
+export interface SpaceRequest {
   readonly needs: number;
 }
 
-/** The decoders write to the console what they could not decode. */
-let complaint = '';
+/** Decoders report decoding errors on the console. */
+let lastConsoleMessage = '';
 console.error = console.warn = (...words: unknown[]) => {
-  complaint = words.join(' ');
+  lastConsoleMessage = words.join(' ');
 };
 
 const job = workerData as DecodeJob;
-parentPort?.postMessage(await transcode(job, take).catch((error: unknown) => toAnswer(error, job.container)));
+parentPort?.postMessage(await transcode(job, take).catch((error: unknown) => toResult(error, job.container)));
 
 async function take(bytes: number): Promise<void> {
   if (!parentPort) return;
-  parentPort.postMessage({ needs: bytes } satisfies Request);
+  parentPort.postMessage({ needs: bytes } satisfies SpaceRequest);
   await once(parentPort, 'message');
 }
 
-function toAnswer(error: unknown, container: Container): Answer {
+function toResult(error: unknown, container: Container): DecodeResult {
   const { code, message, cause } = toEngineError(error, container);
-  return { code, message, cause: describe(cause ?? complaint) };
+  return { code, message, cause: describe(cause ?? lastConsoleMessage) };
 }
 
 function toEngineError(error: unknown, container: Container): EngineError {
   if (EngineError.is(error)) return error;
   if (isAtMachineLimit(error)) {
-    return new EngineError('overloaded', 'The service cannot decode another recording now; try again later.', {
+    return new EngineError('overloaded', 'The service has no resources to decode another recording; try again later.', {
       cause: error,
     });
   }
   if (!isSystemError(error)) return undecodable(`the ${container} file is damaged`, error);
   if (error.code === 'ENOSPC' || error.code === 'EDQUOT') {
-    return new EngineError('storage-full', 'The server has no room left to decode the recording.', { cause: error });
+    return new EngineError('storage-full', 'The disk is full: the recording cannot be decoded; try again later.', {
+      cause: error,
+    });
   }
-  return new EngineError('engine-failed', 'The recording could not be read or its sound not be stored.', {
+  return new EngineError('engine-failed', 'The recording could not be read, or the decoded audio not be written.', {
     cause: error,
   });
 }

@@ -1,4 +1,4 @@
-/** One connection to an MCP server: opened, asked for its tools, called, closed. */
+/** A connection to an MCP server: open, list tools, call, close. */
 import { isAbsolute, resolve } from 'node:path';
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client';
 import type { Logger } from '../../../engines/contract/index.ts';
@@ -11,17 +11,17 @@ import { StdioTransport } from './stdio.ts';
 
 export interface ConnectionOptions {
   readonly server: McpServerSettings;
-  /** The service's: what a program inherits of it is named here. */
+  /** The environment of the service; programs inherit only a few variables of it. */
   readonly env: Environment;
-  /** A relative command is relative to this directory, and programs work in it. */
+  /** Base of relative commands, and working directory of programs. */
   readonly baseDir: string;
   readonly log: Logger;
-  /** Makes what the server says fit for the log. */
+  /** Sanitizes server text for the log. */
   readonly clean: (text: string) => string;
   readonly signal: AbortSignal;
-  /** The server has ended the connection. */
+  /** Called when the server has closed the connection. */
   readonly onClosed: () => void;
-  /** The server's tools are others now. */
+  /** Called when the tool list has changed. */
   readonly onChanged: () => void;
 }
 
@@ -32,10 +32,10 @@ export interface Call {
 }
 
 export interface Connection {
-  /** Its tools as it describes them, unchecked. */
+  /** The tool list as sent, not validated. */
   list(signal: AbortSignal): Promise<readonly unknown[]>;
   call(name: string, args: Readonly<Record<string, unknown>>, call: Call): Promise<CallToolResult>;
-  /** Why it has ended, for the log: the error says less than a program's exit. */
+  /** Why the connection ended, for the log: a program's exit says more than the error. */
   ending(error: unknown): string;
   /** Never rejects. */
   close(): Promise<void>;
@@ -43,19 +43,19 @@ export interface Connection {
 
 const inherited = ['HOME', 'PATH', 'SHELL', 'TERM'] as const;
 
-/** A program may have to be downloaded first, by npx or its like. */
+/** Programs may have to be downloaded first, for example by npx. */
 const connectMs = 30_000;
 const listMs = 10_000;
 
-/** What the server sends is looked at piece by piece: one wrong tool is not to hide the others. */
+/** Tools are validated one by one later, so that one invalid tool does not hide the others. */
 const anything = {
   '~standard': { version: 1, vendor: 'parlance', validate: (value: unknown) => ({ value }) },
 } as const;
 
-/** Rejects when the server does not answer as one within thirty seconds. */
+/** Rejects when the MCP handshake does not complete within thirty seconds. */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
   const { server, env, signal, onClosed, onChanged, log, clean } = options;
-  const sdk = await import('@modelcontextprotocol/client'); // 150 ms of a start that may never need it
+  const sdk = await import('@modelcontextprotocol/client'); // takes 150 ms, and may never be needed
   signal.throwIfAborted();
   const transport =
     server.url === undefined
@@ -67,7 +67,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   const ending = (error: unknown) =>
     (transport instanceof StdioTransport ? transport.ending : undefined) ?? describe(error);
   const client = new sdk.Client({ name: 'parlance', version: '1' });
-  client.onerror = (error) => log.debug({ reason: clean(describe(error)) }, 'an error of the MCP server');
+  client.onerror = (error) => log.debug({ reason: clean(describe(error)) }, 'MCP server error');
   client.setNotificationHandler('notifications/tools/list_changed', onChanged);
   let isOpen = false;
   client.onclose = () => {
@@ -77,7 +77,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     isOpen = false;
     await transport
       .close()
-      .catch((error: unknown) => log.debug({ reason: clean(describe(error)) }, 'not closed cleanly'));
+      .catch((error: unknown) => log.debug({ reason: clean(describe(error)) }, 'MCP connection not closed cleanly'));
   };
   try {
     await client.connect(transport, { signal, timeout: connectMs });
@@ -100,7 +100,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
         const params = cursor === undefined ? {} : { cursor };
         const answer = await client.request({ method: 'tools/list', params }, anything, { signal, timeout: listMs });
         const { tools: more, nextCursor } = answer as { tools?: unknown; nextCursor?: unknown };
-        if (!Array.isArray(more)) throw new Error('its list of tools is none');
+        if (!Array.isArray(more)) throw new Error('invalid tool list');
         tools.push(...(more.slice(0, longestList) as unknown[]));
         if (typeof nextCursor !== 'string' || nextCursor === cursor) break;
         cursor = nextCursor;
@@ -109,7 +109,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     },
 
     async call(name, args, { signal, timeoutMs, onProgress }) {
-      // Not callTool, which would compile a JSON Schema that the server has written.
+      // Not callTool: it would compile a JSON Schema from the server.
       const request = { method: 'tools/call', params: { name, arguments: args } } as const;
       return client.request(request, { signal, timeout: timeoutMs, onprogress: onProgress });
     },
@@ -125,12 +125,12 @@ function createStdioTransport(
   const environment: Record<string, string> = { ...Object.fromEntries(basics), ...server.env };
   const isPath = command.includes('/') && !isAbsolute(command);
   const program = findExecutable(isPath ? resolve(baseDir, command) : command, environment.PATH);
-  if (program === undefined) throw new Error(`there is no program ${command}`);
-  const onStderr = (line: string) => log.debug({ stderr: clean(line) }, 'the MCP server says');
+  if (program === undefined) throw new Error(`program not found: ${command}`);
+  const onStderr = (line: string) => log.debug({ stderr: clean(line) }, 'MCP server stderr');
   return new StdioTransport({ program, args, env: environment, cwd: baseDir, onStderr, parse });
 }
 
-/** With the causes: fetch says only that it failed. */
+/** Includes the causes: the message of fetch alone is only "fetch failed". */
 function describe(error: unknown): string {
   const { message, cause, status } = error as { message?: unknown; cause?: unknown; status?: unknown };
   const words = `${typeof status === 'number' ? `status ${status}: ` : ''}${String(message ?? error)}`;

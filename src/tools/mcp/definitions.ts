@@ -1,9 +1,9 @@
-/** Reads the list of tools that a server has sent. */
+/** Reads the tool list of a server. */
 import { shorten } from '../../../lib/truncate.ts';
 import { largestSchema, longestDescription, mostTools } from './limits.ts';
 
 export interface Definition {
-  /** As the server calls it. */
+  /** The server's own name for it. */
   readonly name: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -11,11 +11,11 @@ export interface Definition {
 
 export interface Definitions {
   readonly tools: readonly Definition[];
-  /** Why tools are left out, in words for the operator. */
+  /** Why tools were skipped, for the operator. */
   readonly complaints: readonly string[];
 }
 
-/** Takes those of the allow-list, each name once, as many as a model can be offered. */
+/** Applies the allow-list, skips duplicate names, and stops at the limit. */
 export function readDefinitions(list: readonly unknown[], allowed: readonly string[] | undefined): Definitions {
   const tools = new Map<string, Definition>();
   let wrong = 0;
@@ -29,9 +29,9 @@ export function readDefinitions(list: readonly unknown[], allowed: readonly stri
   }
   const missing = allowed?.filter((name) => !tools.has(name)) ?? [];
   const complaints = [
-    wrong > 0 && `${wrong} have no name or no fit schema`,
-    tooMany > 0 && `${tooMany} are more than the ${mostTools} that fit: name those to offer in its \`tools\``,
-    missing.length > 0 && `it has none called ${missing.join(', ')}`,
+    wrong > 0 && `${wrong} without a name or a usable schema`,
+    tooMany > 0 && `${tooMany} over the limit of ${mostTools}; select tools with \`tools\` in its settings`,
+    missing.length > 0 && `not found: ${missing.join(', ')}`,
   ].filter((complaint) => complaint !== false);
   return { tools: [...tools.values()], complaints };
 }
@@ -47,20 +47,22 @@ function readDefinition(item: unknown): Definition | undefined {
 }
 
 /**
- * As providers take it: one schema that they refuse would be the end of every chat. They want `properties` even of a
- * tool without arguments, and no alternatives at the top; the server checks its arguments itself.
+ * Normalizes the schema for providers: a single rejected schema would fail every chat. Providers require `properties` even
+ * without arguments, and no alternatives at the top level. The server validates its arguments itself.
  */
 function readSchema(schema: unknown): Definition['parameters'] | undefined {
   if (!isRecord(schema) || schema.type !== 'object' || !isSmall(schema)) return undefined;
-  const kept = Object.entries(schema).filter(([keyword, value]) => !refusedAtTheTop.has(keyword) && value !== null);
+  const kept = Object.entries(schema).filter(
+    ([keyword, value]) => !unsupportedAtTopLevel.has(keyword) && value !== null,
+  );
   const { properties = {}, required = [], ...others } = Object.fromEntries(kept);
   if (!isRecord(properties) || !Object.values(properties).every(isSchema)) return undefined;
   if (!Array.isArray(required) || !required.every((name) => typeof name === 'string')) return undefined;
   return { ...others, properties, ...(required.length > 0 && { required }) };
 }
 
-/** By OpenAI, and most of them by Anthropic. */
-const refusedAtTheTop: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'enum', 'not']);
+/** Rejected by OpenAI, and most of them by Anthropic. */
+const unsupportedAtTopLevel: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'enum', 'not']);
 
 function isSchema(value: unknown): boolean {
   return isRecord(value) || typeof value === 'boolean';

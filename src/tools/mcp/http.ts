@@ -1,24 +1,24 @@
-/** An MCP server behind an address: streamable HTTP. */
+/** MCP over streamable HTTP. */
 import type { FetchLike, JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createHttpClient } from '../../../lib/http-client.ts';
 import type { Environment } from '../../settings/load.ts';
 import { largestMessage } from './limits.ts';
 import { createPace } from './pace.ts';
 
-/** A message that has no answer is taken within this time. */
+/** Timeout for a message without a response. */
 const noticeMs = 10_000;
 
-/** How long the end of the session may take. */
-const farewellMs = 1_000;
+/** Timeout for ending the session. */
+const terminateMs = 1_000;
 
 export interface HttpTransportOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Where the proxy is named. */
+  /** Environment with the proxy variables. */
   readonly env: Environment;
 }
 
-/** The SDK's transport over our own HTTP client, with an end for every request. */
+/** The SDK's transport on our HTTP client, with guaranteed cancellation of every request. */
 export function openHttpTransport(
   Transport: typeof StreamableHTTPClientTransport,
   { url, headers, env }: HttpTransportOptions,
@@ -40,22 +40,22 @@ export function openHttpTransport(
   return transport;
 
   async function end(): Promise<void> {
-    const late = setTimeout(() => void client[Symbol.asyncDispose](), farewellMs);
-    await transport.terminateSession().catch(() => undefined); // a courtesy; the server may be gone
+    const late = setTimeout(() => void client[Symbol.asyncDispose](), terminateMs);
+    await transport.terminateSession().catch(() => undefined); // best effort; the server may be gone
     clearTimeout(late);
     await close();
     await client[Symbol.asyncDispose]();
   }
 }
 
-/** Lets no event, and no body that is no stream of events, grow beyond the largest message. */
+/** Limits each event, or a body that is not an event stream, to the maximum message size. */
 function bound(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
   const pace = createPace();
   let bytes = 0;
   return new TransformStream({
     async transform(chunk, controller) {
       bytes += chunk.byteLength;
-      if (bytes > largestMessage) throw new Error(`it sent more than ${largestMessage} bytes at once`);
+      if (bytes > largestMessage) throw new Error(`message exceeds ${largestMessage} bytes`);
       const text = isStream ? Buffer.from(chunk).toString('latin1') : '';
       const events = text.split(/\r?\n\r?\n/).length - 1;
       if (events > 0) bytes = 0;
@@ -65,12 +65,12 @@ function bound(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
   });
 }
 
-/** The SDK would wait for an answer that can no longer come until the time of the call is over. */
-const brokenOff = { code: -32_000, message: 'The server closed the connection before it had answered.' } as const;
+/** Without this error the SDK would wait until the timeout of the call. */
+const connectionClosed = { code: -32_000, message: 'The server closed the connection before responding.' } as const;
 
 /**
- * A call that is cancelled, or has run out of time, lets go of its connection at once: the SDK would only tell the
- * server, and keep the answer's stream for as long as the server likes. And a call whose stream ends has failed.
+ * Closes the connection of a call as soon as it is cancelled or timed out: the SDK would only notify the server and keep
+ * the response stream open for as long as the server likes. A call whose stream ends without a response fails.
  */
 function endEveryRequest(transport: StreamableHTTPClientTransport): void {
   const open = new Map<string | number, AbortController>();
@@ -88,7 +88,7 @@ function endEveryRequest(transport: StreamableHTTPClientTransport): void {
       const { id } = message;
       open.set(id, controller);
       const onRequestStreamEnd = () => {
-        if (open.delete(id)) transport.onmessage?.({ jsonrpc: '2.0', id, error: brokenOff });
+        if (open.delete(id)) transport.onmessage?.({ jsonrpc: '2.0', id, error: connectionClosed });
       };
       return send(message, { ...options, requestSignal, onRequestStreamEnd }).catch((error: unknown) => {
         open.delete(id);

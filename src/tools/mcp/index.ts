@@ -10,14 +10,14 @@ export interface McpOptions {
   readonly settings: Pick<LoadedSettings, 'mcpServers' | 'baseDir'>;
   readonly env: Environment;
   readonly log: ParentLogger;
-  /** Milliseconds between the beginnings of two attempts to connect to a server; ten seconds when absent. */
+  /** Milliseconds between the starts of two connection attempts to a server; default: ten seconds. */
   readonly backOffMs?: number;
 }
 
 export interface McpTools extends ToolSource, AsyncDisposable {
-  /** Begins to connect to all servers, in the background. */
+  /** Starts connecting to all servers in the background. */
   connect(): void;
-  /** Whether each server answers, for `npm run doctor`; bounded by the time that a connection may take. */
+  /** Checks every server, for `npm run doctor`; takes at most the connection timeout. */
   inspect(): Promise<readonly Finding[]>;
 }
 

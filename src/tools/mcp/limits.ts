@@ -1,20 +1,20 @@
-/** What of a server is taken at most: it is somebody else's program. */
+/** Limits for what MCP servers send: they are third-party programs. */
 
-/** Bytes of one message. */
+/** Maximum size of a message, in bytes. */
 export const largestMessage = 8 * 1024 * 1024;
 
-/** Of its list: tools that are looked at, and pages that they come on. */
+/** Maximum number of tools and pages read from a tool list. */
 export const longestList = 10_000;
 export const mostPages = 100;
 
-/** Tools that are offered, of one server and of all together: OpenAI takes 128 in a request. */
+/** Maximum number of tools offered, per server and in total: OpenAI accepts 128 per request. */
 export const mostTools = 128;
 
-/** Characters of a tool's description: OpenAI takes 1024. */
+/** Maximum length of a tool description: OpenAI accepts 1024 characters. */
 export const longestDescription = 1024;
 
-/** Characters of the JSON Schema of a tool's arguments. */
+/** Maximum length of the JSON Schema of a tool's arguments, in characters. */
 export const largestSchema = 32_768;
 
-/** Characters of a result, and of an error, that the model reads. */
+/** Maximum length of a result or an error passed to the model, in characters. */
 export const longestOutput = 32_000;

@@ -1,4 +1,4 @@
-/** Names that every provider takes: `[a-zA-Z0-9_-]{1,64}`. */
+/** Tool names that every provider accepts: `[a-zA-Z0-9_-]{1,64}`. */
 import { createHash } from 'node:crypto';
 
 const longest = 64;
@@ -6,8 +6,8 @@ const valid = new RegExp(`^[a-zA-Z0-9_-]{1,${longest}}$`);
 const digestLength = 8;
 
 /**
- * `server__tool`; where that is no name, or taken already, with a digest of both in place of its end. So a tool keeps
- * its name whatever else the servers offer.
+ * `server__tool`; if that is not valid or already taken, its end is replaced by a digest of both. A tool thus keeps its
+ * name whatever else the servers offer.
  */
 export function nameTool(server: string, tool: string, taken: Pick<ReadonlySet<string>, 'has'>): string {
   const plain = `${server}__${tool}`;

@@ -1,16 +1,16 @@
-/** What a tool has answered, as the text that a model reads. */
+/** Converts a tool result to text for the model. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { longestOutput } from './limits.ts';
 
 type Content = CallToolResult['content'][number];
 
-/** At most 32,000 characters; a note says what was cut. */
+/** At most 32,000 characters; truncation is noted in the text. */
 export function toText({ content, structuredContent }: CallToolResult): string {
   const hasText = content.some(({ type }) => type === 'text');
   const parts = content.map(describe);
   if (!hasText && structuredContent !== undefined) parts.unshift(toJson(structuredContent));
   const text = parts.join('\n');
-  return text === '' ? '[no content]' : cut(text);
+  return text === '' ? '[no content]' : truncate(text);
 }
 
 function toJson(value: unknown): string {
@@ -21,9 +21,9 @@ function toJson(value: unknown): string {
   }
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   if (text.length <= longestOutput) return text;
-  const note = `\n[cut: the answer has ${text.length} characters]`;
+  const note = `\n[truncated: the result has ${text.length} characters]`;
   return text.slice(0, longestOutput - note.length).replace(/[\uD800-\uDBFF]$/, '') + note;
 }
 
@@ -42,7 +42,7 @@ function describe(content: Content): string {
   }
 }
 
-/** Of base64. */
+/** Decoded size of base64. */
 function sizeOf(data: string): string {
   const bytes = Math.floor((data.length * 3) / 4);
   return bytes < 1024 ? `${bytes} bytes` : `${Math.round(bytes / 1024)} KB`;

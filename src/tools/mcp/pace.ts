@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Messages of one server that are read in a second: more would be a flood, and it waits in the server's own pipe. */
+/** Rate limit per server; the excess stays in the server's pipe (backpressure). */
 const messagesPerSecond = 1_000;
 
-/** So many milliseconds' worth may come at once. */
+/** Burst allowance, in milliseconds of the rate. */
 const burstMs = 100;
 
-/** Waits as long as what has been counted is ahead of its time. */
+/** Returns a function that waits while the count is ahead of the rate. */
 export function createPace(): (count: number) => Promise<void> {
   let due = 0;
   return async (count) => {

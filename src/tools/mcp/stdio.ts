@@ -1,4 +1,4 @@
-/** An MCP server that is a program: JSON-RPC messages, one a line, over its stdin and stdout. */
+/** MCP over stdio: JSON-RPC messages, one per line. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
@@ -14,28 +14,28 @@ export interface StdioOptions {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** A line that it has written to stderr, cut to 500 characters; at most twenty a second. */
+  /** Called with each stderr line, truncated to 500 characters; at most twenty lines per second. */
   readonly onStderr: (line: string) => void;
-  /** Throws for what is no message. */
+  /** Throws for an invalid message. */
   readonly parse: (line: string) => JSONRPCMessage;
 }
 
-/** Lines that are no messages: a greeting is forgiven, a program that is no MCP server is not. */
+/** Tolerated lines that are not messages: allows a banner, but not a program that is no MCP server. */
 const strayLines = 100;
 
-/** Waits after the end of stdin, and after SIGTERM, before the next step. */
-const farewellMs = 1_000;
+/** Grace period after closing stdin, and again after SIGTERM. */
+const graceMs = 1_000;
 
-/** What a dead program has left in its pipe arrives within this time, unless a child of its own holds the pipe open. */
+/** Time to drain the pipe of an exited program; its own children may keep the pipe open. */
 const drainMs = 500;
 
-/** Stderr in the log: so many characters a line, so many lines a second. */
+/** Stderr in the log: characters per line, lines per second. */
 const logLine = 500;
 const logLinesPerSecond = 20;
 
 /**
- * The SDK's own transport would end the program alone and leave behind what it has started (npx, a shell), would leave
- * it alive when the service is killed, and reads a flood as fast as it comes.
+ * Replaces the SDK's transport, which ends only the program itself and leaks its children (npx, a shell), leaves it
+ * running when the service is killed, and reads without a rate limit.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;
@@ -46,8 +46,8 @@ export class StdioTransport implements Transport {
   #kill: (() => void) | undefined;
   #gone: Promise<unknown> = Promise.resolve();
   #isClosed = false;
-  #lastWords = '';
-  /** Why it is gone, for the log; undefined while it is there. */
+  #lastStderrLine = '';
+  /** Why the program ended, for the log; undefined while it runs. */
   ending: string | undefined;
 
   constructor(options: StdioOptions) {
@@ -58,47 +58,47 @@ export class StdioTransport implements Transport {
     const { program, args, env, cwd } = this.#options;
     const [command, ...rest] = endingWithParent(program, args);
     const child = spawn(command, rest, { cwd, env, stdio: 'pipe', detached: true });
-    // It was not started, and out of file descriptors it has no pipes either: rejects with the reason.
+    // Not started (out of file descriptors there are no pipes either): rejects with the reason.
     if (child.pid === undefined) await once(child, 'spawn');
     this.#child = child;
     this.#kill = adopt(child);
     this.#gone = new Promise((resolve) => child.once('exit', resolve).once('error', resolve));
     child.once('exit', (code, signal) => {
       const how = signal ?? `exit code ${String(code)}`;
-      this.ending ??= `it ended with ${how}${this.#lastWords === '' ? '' : `: ${this.#lastWords}`}`;
+      this.ending ??= `ended with ${how}${this.#lastStderrLine === '' ? '' : `: ${this.#lastStderrLine}`}`;
       setTimeout(() => child.stdout.destroy(), drainMs).unref();
     });
-    child.stdin.on('error', () => undefined); // the pipe of a dead program; its exit tells
-    void this.#hear(child.stderr);
+    child.stdin.on('error', () => undefined); // EPIPE after the exit, which is reported
+    void this.#readStderr(child.stderr);
     await once(child, 'spawn');
     void this.#read(child.stdout);
   }
 
   send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin;
-    if (this.#isClosed || !stdin?.writable) return Promise.reject(new Error('the program has ended'));
-    if (stdin.writableLength > largestMessage) return Promise.reject(new Error('the program does not read'));
+    if (this.#isClosed || !stdin?.writable) return Promise.reject(new Error('the program has exited'));
+    if (stdin.writableLength > largestMessage) return Promise.reject(new Error('the program does not read its stdin'));
     stdin.write(`${JSON.stringify(message)}\n`);
     return Promise.resolve();
   }
 
-  /** Resolves when the program is gone: after two and a half seconds at the latest. */
+  /** Resolves when the program has exited, after 2.5 seconds at the latest. */
   async close(): Promise<void> {
-    this.#closed();
+    this.#setClosed();
     const child = this.#child;
     if (child === undefined) return;
     child.stdin.end();
-    if (!(await this.#goneWithin(farewellMs))) {
+    if (!(await this.#exitsWithin(graceMs))) {
       child.kill('SIGTERM');
-      await this.#goneWithin(farewellMs);
+      await this.#exitsWithin(graceMs);
     }
     this.#kill?.();
-    await this.#goneWithin(drainMs);
+    await this.#exitsWithin(drainMs);
     child.stdout.destroy();
     child.stderr.destroy();
   }
 
-  async #goneWithin(ms: number): Promise<boolean> {
+  async #exitsWithin(ms: number): Promise<boolean> {
     const timer = new AbortController();
     const late = wait(ms, false, { signal: timer.signal }).catch(() => false);
     const isGone = await Promise.race([this.#gone.then(() => true), late]);
@@ -114,14 +114,14 @@ export class StdioTransport implements Transport {
         await pace(1);
         const message = this.#parse(line);
         if (message) this.onmessage?.(message);
-        else if ((stray += 1) > strayLines) throw new Error('it writes what are no MCP messages');
+        else if ((stray += 1) > strayLines) throw new Error('its output is not MCP');
       }
     } catch (error) {
       if (!this.#isClosed) this.ending = (error as Error).message;
       this.#kill?.();
     }
-    await this.#goneWithin(drainMs); // how it has ended is told after the last it said
-    this.#closed();
+    await this.#exitsWithin(drainMs); // report the exit after its last output
+    this.#setClosed();
   }
 
   #parse(line: string): JSONRPCMessage | undefined {
@@ -132,13 +132,13 @@ export class StdioTransport implements Transport {
     }
   }
 
-  async #hear(stderr: Readable): Promise<void> {
+  async #readStderr(stderr: Readable): Promise<void> {
     const pace = createPace();
     let second = 0;
     let logged = 0;
     try {
-      for await (const line of linesOf(stderr, logLine, 'cut')) {
-        if (line.trim() !== '') this.#lastWords = line;
+      for await (const line of linesOf(stderr, logLine, 'truncate')) {
+        if (line.trim() !== '') this.#lastStderrLine = line;
         const now = Math.floor(performance.now() / 1000);
         logged = now === second ? logged + 1 : 1;
         second = now;
@@ -146,23 +146,27 @@ export class StdioTransport implements Transport {
         await pace(1);
       }
     } catch {
-      // the pipe of a killed program; its exit tells
+      // the pipe of a killed program; the exit is reported
     }
   }
 
-  #closed(): void {
+  #setClosed(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.onclose?.();
   }
 }
 
-/** Throws at a longer line, or cuts it. Leaving the loop closes the stream. */
-async function* linesOf(stream: Readable, limit: number, longer: 'throw' | 'cut' = 'throw'): AsyncGenerator<string> {
+/** Throws for a line over the limit, or truncates it. Leaving the loop closes the stream. */
+async function* linesOf(
+  stream: Readable,
+  limit: number,
+  overflow: 'throw' | 'truncate' = 'throw',
+): AsyncGenerator<string> {
   let parts: Buffer[] = [];
   let length = 0;
   const take = (part: Buffer) => {
-    if (length + part.length > limit && longer === 'throw') throw new Error(`it sent more than ${limit} bytes at once`);
+    if (length + part.length > limit && overflow === 'throw') throw new Error(`message exceeds ${limit} bytes`);
     if (length === limit) return;
     parts.push(part.subarray(0, limit - length));
     length = Math.min(limit, length + part.length);

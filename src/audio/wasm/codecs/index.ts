@@ -5,7 +5,7 @@ import type { Track } from '../track.ts';
 
 export type PacketDecoder = (packet: Uint8Array) => Pcm | Promise<Pcm>;
 
-/** The decoder for a track's packets, loaded as needed. */
+/** The decoder for the packets of a track, loaded lazily. */
 export async function decoderFor(track: Track): Promise<PacketDecoder> {
   switch (track.codec) {
     case 'opus':
@@ -17,7 +17,7 @@ export async function decoderFor(track: Track): Promise<PacketDecoder> {
     case 'mp3':
       return (await import('./mp3.ts')).mp3Decoder();
     case 'aac':
-      throw undecodable(`this recording (AAC in ${track.container}) needs ffmpeg on the server`);
+      throw undecodable(`AAC in ${track.container} needs ffmpeg on the server`);
     default:
       return pcmDecoder(track);
   }
@@ -26,7 +26,7 @@ export async function decoderFor(track: Track): Promise<PacketDecoder> {
 function pcmDecoder({ codec, container, sampleRate, channels }: Track): PacketDecoder {
   if (codec === null || !(codec in sampleFormats)) {
     const name = codec?.toUpperCase() ?? 'an unknown codec';
-    throw undecodable(`its sound (${name} in ${container}) is in no format that is accepted`);
+    throw undecodable(`unsupported codec (${name} in ${container})`);
   }
   const format = sampleFormats[codec as SampleFormatName];
   return (packet) => ({ sampleRate, channels: deinterleave(packet, format, channels) });

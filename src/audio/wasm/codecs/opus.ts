@@ -3,7 +3,7 @@ import { sampleRate } from '../../../../lib/wav.ts';
 import type { Pcm } from '../pcm.ts';
 import type { Track } from '../track.ts';
 
-/** Opus decodes to 16 kHz by itself, with a low-pass of its own. */
+/** Opus decodes directly to 16 kHz, with its own low-pass filter. */
 export async function opusDecoder(track: Track): Promise<(packet: Uint8Array) => Pcm> {
   const decoder = new OpusDecoder({ sampleRate, ...readHeader(track) });
   await decoder.ready;
@@ -12,7 +12,7 @@ export async function opusDecoder(track: Track): Promise<(packet: Uint8Array) =>
 
 const headerBytes = 19;
 
-/** RFC 7845, section 5.1. Without a header there are one or two channels, and nothing to skip. */
+/** RFC 7845, section 5.1. Without a header: one or two channels, no pre-skip. */
 function readHeader({ description, channels }: Track): ConstructorParameters<typeof OpusDecoder>[0] {
   if (description.length < headerBytes) return { channels };
   const view = new DataView(description.buffer, description.byteOffset, description.byteLength);

@@ -16,7 +16,7 @@ export async function vorbisDecoder({ sampleRate, description }: Track): Promise
   };
 }
 
-/** The decoder takes pages of Ogg only, but of a page it reads no more than this. */
+/** The decoder only takes Ogg pages, but reads only these fields of them. */
 interface PageEssentials {
   readonly data: Uint8Array;
   readonly codecFrames: readonly { readonly data: Uint8Array; readonly header: { readonly vorbisSetup: Uint8Array } }[];
@@ -26,7 +26,7 @@ function page(essentials: PageEssentials): OggPage {
   return essentials as unknown as OggPage;
 }
 
-/** The three header packets, laced as in Xiph's containers: a count, the first two lengths in steps of 255, the data. */
+/** The three header packets with Xiph lacing: a count, the first two lengths in steps of 255, the data. */
 function splitHeaders(description: Uint8Array): [Uint8Array, Uint8Array, Uint8Array] {
   let position = 1;
   const readLength = (): number => {
