@@ -1,6 +1,5 @@
 /** Who may call: bearer tokens, or in open mode whoever is on this machine and is no stranger's web page. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startProcess } from '../support/child-service.ts';
 import { createApi, type Api } from '../support/http.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
 import { echo } from './support/engines.ts';
@@ -323,13 +322,6 @@ describe('CORS', () => {
 });
 
 describe('an address beyond loopback', () => {
-  it('stops the start without API_KEYS', async () => {
-    const { exit, said } = await startProcess('src/bin/start.ts', { env: { HOST: '0.0.0.0', PORT: '0' } });
-    expect(await exit).toEqual({ code: 1, signal: null });
-    for (const name of ['HOST', 'API_KEYS', 'ALLOW_OPEN']) expect(said.stderr).toContain(name);
-    expect(said.stderr).not.toMatch(/\n\s+at /);
-  });
-
   it('is listened on with API_KEYS', async () => {
     await using service = await startTestService({ env: { HOST: '0.0.0.0', API_KEYS: 'right' } });
     expect((await createApi(service.url).get('/api/v1/models', bearer('right'))).status).toBe(200);

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readEvents, type StreamEvent } from '../../../engines/lib/agent/event-stream.ts';
+import { readEvents, type StreamEvent } from '../../../../engines/lib/agent/event-stream.ts';
 
 const limits = { bytes: 10_000, idleMs: 1_000, isComplete: () => false, isEnough: () => false };
 
