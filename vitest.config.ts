@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
+/** Programs that this machine happens to have must not change what a service does: there are none. */
+const withoutPrograms = { PATH: '/nowhere' };
+
 const unit = 'test/**/*.unit.test.ts';
 const system = 'test/**/*.system.test.ts';
 
@@ -23,6 +26,7 @@ export default defineConfig({
           name: 'unit',
           include: [unit],
           isolate: false,
+          env: withoutPrograms,
           setupFiles: ['test/support/no-processes.ts', 'test/support/no-sockets.ts'],
         },
       },
@@ -33,6 +37,7 @@ export default defineConfig({
           name: 'service',
           include: ['test/**/*.test.ts'],
           exclude: [unit, system],
+          env: withoutPrograms,
           setupFiles: ['test/support/no-processes.ts'],
         },
       },

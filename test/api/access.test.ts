@@ -287,14 +287,14 @@ describe('CORS', () => {
   });
 
   it('lets a listed page read why it is refused', async () => {
-    await using service = await startTestService({ env: { CORS_ORIGINS: listed, API_KEYS: 'right' } });
+    await using service = await startTestService({ ...echo, env: { CORS_ORIGINS: listed, API_KEYS: 'right' } });
     const { status, headers } = await createApi(service.url).get('/api/v1/models', { origin: listed });
     expect(status).toBe(401);
     expect(headers.get('access-control-allow-origin')).toBe(listed);
   });
 
   it('keeps an answer from pages that are not listed', async () => {
-    await using service = await startTestService({ env: { CORS_ORIGINS: listed, API_KEYS: 'right' } });
+    await using service = await startTestService({ ...echo, env: { CORS_ORIGINS: listed, API_KEYS: 'right' } });
     const { status, headers } = await createApi(service.url).get('/api/v1/models', {
       origin: 'https://evil.example',
       ...bearer('right'),
@@ -304,7 +304,7 @@ describe('CORS', () => {
   });
 
   it('is open to any page with *', async () => {
-    await using service = await startTestService({ env: { CORS_ORIGINS: '*' } });
+    await using service = await startTestService({ ...echo, env: { CORS_ORIGINS: '*' } });
     const api = createApi(service.url);
     for (const origin of ['https://any.example', 'null']) {
       const { status, headers } = await api.get('/api/v1/models', { origin });
@@ -315,7 +315,7 @@ describe('CORS', () => {
   });
 
   it('is open to any page with *, but not to any host', async () => {
-    await using service = await startTestService({ env: { CORS_ORIGINS: '*' } });
+    await using service = await startTestService({ ...echo, env: { CORS_ORIGINS: '*' } });
     const headers = { host: 'evil.example', origin: 'https://any.example' };
     expect((await createApi(service.url).get('/api/v1/models', headers)).problem.code).toBe('host-not-allowed');
   });
@@ -323,12 +323,12 @@ describe('CORS', () => {
 
 describe('an address beyond loopback', () => {
   it('is listened on with API_KEYS', async () => {
-    await using service = await startTestService({ env: { HOST: '0.0.0.0', API_KEYS: 'right' } });
+    await using service = await startTestService({ ...echo, env: { HOST: '0.0.0.0', API_KEYS: 'right' } });
     expect((await createApi(service.url).get('/api/v1/models', bearer('right'))).status).toBe(200);
   });
 
   it('is listened on with ALLOW_OPEN=true, for addresses but for no foreign name', async () => {
-    await using service = await startTestService({ env: { HOST: '0.0.0.0', ALLOW_OPEN: 'true' } });
+    await using service = await startTestService({ ...echo, env: { HOST: '0.0.0.0', ALLOW_OPEN: 'true' } });
     const api = createApi(service.url);
     expect((await api.get('/api/v1/models', { host: '192.168.1.10:8484' })).status).toBe(200);
     expect((await api.get('/api/v1/models', { host: 'evil.example' })).status).toBe(403);

@@ -1,9 +1,11 @@
-/** The record of what services answer, and what a run of the tests makes of it. */
-import { describe, expect, test, vi } from 'vitest';
+/** What the notes of services show of the contract, and how they are kept for another run. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import { contract } from '../../src/contract/document.ts';
-import { coverageOf } from './coverage/report.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
+import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+import { fingerprint } from './coverage/fingerprint.ts';
+import { coverageOf, keepNotes, keptNotes } from './coverage/report.ts';
 
 describe('the coverage', () => {
   const everything = coverageOf(contract, new Set()).missing;
@@ -38,5 +40,37 @@ describe('the coverage', () => {
     expect(table).toMatch(/^listChatModels +200 \[401\] \[403\] \[405\] \[500\] \[503\]$/m);
     expect(table).toMatch(/^events +chat\.started \[step\.started\]/m);
     expect(table).toContain(`2 of ${everything.length} seen`);
+  });
+});
+
+describe('the notes that a run keeps for the next', () => {
+  const notes = new Set(['GET /api/v1/models 200', 'event chat.started']);
+
+  test('count for the same sources', async () => {
+    const file = join(await temporaryDirectory(), 'cache/notes.json');
+    await keepNotes(file, 'these', notes);
+    expect(await keptNotes(file, 'these')).toEqual(notes);
+  });
+
+  test('do not count for others, nor when there are none', async () => {
+    const file = join(await temporaryDirectory(), 'notes.json');
+    expect(await keptNotes(file, 'these')).toBeUndefined();
+    await keepNotes(file, 'these', notes);
+    expect(await keptNotes(file, 'those')).toBeUndefined();
+  });
+
+  test('are of other sources once a file has changed, come or gone', async () => {
+    const home = await temporaryDirectory();
+    const folders = ['src', 'engines', 'lib', 'generated', 'test'];
+    await writeFiles(home, Object.fromEntries(folders.map((folder) => [`${folder}/deep/a.ts`, 'one'])));
+    const prints = [await fingerprint(home), await fingerprint(home)];
+    expect(prints[0]).toBe(prints[1]);
+    await writeFiles(home, { 'lib/deep/a.ts': 'two' });
+    prints.push(await fingerprint(home));
+    await writeFiles(home, { 'test/b.ts': '' });
+    prints.push(await fingerprint(home));
+    await rm(join(home, 'test/deep/a.ts'));
+    prints.push(await fingerprint(home));
+    expect(new Set(prints).size).toBe(4);
   });
 });
