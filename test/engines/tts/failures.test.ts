@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { problems } from '../../../src/contract/problems.ts';
 import { answers, resets, says, type Behaviour } from '../../support/provider.ts';
-import { begins, chunk, key, mp3, openTts, pcm, readerOf, speaks, startTts, wav, type Tts } from './support.ts';
+import { begins, key, mp3, openTts, pcm, readerOf, speaks, startTts, wav, type Tts } from './support.ts';
 
 interface Failure {
   readonly name: string;
@@ -219,23 +219,6 @@ describe('speech that has begun', () => {
     const tts = await startTts(begins(mp3));
     await listen(tts, () => tts.provider.calls[0]!.socket.resetAndDestroy());
     await expect.poll(() => JSON.stringify(tts.service.log)).toContain('provider-bad-response');
-  });
-
-  test('and pauses too long ends, with its call', async () => {
-    const tts = await startTts(begins(mp3), { engine: 'idleTimeout: 1' }); // the first bytes must get through meanwhile
-    await listen(tts, () => undefined);
-    await tts.provider.calls[0]!.gone;
-    await expect.poll(() => JSON.stringify(tts.service.log)).toContain('provider-timeout');
-  });
-
-  test('and pauses a little goes on', async () => {
-    const tts = await startTts(begins(mp3), { engine: 'timeout: 1, idleTimeout: 10' });
-    const reader = readerOf(await tts.service.post('/tts', { text: 'Good morning.' }));
-    await reader.read();
-    await new Promise((resolve) => setTimeout(resolve, 1_200)); // longer than the first bytes may take
-    tts.provider.calls[0]!.socket.write(Buffer.concat([chunk(mp3), chunk(Buffer.alloc(0))]));
-    expect((await reader.read()).value?.length).toBe(mp3.length);
-    expect((await reader.read()).done).toBe(true);
   });
 });
 
