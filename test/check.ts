@@ -11,7 +11,7 @@ const checks: readonly (readonly [what: string, ...command: string[]])[] = [
   ['lint', 'eslint', '.'],
   ['format', 'prettier', '--check', '--log-level', 'warn', '.'],
   ['format of the spec', 'tsp', 'format', '--check', 'spec/**/*.tsp'],
-  ['import rules', 'vitest', 'run', 'test/house.test.ts', '--reporter', 'dot'],
+  ['import rules', 'vitest', 'run', 'test/house.unit.test.ts', '--reporter', 'dot'],
   ['the workflows are valid Arazzo', 'redocly', 'lint', '--config', 'spec/redocly.yaml', 'spec/parlance.arazzo.yaml'],
   ['breaks of the contract are announced', process.execPath, 'test/contract/check-breaking.ts'],
 ];

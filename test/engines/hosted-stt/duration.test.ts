@@ -1,12 +1,8 @@
-/** The duration when the provider does not report it: from the container, else the billed duration. */
-import { readFile } from 'node:fs/promises';
+/** How long a recording is when its provider does not say: what its container tells, else what is charged for. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { describeWith } from '../../support/programs.ts';
 import { upload } from '../../support/local-service.ts';
 import { answers } from '../../support/provider.ts';
-import { recordings } from '../../support/recordings.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
-import { speechSeconds, toneWav } from '../../support/tone-model.ts';
+import { toneWav } from '../../support/tone-model.ts';
 import { EngineError, type JobQueue } from '../../../engines/contract/index.ts';
 import { measureDuration } from '../../../engines/hosted-stt/duration.ts';
 import { openHosted, recording, recordingMs, type Hosted } from './support.ts';
@@ -22,18 +18,6 @@ async function durationOf(bytes: Uint8Array, answer: object = {}): Promise<unkno
   hosted.provider.behave(answers(200, { text: 'ok', ...answer }));
   return ((await hosted.transcribe({}, bytes)).body as { duration_ms?: unknown }).duration_ms;
 }
-
-describeWith(['ffmpeg'], 'the container of', () => {
-  const words = ['alpha', 'bravo', 'golf'] as const;
-  /** Codecs add padding and cut the audio into frames. */
-  const toleranceMs = 120;
-
-  test.each(recordings)('$name contains it', async ({ make }) => {
-    const bytes = await readFile(await make([...words], { directory: await temporaryDirectory() }));
-    const measured = (await durationOf(bytes)) as number;
-    expect(Math.abs(measured - speechSeconds({ words: [...words] }) * 1000)).toBeLessThan(toleranceMs);
-  });
-});
 
 describe('a duration', () => {
   const usage = { type: 'duration', seconds: 60 };

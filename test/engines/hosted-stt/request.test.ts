@@ -1,10 +1,6 @@
-/** Requests to the provider. */
-import { readFile } from 'node:fs/promises';
+/** What a provider is sent. */
 import { describe, expect, test } from 'vitest';
-import { describeWith } from '../../support/programs.ts';
 import { readForm } from '../../support/provider.ts';
-import { recordings } from '../../support/recordings.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
 import { fineAnswer, key, recording, startHosted } from './support.ts';
 
 describe('a request to the provider', () => {
@@ -65,25 +61,5 @@ describe('a request to the provider', () => {
     await Promise.all(provider.calls.map((call) => call.body));
     for (const call of provider.calls) call.reply(200, fineAnswer);
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(12).fill(200));
-  });
-});
-
-describeWith(['ffmpeg'], 'a recording from a browser or a file', () => {
-  const kinds = [...new Map(recordings.map((kind) => [kind.container, kind])).values()];
-  const types = {
-    webm: 'audio/webm',
-    mp4: 'audio/mp4',
-    ogg: 'audio/ogg',
-    mp3: 'audio/mpeg',
-    wav: 'audio/wav',
-    flac: 'audio/flac',
-  };
-  test.each(kinds)('uploads $container with its own name and media type', async ({ container, make }) => {
-    const bytes = await readFile(await make(['alpha'], { directory: await temporaryDirectory() }));
-    const { provider, transcribe } = await startHosted();
-    expect((await transcribe({}, bytes)).status).toBe(200);
-    const { file } = await readForm(provider.calls[0]!);
-    expect(file?.head).toContain(`filename="recording.${container}"\r\nContent-Type: ${types[container]}`);
-    expect(file?.content.equals(bytes)).toBe(true);
   });
 });

@@ -1,13 +1,8 @@
-/** Parsing of samples and mp3 frames, independent of chunk boundaries. */
-import { execFileSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+/** Sound and mp3 frames out of bytes that come in any chunks. */
 import { describe, expect, test } from 'vitest';
 import { createByteReader } from '../../../engines/tts/byte-reader.ts';
 import { framesOf, isMp3 } from '../../../engines/tts/mp3.ts';
 import { readSound } from '../../../engines/tts/sound.ts';
-import { describeWith, run } from '../../support/programs.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
 import { mp3, mp3Frame, pcm, trailingTags, wav } from './support.ts';
 
 async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
@@ -86,30 +81,6 @@ describe('samples', () => {
   ])('are not read from %s', async (_, bytes) => {
     await expect(hear(bytes)).rejects.toMatchObject({ code: 'provider-bad-response' });
   });
-});
-
-describeWith(['ffmpeg'], 'a WAV as ffmpeg writes it', ({ ffmpeg }) => {
-  const codecs = ['pcm_u8', 'pcm_s16le', 'pcm_s24le', 'pcm_s32le', 'pcm_f32le'];
-  const layouts = ['mono|c0=c0', 'stereo|c0=c0|c1=c0'];
-
-  /** 24 bits and more are WAVE_FORMAT_EXTENSIBLE; a stream does not know its length. */
-  test.each(codecs.flatMap((codec) => layouts.map((layout) => [codec, layout] as const)))(
-    'in %s (%s) is the same sound, from a file and as a stream',
-    async (codec, layout) => {
-      const directory = await temporaryDirectory();
-      const [from, to] = [join(directory, 'in.wav'), join(directory, 'out.wav')];
-      await writeFile(from, wav(pcm(0.01)));
-      const args = ['-v', 'error', '-i', from, '-af', `pan=${layout}`, '-c:a', codec, '-f', 'wav'];
-      await run(ffmpeg, [...args, to]);
-      for (const bytes of [await readFile(to), execFileSync(ffmpeg, [...args, 'pipe:1'])]) {
-        const { sampleRate, samples } = await hear(bytes);
-        expect(sampleRate).toBe(24_000);
-        expect(samples).toHaveLength(square.length);
-        const furthest = Math.max(...samples.map((sample, i) => Math.abs(sample - square[i]!)));
-        expect(furthest).toBeLessThan(256); // a step of 8 bits
-      }
-    },
-  );
 });
 
 describe('mp3', () => {
