@@ -20,6 +20,7 @@ import {
   type ModelEntry,
   type PrepareCall,
 } from '../../engines/contract/index.ts';
+import { provideEngineContract } from './engine-import.ts';
 import { dispose, failedEngine, guardEngine, hasFunction, unguarded, within, type Guarded } from './guard/guard.ts';
 import { readable } from './guard/failures.ts';
 import { defaultLimits, type GuardLimits } from './guard/limits.ts';
@@ -424,14 +425,21 @@ async function loadDefinitions(name: string, use: string, options: RegistryOptio
     const hint = isPath(use) ? `there is no file ${resolve(options.baseDir, use)}` : names;
     throw new RegistryError(`engines.${name}.use: "${use}" is no engine; ${hint}`);
   }
-  const module = await explained(
-    `${name}.use`,
-    `${place} cannot be loaded`,
-    async () => (await import(pathToFileURL(place).href)) as { default?: unknown },
-  );
+  if (!builtIns.has(use)) provideEngineContract();
+  const module = await explained(`${name}.use`, `${place} cannot be loaded`, () => load(place));
   const definitions: unknown[] = Array.isArray(module.default) ? module.default : [module.default];
   if (definitions.length === 0) throw refusal(`${name}.use`, `${place} exports an empty list of engines`);
   return definitions.map((definition) => checkDefinition(name, place, definition));
+}
+
+async function load(place: string): Promise<{ readonly default?: unknown }> {
+  try {
+    return (await import(pathToFileURL(place).href)) as { default?: unknown };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // Which syntax is valid depends on the version: types are removed, but nothing is compiled.
+    throw new SyntaxError(`${error.message} (${error.name} on Node.js ${process.version})`, { cause: error });
+  }
 }
 
 /** The folder listing is the catalogue: every folder with an index is an engine of that name. */
