@@ -11,7 +11,7 @@ import { runScript } from '../support/scripts.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { writeFiles } from '../support/temporary.ts';
 
-const home = resolve(import.meta.dirname, '..');
+const home = resolve(import.meta.dirname, '../..');
 let folder: string;
 let recording: Buffer;
 

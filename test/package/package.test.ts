@@ -139,6 +139,16 @@ describe.each(['newest', 'oldest'] as const)('on the %s Node.js', (which) => {
     });
   });
 
+  it('loads the engine of the README', async () => {
+    const readme = await readFile(join(home, 'README.md'), 'utf8');
+    const [, source = ''] = /```ts\n(\/\/ pocketsphinx\.ts.*?)```/s.exec(readme) ?? [];
+    await writeFile(inside('pocketsphinx.ts'), source);
+    await writeFile(inside('sphinx.yaml'), 'engines: { mine: { use: ./pocketsphinx.ts, words: [yes] } }\n');
+    await using running = parlance([], { PARLANCE_CONFIG: 'sphinx.yaml' });
+    const client = createClient({ baseUrl: await addressOf(running) });
+    expect((await client.transcriptionModels()).data).toMatchObject([{ id: 'sphinx', engine: 'mine' }]);
+  });
+
   it('has every engine that the repository has', async () => {
     const builtIns = readdirSync(join(home, 'engines')).filter(
       (name) => name !== 'contract' && existsSync(join(home, 'engines', name, 'index.ts')),
