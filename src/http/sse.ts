@@ -16,8 +16,9 @@ export interface EventStream {
 
 export const eventStreamHeaders = {
   'Content-Type': 'text/event-stream; charset=utf-8',
-  // A proxy that compresses would hold the first events back.
-  'Cache-Control': 'no-store, no-transform',
+  // no-transform: a proxy that compresses would hold the first events back. Not no-store: Chromium (156) then reports
+  // most streams that a page has read to the end as net::ERR_ABORTED. Nothing caches the answer to a POST like this.
+  'Cache-Control': 'no-cache, no-transform',
   'X-Accel-Buffering': 'no',
 } as const;
 
