@@ -1,9 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Logger } from '../contract/index.ts';
 import { acquireLock } from './lock.ts';
+import { makeDirectory } from '../../lib/make-directory.ts';
 import { pause } from '../../lib/pause.ts';
 import { BrokenTransfer, requestTransfer, ResumeRefused, type Transfer } from './transfer.ts';
 
@@ -48,7 +49,7 @@ const defaultPatience: Patience = { idleMs: 30_000, attempts: 6, firstWaitMs: 1_
  * time, unless it is worthless.
  */
 export async function download(job: Download): Promise<void> {
-  await mkdir(dirname(job.to), { recursive: true });
+  await makeDirectory(dirname(job.to));
   await using _lock = await acquireLock(`${job.to}.lock`, job);
   if ((await inspect(job.to, job.signal)).sha1 === job.sha1) return;
   await completePart(job);

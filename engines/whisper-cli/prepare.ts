@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { EngineContext, Logger } from '../contract/index.ts';
 import { buildWhisperCli } from './build.ts';
+import { makeDirectory } from '../../lib/make-directory.ts';
 import { catalogue, maxModelBytes, modelFileName, modelUrl, type ModelName } from './catalogue.ts';
 import { download } from './download.ts';
 import { inspectModelFile } from './model-file.ts';
@@ -38,14 +39,25 @@ export async function prepareWhisper(preparation: Preparation): Promise<void> {
   preparation.signal.throwIfAborted();
   const failures = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason as Error);
   const [first, second] = failures;
-  if (second !== undefined) throw new AggregateError(failures, failures.map(({ message }) => message).join('\n'));
+  const messages = [...new Set(failures.map(({ message }) => message))];
+  if (second !== undefined) throw new AggregateError(failures, messages.join('\n'));
   if (first !== undefined) throw first;
 }
 
 async function prepareProgram(preparation: Preparation): Promise<void> {
   if (!preparation.needProgram) return;
+  await makeDataDirectory(preparation.dataDir);
   const progress = (fraction: number) => preparation.progress('building whisper-cli', fraction);
   await buildWhisperCli({ ...preparation, progress });
+}
+
+async function makeDataDirectory(path: string): Promise<void> {
+  await makeDirectory(path).catch((cause: unknown) => {
+    const { message } = cause as Error;
+    throw new Error(`the data directory cannot be made: ${message}. Set DATA_DIR to one that can be written`, {
+      cause,
+    });
+  });
 }
 
 async function prepareModel({ dataDir, model, mirror, fetch, signal, progress, log }: Preparation): Promise<void> {
@@ -53,6 +65,7 @@ async function prepareModel({ dataDir, model, mirror, fetch, signal, progress, l
   const to = downloadedModelPath(dataDir, model);
   // Whole but with another digest, it is someone's own file under this name: not ours to replace.
   if (inspectModelFile(to).ok) return;
+  await makeDataDirectory(dataDir);
   const url = modelUrl(model, mirror);
   const { sha1 } = catalogue[model];
   const report = (fraction: number | null) => progress(`downloading ${modelFileName(model)}`, fraction);

@@ -2,10 +2,12 @@
  * `npm run doctor`: what was found, what is missing, and the command that fixes it. Exit code 1: something that is
  * configured cannot work at all, or nothing can.
  */
+import { access, constants } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { pino } from 'pino';
 import type { Capability, Finding } from '../../engines/contract/index.ts';
 import type { Registry } from '../engine-host/registry.ts';
+import { makeDirectory } from '../../lib/make-directory.ts';
 import { describeFailure } from './startup-summary.ts';
 import { findFfmpeg } from '../engine-host/context.ts';
 import { openEngines } from '../engine-host/open-engines.ts';
@@ -27,7 +29,7 @@ try {
   const log = pino({ level: 'silent' });
   await using engines = await openEngines(settings, process.env, log);
   await using mcp = createMcpTools({ settings, env: process.env, log });
-  print('this machine', [node(), await ffmpeg(settings), { what: 'data', ok: true, detail: settings.dataDir }]);
+  print('this machine', [node(), await ffmpeg(settings), await data(settings)]);
   for (const { instance, findings } of await engines.registry.inspect()) print(`engine ${instance}`, findings);
   const servers = await mcp.inspect();
   if (servers.length > 0) print('MCP servers', servers);
@@ -47,6 +49,17 @@ function print(title: string, findings: readonly Finding[]): void {
 
 function node(): Finding {
   return { what: 'Node.js', ok: true, detail: `${process.version}, ${process.execPath}` };
+}
+
+async function data({ dataDir }: LoadedSettings): Promise<Finding> {
+  try {
+    await makeDirectory(dataDir);
+    await access(dataDir, constants.W_OK);
+    return { what: 'data', ok: true, detail: dataDir };
+  } catch (error) {
+    const detail = `${dataDir} cannot be used: ${(error as Error).message}`;
+    return { what: 'data', ok: false, detail, fix: 'set DATA_DIR to a directory that this user can write' };
+  }
 }
 
 async function ffmpeg(settings: LoadedSettings): Promise<Finding> {
