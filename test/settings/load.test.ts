@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { loadSettings, SettingsError, type Environment } from '../../src/settings/load.ts';
+import { describeUnknownVariables, loadSettings, SettingsError, type Environment } from '../../src/settings/load.ts';
 import { settingsTable, type Settings } from '../../src/settings/table.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
@@ -116,7 +116,7 @@ describe('a setting', () => {
 
   it('that is only a variable is refused in the file', async () => {
     for (const name of names.filter((name) => !namesInFile.includes(name))) {
-      expect(await refusal({}, `${name}: x`)).toContain(`"${name}" is no setting here`);
+      expect(await refusal({}, `${name}: x`)).toContain(`unknown setting "${name}"`);
     }
   });
 
@@ -205,15 +205,33 @@ describe('the settings file', () => {
   });
 
   it.each([
-    ['an unfinished list', 'corsOrigins: [a\nport: 1'],
-    ['a mapping in the wrong place', 'port: 1: 2'],
-    ['a tab for indentation', 'engines:\n\ta: 1'],
-    ['the same key twice', 'port: 1\nport: 2'],
-    ['two documents', 'port: 1\n---\nport: 2'],
-  ])('is refused for %s, with the line', async (_what, yaml) => {
-    const message = await refusal({}, yaml);
-    expect(message.startsWith(`${file} is not YAML: `), message).toBe(true);
-    expect(message).toMatch(/ at line [123], column \d+/);
+    [
+      'an unfinished list',
+      'corsOrigins: [a\nport: 1',
+      '2, column 1: the indentation differs from the lines around it, or a bracket is not closed',
+    ],
+    [
+      'a line that is indented too little',
+      'engines:\n  b: 1\n c: 2',
+      '3, column 1: the indentation differs from the lines around it, or a bracket is not closed',
+    ],
+    [
+      'a mapping in the wrong place',
+      'port: 1: 2',
+      '1, column 7: a second "key: value" in one value; put a text that contains ": " into quotes',
+    ],
+    ['a tab for indentation', 'engines:\n\ta: 1', '2, column 1: a tab is used for indentation; use spaces'],
+    ['the same key twice', 'port: 1\nport: 2', '2, column 1: a key that this mapping has already'],
+    ['two documents', 'port: 1\n---\nport: 2', '2, column 1: a second document begins (---); only one is allowed'],
+    ['a missing colon', 'port\nhost: a', '1, column 1: a key needs a colon on the same line'],
+    ['an unfinished text', 'host: "secret', '1, column 14: a quote, bracket, comma or colon is missing'],
+    [
+      'a reserved character',
+      'host: @secret',
+      '1, column 7: a text that begins with a reserved character such as @ or ` must be in quotes',
+    ],
+  ])('is refused for %s, with the line and what is wrong there', async (_what, yaml, says) => {
+    expect(await refusal({}, yaml)).toBe(`${file} is not YAML: line ${says}`);
   });
 
   it.each(['just text', '- a\n- b', '42'])('is refused when it is no mapping (%j)', async (yaml) => {
@@ -370,11 +388,20 @@ describe('a wrong value', () => {
   });
 
   it('under a name that is no setting is refused with those that are', async () => {
-    const message = await refusal({}, 'prot: 80');
+    const message = await refusal({}, 'volume: 11');
     expect(message).not.toContain('\n');
-    expect(message).toContain(`${file}: "prot" is no setting here; known are host, port, `);
-    const known = /known are (.*)$/.exec(message)?.[1]?.split(', ');
+    expect(message).toContain(`${file}: unknown setting "volume"; known: host, port, `);
+    const known = /known: (.*)$/.exec(message)?.[1]?.split(', ');
     expect(known?.sort()).toEqual([...namesInFile, 'engines', 'mcpServers'].sort());
+  });
+
+  it.each([
+    ['prot: 80', 'prot', 'port'],
+    ['transcribeModle: a', 'transcribeModle', 'transcribeModel'],
+    ['TRANSCRIBE_MODEL: a', 'TRANSCRIBE_MODEL', 'transcribeModel'],
+    ['mcp_servers: {}', 'mcp_servers', 'mcpServers'],
+  ])('under a misspelled name is refused with the right one: %s', async (yaml, wrong, meant) => {
+    expect(await refusal({}, yaml)).toBe(`${file}: unknown setting "${wrong}"; did you mean "${meant}"?`);
   });
 
   it('is reported together with all others', async () => {
@@ -479,15 +506,19 @@ describe('a start with wrong settings', { timeout: 120_000 }, () => {
 
   it('ends with exit code 1 and a message for a wrong option of an engine', () => {
     const yaml = 'engines: { ear: { use: whisper-cli, models: [{ id: a, file: a.bin }], thraeds: 2 } }';
-    return expectRefused('engines.ear: "thraeds" is no setting here', {}, { 'parlance.config.yaml': yaml });
+    return expectRefused(
+      'engines.ear: unknown setting "thraeds"; did you mean "threads"?',
+      {},
+      { 'parlance.config.yaml': yaml },
+    );
   });
 
   it('ends with exit code 1 and a message for an engine that there is not', () =>
     expectRefused(
-      /engines\.ear\.use: "wisper" is no engine; use one of .*whisper-cli/,
+      /engines\.ear\.use: unknown engine "wisper-cli"; did you mean whisper-cli\? use one of .*whisper-cli/,
       {},
       {
-        'parlance.config.yaml': 'engines: { ear: { use: wisper } }',
+        'parlance.config.yaml': 'engines: { ear: { use: wisper-cli } }',
       },
     ));
 
@@ -506,13 +537,39 @@ describe('a start with wrong settings', { timeout: 120_000 }, () => {
     ));
 
   it('ends with exit code 1 and a message for a default model that nobody serves', () =>
-    expectRefused('"large" is served by no engine; known are local', { TRANSCRIBE_MODEL: 'large' }));
+    expectRefused(
+      'TRANSCRIBE_MODEL (in the file: transcribeModel): no engine serves the transcription model "large"; known: local',
+      { TRANSCRIBE_MODEL: 'large' },
+    ));
 
   it('ends with exit code 1 and a message for a port that is in use', async () => {
     const other = createServer();
     await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
     onTestFinished(() => void other.close());
     const { port } = other.address() as AddressInfo;
-    await expectRefused(new RegExp(`EADDRINUSE.*:${port}`), { PORT: String(port) });
+    await expectRefused(`PORT: another process listens on 127.0.0.1:${port} (EADDRINUSE)`, { PORT: String(port) });
+  });
+
+  it('ends with exit code 1 and a message for an address of another machine', () =>
+    expectRefused('HOST: this machine has no address 192.0.2.1 (EADDRNOTAVAIL)', {
+      HOST: '192.0.2.1',
+      ALLOW_OPEN: 'true',
+      PORT: '0',
+    }));
+});
+
+describe('a variable', () => {
+  it('that looks like a setting and is none is named, with the one that was meant', () => {
+    const env = {
+      TRANSCRIBE_MODLE: 'x',
+      PARLANCE_VOLUME: '11',
+      TRANSCRIBE_MODEL: 'x',
+      PARLANCE_CONFIG: 'y',
+      PATH: '/',
+    };
+    expect(describeUnknownVariables(env)).toEqual([
+      'unknown variable TRANSCRIBE_MODLE; did you mean TRANSCRIBE_MODEL?',
+      'unknown variable PARLANCE_VOLUME',
+    ]);
   });
 });
