@@ -1,14 +1,16 @@
 /**
- * Writes generated/ from spec/: `npm run generate`. With --check it writes nothing, and fails when generated/ is not
- * what spec/ says.
+ * Writes generated/: `npm run generate`. The API's documents come from spec/, the schema of the settings file from
+ * src/settings/table.ts and the options of the engines. With --check it writes nothing, and fails on a difference.
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
+import { configSchema } from '../src/settings/config-schema.ts';
 import { addProblemExamples, type WithOperations } from './problem-examples.ts';
 
 interface SchemaRef {
@@ -72,6 +74,23 @@ async function toTypes(document: Document): Promise<string> {
   return `// Written by \`npm run generate\` from spec/. Do not edit.\n${astToString(nodes)}`;
 }
 
+/** The options of each built-in engine; one of several capabilities has the same for all. */
+async function builtInOptions(): Promise<Record<string, object>> {
+  const found: Record<string, object> = {};
+  for (const name of (await readdir(join(home, 'engines'))).sort()) {
+    const index = join(home, 'engines', name, 'index.ts');
+    if (name === 'contract' || !existsSync(index)) continue;
+    const { default: engine } = (await import(pathToFileURL(index).href)) as { default: Engine | Engine[] };
+    const [{ options } = { options: {} }] = [engine].flat();
+    found[name] = options;
+  }
+  return found;
+}
+
+interface Engine {
+  readonly options: object;
+}
+
 async function files(): Promise<Record<string, string>> {
   const latest = await compileSpec();
   const document = toOpenApi31(latest);
@@ -79,6 +98,7 @@ async function files(): Promise<Record<string, string>> {
     'openapi-3.2.json': `${JSON.stringify(latest, null, 2)}\n`,
     'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
     'api.d.ts': await toTypes(document),
+    'config.schema.json': `${JSON.stringify(configSchema(await builtInOptions()), null, 2)}\n`,
   };
 }
 
@@ -90,6 +110,6 @@ for (const [name, text] of Object.entries(await files())) {
   else if ((await readFile(join(generated, name), 'utf8').catch(() => '')) !== text) stale.push(`generated/${name}`);
 }
 if (stale.length > 0) {
-  console.error(`${stale.join(', ')}: not what spec/ says. Mend it with: npm run generate`);
+  console.error(`${stale.join(', ')}: differs from its source; fix: npm run generate`);
   process.exitCode = 1;
 }
