@@ -1,14 +1,17 @@
 /**
- * Writes generated/ from spec/, and the generated parts of docs/ from spec/ and the sources: `npm run generate`. With
- * --check it writes nothing, and fails when a file is stale.
+ * Writes generated/ and the generated parts of docs/: `npm run generate`. The API's documents come from spec/, the schema
+ * of the settings file from src/settings/table.ts and the engines' options. With --check it writes nothing, and fails
+ * when a file is stale.
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
+import { configSchema } from '../src/settings/config-schema.ts';
 import { pages } from './docs/pages.ts';
 import type { Contract } from './docs/reference.ts';
 import { addProblemExamples, type WithOperations } from './problem-examples.ts';
@@ -73,6 +76,23 @@ async function toTypes(document: Document): Promise<string> {
   return `// Written by \`npm run generate\` from spec/. Do not edit.\n${astToString(nodes)}`;
 }
 
+/** The options of each built-in engine; one of several capabilities has the same for all. */
+async function builtInOptions(): Promise<Record<string, object>> {
+  const found: Record<string, object> = {};
+  for (const name of (await readdir(join(home, 'engines'))).sort()) {
+    const index = join(home, 'engines', name, 'index.ts');
+    if (name === 'contract' || !existsSync(index)) continue;
+    const { default: engine } = (await import(pathToFileURL(index).href)) as { default: Engine | Engine[] };
+    const [{ options } = { options: {} }] = [engine].flat();
+    found[name] = options;
+  }
+  return found;
+}
+
+interface Engine {
+  readonly options: object;
+}
+
 async function files(): Promise<Record<string, string>> {
   const latest = await compileSpec();
   const document = toOpenApi31(latest);
@@ -80,6 +100,7 @@ async function files(): Promise<Record<string, string>> {
     'generated/openapi-3.2.json': `${JSON.stringify(latest, null, 2)}\n`,
     'generated/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
     'generated/api.d.ts': await toTypes(document),
+    'generated/config.schema.json': `${JSON.stringify(configSchema(await builtInOptions()), null, 2)}\n`,
     ...(await pages(document as unknown as Contract)),
   };
 }

@@ -1,10 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Logger } from '../contract/index.ts';
 import { acquireLock } from './lock.ts';
 import { pause } from '../../lib/abort.ts';
+import { makeDirectory } from '../../lib/make-directory.ts';
 import { TransferError, requestTransfer, ResumeRejected, type Transfer } from './transfer.ts';
 
 const MiB = 2 ** 20;
@@ -47,7 +48,7 @@ const defaultRetry: RetryPolicy = { idleMs: 30_000, attempts: 6, firstDelayMs: 1
  * attempt if it can be resumed.
  */
 export async function download(job: Download): Promise<void> {
-  await mkdir(dirname(job.to), { recursive: true });
+  await makeDirectory(dirname(job.to));
   await using _lock = await acquireLock(`${job.to}.lock`, job);
   if ((await inspect(job.to, job.signal)).sha1 === job.sha1) return;
   await completePart(job);

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import type { Logger } from '../contract/index.ts';
 import { pause } from '../../lib/abort.ts';
+import { makeDirectory } from '../../lib/make-directory.ts';
 
 const pollMs = 200;
 
@@ -35,7 +36,7 @@ export async function acquireLock(
   { signal, log, staleAfterMs = 20_000 }: LockOptions,
 ): Promise<AsyncDisposable> {
   const mine: Holder = { id: randomUUID(), pid: process.pid, host: hostname() };
-  await mkdir(dirname(path), { recursive: true });
+  await makeDirectory(dirname(path));
   ours.add(mine.id);
   try {
     await waitForTurn(path, JSON.stringify(mine), { signal, log, staleAfterMs });

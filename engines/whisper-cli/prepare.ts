@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { EngineContext, Logger } from '../contract/index.ts';
 import { buildWhisperCli } from './build.ts';
+import { makeDirectory } from '../../lib/make-directory.ts';
 import { catalogue, maxModelBytes, modelFileName, modelUrl, type ModelName } from './catalogue.ts';
 import { download } from './download.ts';
 import { inspectModelFile } from './model-file.ts';
@@ -38,14 +39,25 @@ export async function prepareWhisper(options: PrepareOptions): Promise<void> {
   options.signal.throwIfAborted();
   const failures = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason as Error);
   const [first, second] = failures;
-  if (second !== undefined) throw new AggregateError(failures, failures.map(({ message }) => message).join('\n'));
+  const messages = [...new Set(failures.map(({ message }) => message))];
+  if (second !== undefined) throw new AggregateError(failures, messages.join('\n'));
   if (first !== undefined) throw first;
 }
 
 async function prepareProgram(options: PrepareOptions): Promise<void> {
   if (!options.needProgram) return;
+  await makeDataDirectory(options.dataDir);
   const progress = (fraction: number) => options.progress('building whisper-cli', fraction);
   await buildWhisperCli({ ...options, progress });
+}
+
+async function makeDataDirectory(path: string): Promise<void> {
+  await makeDirectory(path).catch((cause: unknown) => {
+    const { message } = cause as Error;
+    throw new Error(`Cannot create the data directory: ${message}. fix: set DATA_DIR to a writable directory`, {
+      cause,
+    });
+  });
 }
 
 async function prepareModel({ dataDir, model, mirror, fetch, signal, progress, log }: PrepareOptions): Promise<void> {
@@ -53,6 +65,7 @@ async function prepareModel({ dataDir, model, mirror, fetch, signal, progress, l
   const to = downloadedModelPath(dataDir, model);
   // A complete model with another digest is the operator's own file under this name: do not replace it.
   if (inspectModelFile(to).ok) return;
+  await makeDataDirectory(dataDir);
   const url = modelUrl(model, mirror);
   const { sha1 } = catalogue[model];
   const report = (fraction: number | null) => progress(`downloading ${modelFileName(model)}`, fraction);

@@ -214,6 +214,14 @@ describe('open mode', () => {
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
+  it('names the setting for a page of a development server, whose proxy sends its origin on', async () => {
+    const origin = 'http://localhost:5173';
+    const { problem } = await service.api.get('/api/v1/models', { host: 'localhost:8484', origin });
+    expect(problem.detail).toBe(
+      `Pages of ${origin} may not use this service: start it with CORS_ORIGINS=${origin} (comma-separated with others), also when a development proxy such as Vite's is between.`,
+    );
+  });
+
   it('refuses a form of a foreign page, which needs no preflight, before it is read', async () => {
     const headers = { ...multipartType, origin: 'https://evil.example' };
     const call = { headers, body: multipart(recording) };

@@ -120,6 +120,20 @@ describe('the verdict', () => {
     expect(await judge('engines: {}')).toMatchObject({ code: 1 });
   });
 
+  test('calls what is optional absent, and lists no engine without a line', async () => {
+    const cwd = await temporaryDirectory();
+    const env = { DATA_DIR: join(cwd, 'data'), PATH: '/nowhere', TRANSCRIBE_MODLE: 'x' };
+    const { stdout } = await runScript('src/bin/doctor.ts', [], { cwd, env });
+    expect(stdout).toMatch(/^Warning: unknown variable TRANSCRIBE_MODLE; did you mean TRANSCRIBE_MODEL\?\n/);
+    expect(stdout).toMatch(/absent {2}ffmpeg {7}not found.*\n {10}fix: /);
+    expect(stdout).toMatch(/engine ollama\n {2}(absent|ok) /);
+    expect(stdout).toMatch(/MISSING whisper-cli/);
+    const sandbox = await runScript('src/bin/doctor.ts', [], { cwd, env: { ...env, PARLANCE_SANDBOX: '1' } });
+    expect(sandbox.stdout.match(/^engine sandbox\n.*/gm)).toEqual([
+      'engine sandbox\n  ok      engine       needs nothing of this machine',
+    ]);
+  });
+
   test('counts transcription on a fresh machine, but not the chat servers that may be there', async () => {
     const { code, verdicts } = await judge(undefined, { PATH: '/nowhere' });
     expect(code).toBe(1);

@@ -109,6 +109,20 @@ engines:
       ]);
     });
 
+    // Chromium shows some as aborted that are answered with `Cache-Control: no-store`.
+    it('finishes the request of a stream that has ended', async () => {
+      const outcomes: string[] = [];
+      const note = (outcome: string) => (request: { method(): string; url(): string }) => {
+        if (request.method() === 'POST') outcomes.push(`${outcome} ${new URL(request.url()).pathname}`);
+      };
+      const [finished, failed] = [note('finished'), note('failed')];
+      page.on('requestfinished', finished).on('requestfailed', failed);
+      for (let run = 0; run < 5; run += 1) await ask(page, 'stream', at, 'hello');
+      await eventually(() => outcomes).toHaveLength(5);
+      page.off('requestfinished', finished).off('requestfailed', failed);
+      expect(outcomes).toEqual(Array(5).fill('finished /api/v1/chat/stream'));
+    });
+
     it('sees the clips of a chat, which another origin must be shown', async () => {
       const { clips } = (await ask(page, 'chat', at, 'read aloud')) as { clips: { url: string }[] };
       expect(clips.map(({ url }) => url)).toEqual([expect.stringContaining(`${service.url}/api/v1/tts/clips/`)]);

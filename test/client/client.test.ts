@@ -1,7 +1,7 @@
 /** The client in Node.js, against the real service. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createClient, ParlanceError, type ChatEvent, type Client } from '../../src/client/index.ts';
 import { eventually } from '../api/support/eventually.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -64,8 +64,58 @@ describe('transcribe', () => {
     );
   });
 
-  it('rejects for a path that is not there as Node.js does', async () => {
-    await expect(client.transcribe('/not/there.wav')).rejects.toThrow('Unable to open file as blob');
+  it('names the file that cannot be opened', async () => {
+    await expect(client.transcribe('/not/there.wav')).rejects.toThrow(
+      new TypeError('The recording /not/there.wav cannot be opened: is there such a file?'),
+    );
+  });
+});
+
+describe('createClient', () => {
+  it('uses the global fetch of the time of the call', async () => {
+    const early = createClient({ baseUrl: 'http://127.0.0.1:9' });
+    const urls: string[] = [];
+    vi.stubGlobal('fetch', (request: Request) => {
+      urls.push(request.url);
+      return Promise.resolve(Response.json({ data: [], default: null }));
+    });
+    onTestFinished(() => void vi.unstubAllGlobals());
+    expect(await early.chatModels()).toEqual({ data: [], default: null });
+    expect(urls).toEqual(['http://127.0.0.1:9/api/v1/models']);
+  });
+
+  it.each(['', '/', '/api/v1', '/api/v1/'])('takes the URL of the service, and of its API: %j', async (path) => {
+    expect(await createClient({ baseUrl: `${service.url}${path}` }).chatModels()).toMatchObject({
+      default: 'scripted',
+    });
+    expect(await createClient({ baseUrl: new URL(path, service.url) }).chatModels()).toMatchObject({
+      default: 'scripted',
+    });
+  });
+
+  it.each([
+    '127.0.0.1:8484',
+    'localhost:8484',
+    'ftp://a.example',
+    '/api/v1',
+    '',
+    'http://a:b@c.example',
+    'http://a/?b',
+  ])('refuses the baseUrl %j', (baseUrl) => {
+    const says = `baseUrl must be an http or https URL without user, query and fragment, such as http://127.0.0.1:8484; it is ${JSON.stringify(baseUrl)}.`;
+    expect(() => createClient({ baseUrl })).toThrow(new TypeError(says));
+  });
+
+  it('needs a baseUrl where there is no page', () => {
+    const says = 'createClient needs the baseUrl of the service outside of a web page, such as http://127.0.0.1:8484.';
+    expect(() => createClient()).toThrow(new TypeError(says));
+  });
+
+  it('takes a path on a page', async () => {
+    vi.stubGlobal('location', { origin: service.url });
+    onTestFinished(() => void vi.unstubAllGlobals());
+    expect(await createClient({ baseUrl: '/api/v1' }).chatModels()).toMatchObject({ default: 'scripted' });
+    expect(() => createClient({ baseUrl: '127.0.0.1:8484' })).toThrow('baseUrl must be an http or https URL');
   });
 });
 

@@ -316,7 +316,7 @@ describeWith(['whisper-cli', 'ffmpeg'], 'npm run doctor', (found) => {
     expect(await doctor.exit).toEqual({ code: 1, signal: null });
     const { stdout, stderr } = doctor.said;
     expect(stderr).toBe('');
-    expect(stdout).toMatch(/MISSING ffmpeg .*\n +fix: apt-get install ffmpeg\n/);
+    expect(stdout).toMatch(/absent {2}ffmpeg .*\n +fix: apt-get install ffmpeg\n/);
     expect(stdout).toMatch(/MISSING whisper-cli .*\n +fix: npm run setup\n/);
     expect(stdout).toContain(`${modelPath(doctor)} does not exist\n          fix: npm run setup\n`);
     expect(stdout).toMatch(/\nNothing can transcribe\.\n$/);

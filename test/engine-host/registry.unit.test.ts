@@ -157,8 +157,8 @@ describe('`use:` finds an engine', () => {
 describe('a start is refused', () => {
   it('for a `use` that is no engine, with the built-in names', async () => {
     const hint = 'use one of tiny, typed, a path such as ./my-engine.js, or the name of an installed package';
-    for (const use of ['tinny', 'fs', 'node:fs', 'http://127.0.0.1/engine.js', '']) {
-      expect(await refusal({ mine: { use } })).toBe(`engines.mine.use: "${use}" is no engine; ${hint}`);
+    for (const use of ['huge', 'fs', 'node:fs', 'http://127.0.0.1/engine.js', '']) {
+      expect(await refusal({ mine: { use } })).toBe(`engines.mine.use: unknown engine "${use}"; ${hint}`);
     }
   });
 
@@ -169,7 +169,7 @@ describe('a start is refused', () => {
       ['.', home],
     ] as const) {
       const hint = `there is no file ${path}`;
-      expect(await refusal({ mine: { use } })).toBe(`engines.mine.use: "${use}" is no engine; ${hint}`);
+      expect(await refusal({ mine: { use } })).toBe(`engines.mine.use: unknown engine "${use}"; ${hint}`);
     }
   });
 
@@ -190,7 +190,7 @@ describe('a start is refused', () => {
     'has no name': { module: tinyWith(`name: ''`), says: 'gives its engine no name' },
     'has another capability': {
       module: tinyWith(`capability: 'singing'`),
-      says: 'has the capability "singing"; known are transcription, chat, speech',
+      says: 'has the capability "singing"; known: transcription, chat, speech',
     },
     'has no options': {
       module: tinyWith('options: undefined'),
@@ -248,7 +248,7 @@ describe('a start is refused', () => {
 
   it('for a wrong option, with the right ones', async () => {
     expect(await refusal({ mine: { use: 'tiny', model: [] } })).toBe(
-      'engines.mine: "model" is no setting here; known are models, apiKey, speed',
+      'engines.mine: unknown setting "model"; did you mean "models"?',
     );
     expect(await refusal({ mine: { use: 'tiny', speed: 'warp' } })).toBe(
       'engines.mine.speed: "warp" is not allowed: it must be one of slow, fast',
@@ -280,7 +280,7 @@ describe('a start is refused', () => {
   it('for a default model that nobody serves, with those that are served', async () => {
     const instances = { one: { use: 'tiny', models: [local('a'), local('b')] } };
     expect(await refusal(instances, { defaults: { transcription: 'c' } })).toBe(
-      'the default transcription model "c" is served by no engine; known are a, b',
+      'TRANSCRIBE_MODEL (in the file: transcribeModel): no engine serves the transcription model "c"; known: a, b',
     );
   });
 
@@ -293,7 +293,7 @@ describe('a start is refused', () => {
 
   it('for a mistake in a list, with its place', async () => {
     expect(await refusal({ mine: [{ use: 'tiny' }, { use: 'typo' }] })).toMatch(
-      /^engines\.mine\[1\]\.use: "typo" is no/,
+      /^engines\.mine\[1\]\.use: unknown engine "typo"; use one of/,
     );
   });
 
@@ -314,8 +314,8 @@ describe('a start is refused', () => {
       failing: { use: './failing.js' },
     });
     expect(message.split('\n')).toEqual([
-      expect.stringMatching(/^engines\.typo\.use: "tinny" is no engine/),
-      'engines.wrong: "spede" is no setting here; known are models, apiKey, speed',
+      expect.stringMatching(/^engines\.typo\.use: unknown engine "tinny"; did you mean tiny\? use one of/),
+      'engines.wrong: unknown setting "spede"; did you mean "speed"?',
       expect.stringMatching(/^engines\.wrong\.speed: "warp" is not allowed/),
       'the transcription model "a" must be unique: engines.fine lists it twice',
       'engines.failing: the engine tiny could not be created: boom',

@@ -200,7 +200,7 @@ describe('the command', () => {
     const { code, stdout } = await ask({}, '--help');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Usage: parlance \[command\]\n/);
-    for (const name of ['start', 'setup', 'doctor', 'check-engine'])
+    for (const name of ['start', 'setup', 'doctor', 'init', 'check-engine'])
       expect(stdout).toMatch(new RegExp(`^  ${name} +\\w`, 'm'));
   });
 

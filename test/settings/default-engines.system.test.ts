@@ -106,7 +106,7 @@ describe('without a settings file', () => {
 
   it('a model that nobody serves stops the start', async () => {
     await expect(startTestService({ env: { TRANSCRIBE_MODEL } })).rejects.toThrow(
-      `"${TRANSCRIBE_MODEL}" is served by no engine`,
+      `no engine serves the transcription model "${TRANSCRIBE_MODEL}"`,
     );
   });
 });

@@ -58,15 +58,19 @@ describe('a start with wrong settings', { timeout: 120_000 }, () => {
 
   it('ends with exit code 1 and a message for a wrong option of an engine', () => {
     const yaml = 'engines: { ear: { use: whisper-cli, models: [{ id: a, file: a.bin }], thraeds: 2 } }';
-    return expectRefused('engines.ear: "thraeds" is no setting here', {}, { 'parlance.config.yaml': yaml });
+    return expectRefused(
+      'engines.ear: unknown setting "thraeds"; did you mean "threads"?',
+      {},
+      { 'parlance.config.yaml': yaml },
+    );
   });
 
   it('ends with exit code 1 and a message for an engine that there is not', () =>
     expectRefused(
-      /engines\.ear\.use: "wisper" is no engine; use one of .*whisper-cli/,
+      /engines\.ear\.use: unknown engine "wisper-cli"; did you mean whisper-cli\? use one of .*whisper-cli/,
       {},
       {
-        'parlance.config.yaml': 'engines: { ear: { use: wisper } }',
+        'parlance.config.yaml': 'engines: { ear: { use: wisper-cli } }',
       },
     ));
 
@@ -85,13 +89,23 @@ describe('a start with wrong settings', { timeout: 120_000 }, () => {
     ));
 
   it('ends with exit code 1 and a message for a default model that nobody serves', () =>
-    expectRefused('"large" is served by no engine; known are local', { TRANSCRIBE_MODEL: 'large' }));
+    expectRefused(
+      'TRANSCRIBE_MODEL (in the file: transcribeModel): no engine serves the transcription model "large"; known: local',
+      { TRANSCRIBE_MODEL: 'large' },
+    ));
 
   it('ends with exit code 1 and a message for a port that is in use', async () => {
     const other = createServer();
     await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
     onTestFinished(() => void other.close());
     const { port } = other.address() as AddressInfo;
-    await expectRefused(new RegExp(`EADDRINUSE.*:${port}`), { PORT: String(port) });
+    await expectRefused(`PORT: another process listens on 127.0.0.1:${port} (EADDRINUSE)`, { PORT: String(port) });
   });
+
+  it('ends with exit code 1 and a message for an address of another machine', () =>
+    expectRefused('HOST: this machine has no address 192.0.2.1 (EADDRNOTAVAIL)', {
+      HOST: '192.0.2.1',
+      ALLOW_OPEN: 'true',
+      PORT: '0',
+    }));
 });

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { loadSettings, SettingsError, type Environment } from '../../src/settings/load.ts';
+import { describeUnknownVariables, loadSettings, SettingsError, type Environment } from '../../src/settings/load.ts';
 import { settingsTable, type Settings } from '../../src/settings/table.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 
@@ -111,7 +111,7 @@ describe('a setting', () => {
 
   it('that is only a variable is refused in the file', async () => {
     for (const name of names.filter((name) => !namesInFile.includes(name))) {
-      expect(await refusal({}, `${name}: x`)).toContain(`"${name}" is no setting here`);
+      expect(await refusal({}, `${name}: x`)).toContain(`unknown setting "${name}"`);
     }
   });
 
@@ -200,15 +200,33 @@ describe('the settings file', () => {
   });
 
   it.each([
-    ['an unfinished list', 'corsOrigins: [a\nport: 1'],
-    ['a mapping in the wrong place', 'port: 1: 2'],
-    ['a tab for indentation', 'engines:\n\ta: 1'],
-    ['the same key twice', 'port: 1\nport: 2'],
-    ['two documents', 'port: 1\n---\nport: 2'],
-  ])('is refused for %s, with the line', async (_what, yaml) => {
-    const message = await refusal({}, yaml);
-    expect(message.startsWith(`${file} is not YAML: `), message).toBe(true);
-    expect(message).toMatch(/ at line [123], column \d+/);
+    [
+      'an unfinished list',
+      'corsOrigins: [a\nport: 1',
+      '2, column 1: the indentation differs from the lines around it, or a bracket is not closed',
+    ],
+    [
+      'a line that is indented too little',
+      'engines:\n  b: 1\n c: 2',
+      '3, column 1: the indentation differs from the lines around it, or a bracket is not closed',
+    ],
+    [
+      'a mapping in the wrong place',
+      'port: 1: 2',
+      '1, column 7: a second "key: value" in one value; put a text that contains ": " into quotes',
+    ],
+    ['a tab for indentation', 'engines:\n\ta: 1', '2, column 1: a tab is used for indentation; use spaces'],
+    ['the same key twice', 'port: 1\nport: 2', '2, column 1: a key that this mapping has already'],
+    ['two documents', 'port: 1\n---\nport: 2', '2, column 1: a second document begins (---); only one is allowed'],
+    ['a missing colon', 'port\nhost: a', '1, column 1: a key needs a colon on the same line'],
+    ['an unfinished text', 'host: "secret', '1, column 14: a quote, bracket, comma or colon is missing'],
+    [
+      'a reserved character',
+      'host: @secret',
+      '1, column 7: a text that begins with a reserved character such as @ or ` must be in quotes',
+    ],
+  ])('is refused for %s, with the line and what is wrong there', async (_what, yaml, says) => {
+    expect(await refusal({}, yaml)).toBe(`${file} is not YAML: line ${says}`);
   });
 
   it.each(['just text', '- a\n- b', '42'])('is refused when it is no mapping (%j)', async (yaml) => {
@@ -366,11 +384,20 @@ describe('a wrong value', () => {
   });
 
   it('under a name that is no setting is refused with those that are', async () => {
-    const message = await refusal({}, 'prot: 80');
+    const message = await refusal({}, 'volume: 11');
     expect(message).not.toContain('\n');
-    expect(message).toContain(`${file}: "prot" is no setting here; known are host, port, `);
-    const known = /known are (.*)$/.exec(message)?.[1]?.split(', ');
+    expect(message).toContain(`${file}: unknown setting "volume"; known: host, port, `);
+    const known = /known: (.*)$/.exec(message)?.[1]?.split(', ');
     expect(known?.sort()).toEqual([...namesInFile, 'engines', 'mcpServers'].sort());
+  });
+
+  it.each([
+    ['prot: 80', 'prot', 'port'],
+    ['transcribeModle: a', 'transcribeModle', 'transcribeModel'],
+    ['TRANSCRIBE_MODEL: a', 'TRANSCRIBE_MODEL', 'transcribeModel'],
+    ['mcp_servers: {}', 'mcp_servers', 'mcpServers'],
+  ])('under a misspelled name is refused with the right one: %s', async (yaml, wrong, meant) => {
+    expect(await refusal({}, yaml)).toBe(`${file}: unknown setting "${wrong}"; did you mean "${meant}"?`);
   });
 
   it('is reported together with all others', async () => {
@@ -429,5 +456,21 @@ describe('no message shows a secret', () => {
     ['YAML that breaks at the key of a provider', {}, 'engines: { a: { use: x, apiKey: hush } } }'],
   ])('not for %s', async (_what, env, yaml) => {
     expect(await refusal(env, yaml)).not.toContain('hush');
+  });
+});
+
+describe('a variable', () => {
+  it('that looks like a setting and is none is named, with the one that was meant', () => {
+    const env = {
+      TRANSCRIBE_MODLE: 'x',
+      PARLANCE_VOLUME: '11',
+      TRANSCRIBE_MODEL: 'x',
+      PARLANCE_CONFIG: 'y',
+      PATH: '/',
+    };
+    expect(describeUnknownVariables(env)).toEqual([
+      'unknown variable TRANSCRIBE_MODLE; did you mean TRANSCRIBE_MODEL?',
+      'unknown variable PARLANCE_VOLUME',
+    ]);
   });
 });

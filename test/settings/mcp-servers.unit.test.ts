@@ -67,7 +67,9 @@ describe('mcpServers', () => {
   });
 
   it.each([
-    ['neither program nor address', {}, ': "url" is missing'],
+    ['neither program nor address', {}, ': "command" or "url" is missing'],
+    ['a misspelled program', { cmd: 'x' }, ': unknown setting "cmd"; did you mean "command"?'],
+    ['a misspelled address', { URL: 'http://a' }, ': unknown setting "URL"; did you mean "url"?'],
     ['both', { command: 'x', url: 'http://a' }, '.url: it does not go with the settings beside it'],
     [
       'a program with headers',
@@ -153,8 +155,8 @@ describe('mcpServers', () => {
     ['a time in words', { command: 'x', timeout: '5s' }, '.timeout: "5s" is not allowed: it must be number'],
     [
       'what there is not',
-      { command: 'x', tool: [] },
-      ': "tool" is no setting here; known are type, command, args, env, url, headers, tools, timeout',
+      { command: 'x', volume: 11 },
+      ': unknown setting "volume"; known: type, command, args, env, url, headers, tools, timeout',
     ],
   ])('refuses %s with its place and what is allowed, and shows no key', async (_what, server, message) => {
     const lines = await refusal(server);

@@ -123,7 +123,7 @@ describe('the options of a model', () => {
   test.each([
     ['models: []', 'engines.cloud.models'],
     ['models: [{ name: x }]', '"id" is missing'],
-    ['models: [a], response: json', 'known are baseUrl, apiKey, headers, timeout, local, path, models'],
+    ['models: [a], response: json', 'known: baseUrl, apiKey, headers, timeout, local, path, models'],
     ['models: [{ id: a, responseFormat: srt }]', 'auto, json, verbose_json'],
     ['models: [a], timeout: 0', 'engines.cloud.timeout'],
     ['models: [a], headers: { content-length: "3" }', 'engines.cloud.headers'],

@@ -79,7 +79,7 @@ describe('startup fails', () => {
     ['models: [{ name: x }]', '"id" is missing'],
     [
       'models: [a], response: json',
-      'known are baseUrl, apiKey, headers, timeout, local, idleTimeout, api, path, models',
+      'known: baseUrl, apiKey, headers, timeout, local, idleTimeout, api, path, models',
     ],
     ['models: [{ id: a, formats: [flac] }]', 'pcm, wav, mp3, opus, ogg'],
     ['models: [{ id: a, voices: [{ id: x, language: english }] }]', 'language'],

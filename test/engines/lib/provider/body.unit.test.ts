@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { EngineError } from '../../../../engines/contract/index.ts';
-import { mayPass, readErrorText, readText } from '../../../../engines/lib/provider/transport.ts';
+import { isTransient, readErrorText, readText } from '../../../../engines/lib/provider/transport.ts';
 
 const answer = (body: Readable) => ({ status: 200, headers: {}, body });
 const stream = (...chunks: readonly string[]) => answer(Readable.from(chunks.map((chunk) => Buffer.from(chunk))));
@@ -86,17 +86,17 @@ describe('a failure to reach the provider', () => {
 
   test.each(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'UND_ERR_SOCKET', 'UND_ERR_PRX_CONN'])(
     'is retried after %s',
-    (code) => expect(mayPass(failure(coded(code)))).toBe(true),
+    (code) => expect(isTransient(failure(coded(code)))).toBe(true),
   );
 
   test.each(['ENOTFOUND', 'CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_ALTNAME_INVALID'])(
     'is not retried after %s, which stays',
-    (code) => expect(mayPass(failure(coded(code)))).toBe(false),
+    (code) => expect(isTransient(failure(coded(code)))).toBe(false),
   );
 
   test('is not retried for a cause without a code, nor for another failure', () => {
-    expect(mayPass(failure(undefined))).toBe(false);
+    expect(isTransient(failure(undefined))).toBe(false);
     const cause = coded('ECONNRESET');
-    expect(mayPass(new EngineError('provider-bad-response', 'No.', { cause }))).toBe(false);
+    expect(isTransient(new EngineError('provider-bad-response', 'No.', { cause }))).toBe(false);
   });
 });

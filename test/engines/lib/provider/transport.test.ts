@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { EngineErrorCode } from '../../../../engines/contract/index.ts';
-import { createTransport, mayPass, readText, type HttpBody } from '../../../../engines/lib/provider/transport.ts';
+import { createTransport, isTransient, readText, type HttpBody } from '../../../../engines/lib/provider/transport.ts';
 import { answers, resets, says, stalls, startProvider, type Behaviour } from '../../../support/provider.ts';
 
 const noCaller = new AbortController().signal;
@@ -19,9 +19,9 @@ function open() {
 async function failureAt(url: string, body?: HttpBody): Promise<readonly [string, boolean]> {
   const error = await open()(url, body).then(
     () => Promise.reject(new Error('the request has succeeded')),
-    (thrown: unknown) => thrown as Parameters<typeof mayPass>[0],
+    (thrown: unknown) => thrown as Parameters<typeof isTransient>[0],
   );
-  return [error.code, mayPass(error)];
+  return [error.code, isTransient(error)];
 }
 
 /** A server that is no HTTP server; it ends with the test. */
