@@ -7,8 +7,9 @@ import type { IncomingRequest } from './incoming-request.ts';
 import { guard } from './safe-listener.ts';
 
 /**
- * The answer, once the first bytes of its audio are there: a failure before them can still be answered with a problem.
- * A later failure breaks the connection, because a truncated body must not look complete.
+ * The answer, once the first bytes of its audio are there: a failure before them can still be answered with a problem
+ * (a clip that is evicted before it is read, a disk that fails), where Koa would break the connection. A later failure
+ * does break it, because a truncated body must not look complete.
  */
 export async function awaitFirstBytes(answer: AnyAnswer, request: IncomingRequest): Promise<AnyAnswer> {
   if (!answer.mediaType.startsWith('audio/')) return answer;
