@@ -46,82 +46,114 @@ const defaultTimeoutSeconds = 60;
 /** What of a server's words goes to the log. */
 const longestReason = 500;
 
+/** From a server that nobody has needed yet to one that has been disposed of. */
+type State =
+  | { readonly is: 'idle' }
+  | {
+      readonly is: 'connecting';
+      readonly attemptedAt: number;
+      /** Resolves at the end of the attempt. */
+      readonly over: Promise<void>;
+      /** Why it is down; undefined: it has not been before. */
+      readonly trouble: string | undefined;
+    }
+  | Connected
+  | { readonly is: 'down'; readonly attemptedAt: number; readonly trouble: string }
+  | { readonly is: 'ended' };
+
+interface Attempt {
+  readonly attemptedAt: number;
+  /** Whether the log says already that it is down. */
+  readonly wasDown: boolean;
+}
+
+interface Connected {
+  readonly is: 'connected';
+  /** When the attempt began that led to the connection. */
+  readonly attemptedAt: number;
+  readonly connection: Connection;
+  definitions: readonly Definition[];
+  /** Whether `definitions` are the server's own list of tools, as far as it has said. */
+  list: 'current' | 'outdated' | 'being read';
+}
+
 export function createMcpServer(options: McpServerOptions): McpServer {
   const { name, settings, env, baseDir, log, backOffMs = 10_000 } = options;
   const ended = new AbortController();
   const timeoutSeconds = settings.timeout ?? defaultTimeoutSeconds;
   const secrets = secretsOf(settings);
-  let connection: Connection | undefined;
-  let definitions: readonly Definition[] = [];
+  let state: State = { is: 'idle' };
+  /** The last complaint in the log: it is not repeated. */
   let complained = '';
-  let attempt: { readonly startedAt: number; readonly over: Promise<void> } | undefined;
-  let isConnecting = false;
-  let trouble: string | undefined;
-  let isDown = false;
-  let isRefreshing = false;
-  let isStale = false;
 
   return {
     name,
     connect,
     async tools(signal) {
       await beConnected(signal);
-      return connection === undefined ? [] : definitions;
+      return state.is === 'connected' ? state.definitions : [];
     },
     call,
     get trouble() {
-      return connection === undefined ? (trouble ?? 'it has not answered yet') : undefined;
+      if (state.is === 'connected') return undefined;
+      return ('trouble' in state ? state.trouble : undefined) ?? 'it has not answered yet';
     },
     async [Symbol.asyncDispose]() {
       ended.abort(new Error('the service ends'));
-      const open = connection;
-      connection = undefined;
-      await open?.close();
-      await attempt?.over;
+      const last = state;
+      state = { is: 'ended' };
+      if (last.is === 'connected') await last.connection.close();
+      if (last.is === 'connecting') await last.over;
     },
   };
 
   function connect(): Promise<void> {
-    if (connection !== undefined || ended.signal.aborted) return Promise.resolve();
+    if (state.is === 'connecting') return state.over;
     const now = performance.now();
-    const isTooSoon = attempt !== undefined && now - attempt.startedAt < backOffMs;
-    if (!isConnecting && !isTooSoon) attempt = { startedAt: now, over: open() };
-    return attempt?.over ?? Promise.resolve();
+    const isTooSoon = state.is === 'down' && now - state.attemptedAt < backOffMs;
+    if (state.is === 'connected' || state.is === 'ended' || isTooSoon) return Promise.resolve();
+    const trouble = state.is === 'down' ? state.trouble : undefined;
+    const over = open({ attemptedAt: now, wasDown: trouble !== undefined });
+    state = { is: 'connecting', attemptedAt: now, over, trouble };
+    return over;
   }
 
-  async function open(): Promise<void> {
-    isConnecting = true;
-    let opened: Connection | undefined;
+  async function open({ attemptedAt, wasDown }: Attempt): Promise<void> {
     const lost = new AbortController();
+    let opened: Connection | undefined;
+    let connected: Connected | undefined;
+    const news = { hasChanged: false };
     try {
       opened = await openConnection({
         ...{ server: settings, env, baseDir, log, clean, signal: ended.signal },
         onClosed() {
           lost.abort();
-          if (opened !== undefined) lose(opened, new Error('the connection has ended'));
+          if (connected !== undefined) lose(connected, new Error('the connection has ended'));
         },
-        onChanged: () => void refresh(),
+        onChanged() {
+          news.hasChanged = true;
+          if (connected !== undefined) void refresh(connected);
+        },
       });
-      definitions = read(await opened.list(ended.signal));
+      const definitions = read(await opened.list(ended.signal));
       ended.signal.throwIfAborted();
       lost.signal.throwIfAborted();
-      connection = opened;
-      log.info({ tools: definitions.length }, isDown ? 'the MCP server is back' : 'the MCP server is connected');
-      isDown = false;
-      if (isStale) void refresh();
+      state = connected = { is: 'connected', attemptedAt, connection: opened, definitions, list: 'current' };
+      log.info({ tools: definitions.length }, wasDown ? 'the MCP server is back' : 'the MCP server is connected');
+      if (news.hasChanged) void refresh(connected);
     } catch (error) {
       await opened?.close();
-      fail(lost.signal.aborted && opened !== undefined ? opened.ending(error) : (error as Error).message);
-    } finally {
-      isConnecting = false;
+      const reason = lost.signal.aborted && opened !== undefined ? opened.ending(error) : (error as Error).message;
+      fail(reason, { attemptedAt, wasDown });
     }
   }
 
   /** Waits for an attempt that has just begun, but for none that hangs. */
   async function beConnected(signal: AbortSignal): Promise<void> {
-    const over = connect();
-    if (connection !== undefined || attempt === undefined) return;
-    const patience = attempt.startedAt + patienceMs - performance.now();
+    void connect();
+    if (state.is !== 'connecting') return;
+    const { over, attemptedAt } = state;
+    const patience = attemptedAt + patienceMs - performance.now();
     if (patience <= 0) return;
     const timer = new AbortController();
     const leave = () => timer.abort();
@@ -141,38 +173,38 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     return tools;
   }
 
-  async function refresh(): Promise<void> {
-    isStale = true;
-    if (isRefreshing) return;
-    isRefreshing = true;
-    while (isStale && connection !== undefined) {
-      isStale = false;
-      const asked = connection;
+  /** Reads the list again, at most once in `refreshMs`, for as long as the server says that it has changed. */
+  async function refresh(connected: Connected): Promise<void> {
+    const isAtWork = connected.list !== 'current';
+    connected.list = 'outdated';
+    if (isAtWork) return;
+    while (connected.list === 'outdated' && state === connected) {
+      connected.list = 'being read';
       try {
-        const list = await asked.list(ended.signal);
-        if (connection !== asked) continue; // it has been replaced, and the new one has been asked when it was opened
-        definitions = read(list);
-        log.debug({ tools: definitions.length }, 'the tools of the MCP server have changed');
+        const list = await connected.connection.list(ended.signal);
+        if (state !== connected) return; // it has been lost; the next one was asked when it was opened
+        connected.definitions = read(list);
+        log.debug({ tools: connected.definitions.length }, 'the tools of the MCP server have changed');
       } catch (error) {
         log.debug({ reason: clean((error as Error).message) }, 'the MCP server does not list its tools');
       }
       await wait(refreshMs, undefined, { ref: false });
     }
-    isRefreshing = false;
+    connected.list = 'current';
   }
 
   async function call(...[tool, args, { signal, emit }]: Parameters<McpServer['call']>): Promise<string> {
     signal.throwIfAborted();
     await beConnected(signal);
-    const current = connection;
-    if (current === undefined)
+    if (state.is !== 'connected')
       throw new EngineError('engine-failed', `The tool server ${name} is not there at the moment.`);
+    const connected = state;
     const caller = new AbortController();
     const leave = () => caller.abort('the caller has left'); // the server reads this
     signal.addEventListener('abort', leave, { once: true });
     let last = -Infinity;
     try {
-      const result = await current.call(tool, args, {
+      const result = await connected.connection.call(tool, args, {
         signal: caller.signal,
         timeoutMs: timeoutSeconds * 1000,
         onProgress({ progress, total, message }) {
@@ -192,14 +224,14 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       return text;
     } catch (error) {
       signal.throwIfAborted();
-      throw EngineError.is(error) ? error : await toFailure(error, current);
+      throw EngineError.is(error) ? error : await toFailure(error, connected);
     } finally {
       signal.removeEventListener('abort', leave);
     }
   }
 
   /** What the model reads of a call without a result. */
-  async function toFailure(error: unknown, current: Connection): Promise<EngineError> {
+  async function toFailure(error: unknown, connected: Connected): Promise<EngineError> {
     const { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } = await import('@modelcontextprotocol/client');
     // What the model has written never left us.
     if (error instanceof RangeError) return new EngineError('engine-failed', 'The arguments are nested too deeply.');
@@ -217,24 +249,24 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     }
     const status = error instanceof SdkHttpError ? error.status : undefined;
     // An answer, whatever it says, shows that the server is there; but it may have forgotten the session.
-    if (status === undefined || hasForgotten(status, error)) lose(current, error);
+    if (status === undefined || hasForgotten(status, error)) lose(connected, error);
     else log.warn({ status }, 'the MCP server refuses a call');
     return new EngineError('engine-failed', `The tool server ${name} failed during the call.`, { cause: error });
   }
 
-  function lose(lost: Connection, error: unknown): void {
-    if (connection !== lost) return;
-    connection = undefined;
-    fail(lost.ending(error));
-    void lost.close();
+  function lose(connected: Connected, error: unknown): void {
+    if (state !== connected) return;
+    const { connection, attemptedAt } = connected;
+    fail(connection.ending(error), { attemptedAt, wasDown: false });
+    void connection.close();
   }
 
-  function fail(reason: string): void {
+  function fail(reason: string, { attemptedAt, wasDown }: Attempt): void {
     if (ended.signal.aborted) return;
-    trouble = clean(reason);
-    if (isDown) log.debug({ reason: trouble }, 'the MCP server is still down');
+    const trouble = clean(reason);
+    state = { is: 'down', attemptedAt, trouble };
+    if (wasDown) log.debug({ reason: trouble }, 'the MCP server is still down');
     else log.warn({ reason: trouble }, 'the MCP server is down: its tools are not offered');
-    isDown = true;
   }
 
   /** Without what the settings hand to the server. */
