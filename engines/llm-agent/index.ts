@@ -13,7 +13,7 @@ import { runLoop } from '../lib/agent/loop.ts';
 import { endable } from '../lib/agent/endable.ts';
 import { describeFailure, describeProvider, inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
-import { askable } from './ask.ts';
+import { converse } from './ask.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { startDiscovery, type Discovery } from './discovery.ts';
 import { createCatalogue, type Model } from './models.ts';
@@ -60,9 +60,9 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
     const model = modelOf(call.model);
     const { code, reason } = provider.availability(model.id);
     if (code === 'key-missing') throw new EngineError('model-unavailable', reason);
-    const { path, converse } = dialects[model.api];
+    const { path, createHistory } = dialects[model.api];
     const asking = { provider, path, model, timeout, idleTimeout, log: context.log };
-    const conversation = askable(converse(call, model, tools), asking);
+    const conversation = converse(createHistory(call, model, tools), asking);
     return runLoop({ conversation, tools, maxSteps }, signal);
   }
 

@@ -40,7 +40,7 @@ interface Pace {
   readonly pauses: number;
 }
 
-function converse({ messages, maxTokens = Infinity }: ChatCall, pace: Pace): Conversation<Round> {
+function converse({ messages, maxTokens = Infinity }: ChatCall, pace: Pace): Conversation {
   const message = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   const script = readScript(message);
   /** What the model has read so far. */
@@ -89,7 +89,7 @@ function converse({ messages, maxTokens = Infinity }: ChatCall, pace: Pace): Con
   }
 
   return {
-    ask(_isLast, signal): Answer<Round> {
+    ask(_isLast, signal): Answer {
       const round = nextRound();
       return { deltas: tell(round, signal), end: () => round };
     },

@@ -1,20 +1,21 @@
 /** The agent loop: the model answers, its tools run, it reads what they say and answers again. */
 import type { AgentEvent, ChatResult, FinishReason, Tool, Usage } from '../../contract/index.ts';
+import type { JsonObject } from '../../../lib/json.ts';
 import { runToolCalls, toToolCall, type CallRequest } from './tool-calls.ts';
 
-/** What one run has said to a model and heard from it. */
-export interface Conversation<R extends Round> {
+/** What one run has said to a model and received from it. */
+export interface Conversation {
   /** Asks for the next round; in the last one no tool may be called. */
-  ask(isLast: boolean, signal: AbortSignal): Answer<R>;
+  ask(isLast: boolean, signal: AbortSignal): Answer;
   /** Adds a round that called tools, and what came of it: an output for each call. */
-  append(round: R, outputs: readonly string[]): void;
+  append(round: Round, outputs: readonly string[]): void;
 }
 
-export interface Answer<R extends Round> {
+export interface Answer {
   /** As they come. Throws an `EngineError`, or the signal's reason. */
   readonly deltas: AsyncIterable<readonly Delta[]>;
   /** The whole of it, once the deltas have ended. Throws an `EngineError`. */
-  end(): R;
+  end(): Round;
 }
 
 export interface Delta {
@@ -29,20 +30,24 @@ export interface Round {
   readonly calls: readonly CallRequest[];
   readonly finish: FinishReason;
   readonly usage: Usage | undefined;
+  /** What the conversation needs to say the round again, in its own terms. */
+  readonly replay?: readonly JsonObject[];
+  /** What the provider calls the end of the round, when it is not a known reason. */
+  readonly unknownReason?: string | undefined;
 }
 
-export interface Loop<R extends Round> {
-  readonly conversation: Conversation<R>;
+export interface Loop {
+  readonly conversation: Conversation;
   readonly tools: readonly Tool[];
   readonly maxSteps: number;
 }
 
 /** Throws an `EngineError`, or the signal's reason. */
-export async function* runLoop<R extends Round>(
-  { conversation, tools, maxSteps }: Loop<R>,
+export async function* runLoop(
+  { conversation, tools, maxSteps }: Loop,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, void, undefined> {
-  const rounds: R[] = [];
+  const rounds: Round[] = [];
   for (let step = 0; ; step += 1) {
     const isLast = step + 1 === maxSteps;
     yield { type: 'step-started', step };
