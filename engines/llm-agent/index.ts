@@ -1,6 +1,5 @@
 /** Chat: our agent loop over any provider with OpenAI's /chat/completions or /responses. */
 import {
-  EngineError,
   defineEngine,
   type AgentEvent,
   type ChatCall,
@@ -11,12 +10,13 @@ import {
 } from '../contract/index.ts';
 import { runLoop } from '../lib/agent/loop.ts';
 import { endable } from '../lib/agent/endable.ts';
+import { serveModels } from '../lib/serve-models.ts';
 import { describeFailure, describeProvider, inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
 import { converse } from './ask.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { startDiscovery, type Discovery } from './discovery.ts';
-import { createCatalogue, type Model } from './models.ts';
+import { createCatalogue } from './models.ts';
 import { optionsSchema, type Options } from './options.ts';
 import { responses } from './responses.ts';
 
@@ -45,12 +45,7 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
     ? startDiscovery({ provider, filter, isHere: loopback.test(options.baseUrl), context })
     : undefined;
   const catalogue = createCatalogue(options, discovery);
-
-  function modelOf(id: string): Model {
-    const model = catalogue.find(id);
-    if (!model) throw new EngineError('unknown-model', `This engine does not serve "${id}".`);
-    return model;
-  }
+  const { modelOf, ...served } = serveModels(catalogue, ({ id }) => provider.availability(id));
 
   function run(
     call: ChatCall,
@@ -58,8 +53,7 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
     signal: AbortSignal,
   ): AsyncGenerator<AgentEvent, void, undefined> {
     const model = modelOf(call.model);
-    const { code, reason } = provider.availability(model.id);
-    if (code === 'key-missing') throw new EngineError('model-unavailable', reason);
+    provider.expectKey(model.id);
     const { path, createHistory } = dialects[model.api];
     const asking = { provider, path, model, timeout, idleTimeout, log: context.log };
     const conversation = converse(createHistory(call, model, tools), asking);
@@ -67,9 +61,7 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
   }
 
   return {
-    models: () => catalogue.entries(),
-    // eslint-disable-next-line @typescript-eslint/require-await -- an unknown model is to reject
-    availability: async (id) => provider.availability(modelOf(id).id),
+    ...served,
     complete: (call, { signal, tools }) => endable((own) => run(call, tools, own), signal),
     inspect: async () => {
       const { instance } = context;
