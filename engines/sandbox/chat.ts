@@ -1,6 +1,6 @@
 /** A model that does what the last message says, in the loop in which real ones run. */
 import { EngineError, defineEngine, type ChatCall, type ChatEngine } from '../contract/index.ts';
-import { runLoop, type Answer, type Conversation, type Delta, type Round } from '../lib/agent/loop.ts';
+import { runLoop, type RoundStream, type Conversation, type Delta, type Round } from '../lib/agent/loop.ts';
 import { endable } from '../lib/agent/endable.ts';
 import { pause } from '../../lib/pause.ts';
 import { createCatalogue, optionsSchema } from './models.ts';
@@ -89,7 +89,7 @@ function converse({ messages, maxTokens = Infinity }: ChatCall, pace: Pace): Con
   }
 
   return {
-    ask(_isLast, signal): Answer {
+    ask(_isLast, signal): RoundStream {
       const round = nextRound();
       return { deltas: tell(round, signal), end: () => round };
     },

@@ -2,7 +2,7 @@
 import { apiRoot, operationsById } from '../contract/document.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 
-export interface Outcome {
+export interface RequestEnd {
   /** As sent: HEAD too. */
   readonly method: string;
   /** 499 when the caller disconnected before the end of the answer. */
@@ -10,7 +10,7 @@ export interface Outcome {
   readonly ms: number;
 }
 
-export function logRequest(request: IncomingRequest, { method, status, ms }: Outcome): void {
+export function logRequest(request: IncomingRequest, { method, status, ms }: RequestEnd): void {
   const { id, operation, log } = request;
   log.info({ id, operation, method, path: pathForLog(request), status, ms: Math.round(ms) }, 'request');
 }

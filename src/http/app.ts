@@ -11,13 +11,13 @@ import { ProblemError } from '../contract/problems.ts';
 import { preflightHeaders, type Access } from './auth.ts';
 import { answerDefect, CallerGone, failureReason, problemFor } from './failures.ts';
 import type { IncomingRequest } from './incoming-request.ts';
-import { createRequestOpener, type RequestOptions } from './open-request.ts';
+import { createRequestOpener, type IncomingRequestOptions } from './open-request.ts';
 import { readRequestHead } from './request-head.ts';
 import type { Respond } from './router.ts';
 import { guard } from './safe-listener.ts';
 import { eventStreamHeaders, sendEvents } from './sse.ts';
 
-export interface AppOptions extends RequestOptions {
+export interface AppOptions extends IncomingRequestOptions {
   readonly respond: Respond;
   readonly access: Access;
   /** Milliseconds of silence before a stream says that it lives. */

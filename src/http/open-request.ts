@@ -11,7 +11,7 @@ import type { IncomingRequest } from './incoming-request.ts';
 import { createRequestBody, type RequestBodyOptions } from './request-body.ts';
 import { guard } from './safe-listener.ts';
 
-export interface RequestOptions extends RequestBodyOptions {
+export interface IncomingRequestOptions extends RequestBodyOptions {
   readonly log: Logger;
   /** Aborts when the service ends: requests in flight fail with `shutting-down`. */
   readonly ending: AbortSignal;
@@ -19,7 +19,7 @@ export interface RequestOptions extends RequestBodyOptions {
 
 export type OpenRequest = (req: IncomingMessage, res: ServerResponse) => IncomingRequest;
 
-export function createRequestOpener(options: RequestOptions): OpenRequest {
+export function createRequestOpener(options: IncomingRequestOptions): OpenRequest {
   const inFlight = new Set<AbortController>();
   const { ending } = options;
   // One listener for all: as listeners of the signal, each request would search all others when it begins and ends.
@@ -30,7 +30,7 @@ export function createRequestOpener(options: RequestOptions): OpenRequest {
 function openRequest(
   req: IncomingMessage,
   res: ServerResponse,
-  options: RequestOptions,
+  options: IncomingRequestOptions,
   inFlight: Set<AbortController>,
 ): IncomingRequest {
   const { log } = options;

@@ -21,12 +21,15 @@ export interface RequestBodyOptions {
   readonly temporaryDirectory: () => Promise<AccountedDirectory>;
 }
 
-interface Source extends Pick<BodySource, 'req' | 'res' | 'signal'> {
+interface RequestSource extends Pick<BodySource, 'req' | 'res' | 'signal'> {
   /** Runs this when the request is over. */
   readonly atEnd: (cleanup: () => unknown) => void;
 }
 
-export function createRequestBody({ req, res, signal, atEnd }: Source, options: RequestBodyOptions): RequestBody {
+export function createRequestBody(
+  { req, res, signal, atEnd }: RequestSource,
+  options: RequestBodyOptions,
+): RequestBody {
   const { budget, arrivals, bodyTimeoutMs, uploadTimeoutMs, temporaryDirectory } = options;
   const source = (timeoutMs: number): BodySource => ({ req, res, signal, timeoutMs, arrivals });
   return {

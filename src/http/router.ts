@@ -37,7 +37,7 @@ export type Respond = (request: IncomingRequest) => Promise<AnyAnswer>;
 
 /** Each request takes these steps, in this order; every one of them may end it by throwing. The app sends the answer. */
 export async function createRouter<Services>(options: RouterOptions<Services>): Promise<Respond> {
-  const api = await openApi();
+  const api = await openContractApi();
 
   return async (request) => {
     const operation = route(request, api);
@@ -64,7 +64,7 @@ export async function createRouter<Services>(options: RouterOptions<Services>): 
 // ---------------------------------------------------------------------------------------------------------- route
 
 /** Throws `not-found` and `method-not-allowed`. */
-function route(request: IncomingRequest, { match }: Api): Operation {
+function route(request: IncomingRequest, { match }: ContractApi): Operation {
   const { path, method } = request;
   if (!isDecodable(path)) throw new ProblemError('not-found', 'The address is not valid percent-encoding.');
   const operation = match(method, path);
@@ -143,16 +143,16 @@ function checkMediaType(headers: IncomingRequest['headers'], expected: string): 
 
 // ------------------------------------------------------------------------------------------------------- validate
 
-interface Parameters {
+interface RequestParameters {
   readonly path: object;
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-const noParameters: Parameters = { path: {}, query: {}, headers: {} };
+const noParameters: RequestParameters = { path: {}, query: {}, headers: {} };
 
 /** Those that the contract declares, headers by their names there. An empty query parameter counts as absent. */
-function readParameters(operation: Operation, request: IncomingRequest, api: Api): Parameters {
+function readParameters(operation: Operation, request: IncomingRequest, api: ContractApi): RequestParameters {
   const { hasParameters, queryNames, headerNames } = operation;
   if (!hasParameters) return noParameters;
   const given = parseQuery(request.query);
@@ -166,7 +166,7 @@ function readParameters(operation: Operation, request: IncomingRequest, api: Api
 
 interface ReadRequest {
   readonly request: IncomingRequest;
-  readonly parameters: Parameters;
+  readonly parameters: RequestParameters;
   readonly body: ReadBody;
 }
 
@@ -177,7 +177,7 @@ const mostViolations = 100;
 const explainBytes = 65_536;
 
 /** Throws `invalid-request`. */
-function validate(operation: Operation, read: ReadRequest, api: Api): void {
+function validate(operation: Operation, read: ReadRequest, api: ContractApi): void {
   const errors = api.errorsOf(operation, read);
   if (errors.length === 0) return;
   const violations = toViolations(read.body.bytes <= explainBytes ? api.allErrorsOf(operation, read) : errors);
@@ -224,7 +224,7 @@ interface Operation {
   readonly headerNames: readonly string[];
 }
 
-interface Api {
+interface ContractApi {
   readonly match: (method: string, path: string) => Operation | undefined;
   readonly pathParameters: (operation: Operation, request: IncomingRequest) => object;
   /** At least one, when there are any. */
@@ -232,7 +232,7 @@ interface Api {
   readonly allErrorsOf: (operation: Operation, read: ReadRequest) => readonly ErrorObject[];
 }
 
-async function openApi(): Promise<Api> {
+async function openContractApi(): Promise<ContractApi> {
   const { router, validator } = await openBackend({ allErrors: false });
   const { validator: explainer } = await openBackend({ allErrors: true });
   validator.preCompileRequestValidators();

@@ -6,12 +6,12 @@ import { runToolCalls, toToolCall, type CallRequest } from './tool-calls.ts';
 /** What one run has said to a model and received from it. */
 export interface Conversation {
   /** Asks for the next round; in the last one no tool may be called. */
-  ask(isLast: boolean, signal: AbortSignal): Answer;
+  ask(isLast: boolean, signal: AbortSignal): RoundStream;
   /** Adds a round that called tools, and what came of it: an output for each call. */
   append(round: Round, outputs: readonly string[]): void;
 }
 
-export interface Answer {
+export interface RoundStream {
   /** As they come. Throws an `EngineError`, or the signal's reason. */
   readonly deltas: AsyncIterable<readonly Delta[]>;
   /** The whole of it, once the deltas have ended. Throws an `EngineError`. */
@@ -51,12 +51,12 @@ export async function* runLoop(
   for (let step = 0; ; step += 1) {
     const isLast = step + 1 === maxSteps;
     yield { type: 'step-started', step };
-    const answer = conversation.ask(isLast, signal);
-    for await (const deltas of answer.deltas) {
+    const stream = conversation.ask(isLast, signal);
+    for await (const deltas of stream.deltas) {
       for (const { type, delta } of merged(deltas)) yield { type, step, delta };
     }
     signal.throwIfAborted();
-    const round = answer.end();
+    const round = stream.end();
     rounds.push(round);
     const wantsTools = round.finish === 'stop' && round.calls.length > 0;
     if (!wantsTools || isLast) {

@@ -47,7 +47,7 @@ const defaultTimeoutSeconds = 60;
 const longestReason = 500;
 
 /** From a server that nobody has needed yet to one that has been disposed of. */
-type State =
+type ServerState =
   | { readonly is: 'idle' }
   | {
       readonly is: 'connecting';
@@ -61,7 +61,7 @@ type State =
   | { readonly is: 'down'; readonly attemptedAt: number; readonly trouble: string }
   | { readonly is: 'ended' };
 
-interface Attempt {
+interface ConnectAttempt {
   readonly attemptedAt: number;
   /** Whether the log says already that it is down. */
   readonly wasDown: boolean;
@@ -82,7 +82,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   const ended = new AbortController();
   const timeoutSeconds = settings.timeout ?? defaultTimeoutSeconds;
   const secrets = secretsOf(settings);
-  let state: State = { is: 'idle' };
+  let state: ServerState = { is: 'idle' };
   /** The last complaint in the log: it is not repeated. */
   let complained = '';
 
@@ -118,7 +118,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     return over;
   }
 
-  async function open({ attemptedAt, wasDown }: Attempt): Promise<void> {
+  async function open({ attemptedAt, wasDown }: ConnectAttempt): Promise<void> {
     const lost = new AbortController();
     let opened: Connection | undefined;
     let connected: Connected | undefined;
@@ -261,7 +261,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     void connection.close();
   }
 
-  function fail(reason: string, { attemptedAt, wasDown }: Attempt): void {
+  function fail(reason: string, { attemptedAt, wasDown }: ConnectAttempt): void {
     if (ended.signal.aborted) return;
     const trouble = clean(reason);
     state = { is: 'down', attemptedAt, trouble };
