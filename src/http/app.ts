@@ -20,7 +20,7 @@ import { eventStreamHeaders, sendEvents } from './sse.ts';
 export interface AppOptions extends IncomingRequestOptions {
   readonly respond: Respond;
   readonly access: Access;
-  /** Milliseconds of silence before a stream says that it lives. */
+  /** Milliseconds of silence before a heartbeat on an event stream. */
   readonly heartbeatMs: number;
 }
 
@@ -29,7 +29,7 @@ export type RequestListener = (req: IncomingMessage, res: ServerResponse) => voi
 export function createApp(options: AppOptions): RequestListener {
   const { log } = options;
   const app = new Koa();
-  app.on('error', (error: unknown) => log.error({ err: error }, 'Koa failed')); // its default prints to stderr
+  app.on('error', (error: unknown) => log.error({ err: error }, 'Koa failed')); // Koa's default prints to stderr
   const openRequest = createRequestOpener(options);
   app.use((context) => {
     const request = openRequest(context.req, context.res);
@@ -65,7 +65,7 @@ function checkHead({ req, headers }: Context, request: IncomingRequest, access: 
   if (path !== '/healthz') access.admit({ ...headers, host });
 }
 
-/** What the service shows beside the operations of the contract. */
+/** Pages outside of the contract. */
 const pages: ReadonlyMap<string, (options: AppOptions) => unknown> = new Map([
   ['/healthz', alive],
   ['/openapi.json', () => documents['3.1']],
@@ -81,7 +81,7 @@ function pageOf({ path, method }: IncomingRequest, options: AppOptions): AnyAnsw
   const page = pages.get(path);
   if (!page) return undefined;
   if (method !== 'GET') {
-    throw new ProblemError('method-not-allowed', `${path} knows GET, HEAD, not ${method}.`, {
+    throw new ProblemError('method-not-allowed', `${method} is not supported; allowed: GET, HEAD`, {
       headers: { Allow: 'GET, HEAD' },
     });
   }
@@ -110,7 +110,7 @@ async function send(context: Context, answer: AnyAnswer, request: IncomingReques
   else sendWhole(context, answer);
 }
 
-/** Past Koa, which has nothing to add to a stream but memory. */
+/** Bypasses Koa, which would only add memory per stream. */
 async function sendStream(
   context: Context,
   { body }: AnyAnswer,
@@ -135,7 +135,7 @@ function sendAudio(context: Context, { body, ...head }: AnyAnswer): void {
 }
 
 const audioHeaders = {
-  // What an address says never changes, but it is its hearer's alone; a proxy that buffers would hold it back.
+  // Audio at a URL never changes but is private to its caller; a buffering proxy would delay it.
   'Cache-Control': 'private, no-transform, max-age=600',
   'X-Accel-Buffering': 'no',
 } as const;

@@ -1,4 +1,4 @@
-/** Failures of requests: what the caller gets, and what goes to the log. */
+/** Failures of requests: the problem response and the log line. */
 import type { ServerResponse } from 'node:http';
 import { problemAnswer } from '../contract/problems.ts';
 import type { IncomingRequest } from './incoming-request.ts';
@@ -11,12 +11,12 @@ export class CallerGone extends Error {
 
 type ProblemAnswer = ReturnType<typeof problemAnswer>;
 
-/** Why the request failed: when it was aborted, the error is only a consequence of that. */
+/** Why the request failed: after an abort, the error is only a consequence. */
 export function failureReason(error: unknown, { signal }: IncomingRequest): unknown {
   return signal.aborted ? signal.reason : error;
 }
 
-/** Logs a failed request and returns its problem response. Throws `CallerGone` when nobody would read it. */
+/** Logs a failed request and returns its problem response. Throws `CallerGone` when nobody would receive it. */
 export function problemFor(error: unknown, request: IncomingRequest): ProblemAnswer {
   const reason = failureReason(error, request);
   if (reason instanceof CallerGone) throw reason;
@@ -25,7 +25,7 @@ export function problemFor(error: unknown, request: IncomingRequest): ProblemAns
   return problem;
 }
 
-/** Failures of ours are logged with their cause; a caller's mistakes are only in the answer, and at debug. */
+/** Server errors are logged with their cause; client errors go to the response, and to the log at debug. */
 export function logFailure({ status, body }: ProblemAnswer, error: unknown, request: IncomingRequest): void {
   const { id, operation, log } = request;
   request.loggedFailure = error;
@@ -36,11 +36,11 @@ export function logFailure({ status, body }: ProblemAnswer, error: unknown, requ
 }
 
 /**
- * An error that reaches Koa is a defect of ours or a connection that broke. The caller of a defect gets a problem, as
- * long as nothing of another answer has been sent.
+ * An error that reaches Koa is a bug of ours or a broken connection. A bug is answered with a problem unless a response
+ * has already begun.
  */
 export function answerDefect(error: unknown, res: ServerResponse, { id, log, loggedFailure }: IncomingRequest): void {
-  if (error === null || error === undefined) return; // Koa also says that nothing went wrong
+  if (error === null || error === undefined) return; // Koa also calls this without an error
   const isKnown = error === loggedFailure || error instanceof CallerGone || isConnectionError(error);
   log[isKnown ? 'debug' : 'error']({ id, err: error }, 'an answer could not be sent');
   if (res.headersSent || res.writableEnded || res.destroyed) return;

@@ -15,12 +15,12 @@ export interface IncomingRequest {
   query: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: RequestBody;
-  /** Small, and apart: whatever the request starts keeps it in memory. */
+  /** A small object of its own: everything that the request starts keeps it in memory. */
   readonly scope: RequestScope;
   /** Aborts when the caller disconnects, when the request turns out not to be HTTP, and when the service ends. */
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Runs this when the answer has been sent or the caller has disconnected; at once, if that has happened. */
+  /** Runs the cleanup once the answer is sent or the caller has disconnected; immediately if that has happened. */
   readonly atEnd: (cleanup: () => unknown) => void;
   /** Set by the router once it is known. */
   operation?: OperationId;

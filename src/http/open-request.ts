@@ -1,4 +1,4 @@
-/** The life of a request: what begins with it, and what ends with it. */
+/** Opens an IncomingRequest, and cleans up and logs at its end. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../engines/contract/index.ts';
@@ -22,7 +22,7 @@ export type OpenRequest = (req: IncomingMessage, res: ServerResponse) => Incomin
 export function createRequestOpener(options: IncomingRequestOptions): OpenRequest {
   const inFlight = new Set<AbortController>();
   const { ending } = options;
-  // One listener for all: as listeners of the signal, each request would search all others when it begins and ends.
+  // One listener for all requests: with one each, adding and removing it would scan the listeners of all others.
   ending.addEventListener('abort', () => inFlight.forEach((request) => request.abort(ending.reason)), { once: true });
   return (req, res) => openRequest(req, res, options, inFlight);
 }
@@ -74,7 +74,7 @@ function openRequest(
   return request;
 }
 
-/** A range is one of GET's alone (RFC 9110, 14.2). */
+/** Range is defined for GET only (RFC 9110, 14.2). */
 function withoutRange({ range: _range, ...others }: IncomingHttpHeaders): IncomingHttpHeaders {
   return others;
 }

@@ -24,13 +24,13 @@ export interface RouterOptions<Services> {
   readonly access: Pick<Access, 'authorize'>;
   /** Refuses an operation before its body is read, by throwing. */
   readonly admit: (operationId: OperationId) => void;
-  /** The answer that the head of a request asks for, whatever the rest of it is like; undefined: none. */
+  /** Sandbox mode: the answer that the `Prefer` header asks for, whatever the rest of the request; undefined for none. */
   readonly prefer?: ((operationId: OperationId, request: IncomingRequest) => AnyAnswer | undefined) | undefined;
-  /** Holds every answer against the contract before it is sent. */
+  /** Validates every answer against the contract before it is sent. */
   readonly checkAnswers: boolean;
 }
 
-/** HTTP itself refuses these, even while a body is read: no operation declares them. */
+/** Failures of HTTP itself, possible while a body is read: no operation declares them. */
 const httpFailures: ReadonlySet<string> = new Set(['malformed-request', 'headers-too-large']);
 
 export type Respond = (request: IncomingRequest) => Promise<AnyAnswer>;
@@ -41,7 +41,7 @@ export async function createRouter<Services>(options: RouterOptions<Services>): 
 
   return async (request) => {
     const operation = route(request, api);
-    const preferred = options.prefer?.(operation.id, request); // its refusal is none that the operation has to declare
+    const preferred = options.prefer?.(operation.id, request); // its failure is not validated: operations need not declare it
     try {
       const answer = await awaitFirstBytes(preferred ?? (await answerOf(operation, request)), request);
       return check(operation, answer, options);
@@ -66,7 +66,7 @@ export async function createRouter<Services>(options: RouterOptions<Services>): 
 /** Throws `not-found` and `method-not-allowed`. */
 function route(request: IncomingRequest, { match }: ContractApi): Operation {
   const { path, method } = request;
-  if (!isDecodable(path)) throw new ProblemError('not-found', 'The address is not valid percent-encoding.');
+  if (!isDecodable(path)) throw new ProblemError('not-found', 'The path is not valid percent-encoding.');
   const operation = match(method, path);
   if (operation) {
     request.operation = operation.id;
@@ -74,10 +74,10 @@ function route(request: IncomingRequest, { match }: ContractApi): Operation {
   }
   const known = ['GET', 'POST'].filter((other) => match(other, path));
   if (known.length === 0) {
-    throw new ProblemError('not-found', `There is nothing at ${path}; /openapi.json says what there is.`);
+    throw new ProblemError('not-found', `No operation at ${path}; /openapi.json lists them.`);
   }
   const allow = known.flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name])).join(', ');
-  const detail = `${path} knows ${allow}, not ${method.toUpperCase()}.`;
+  const detail = `${method} is not supported; allowed: ${allow}`;
   throw new ProblemError('method-not-allowed', detail, { headers: { Allow: allow } });
 }
 
@@ -93,7 +93,7 @@ function isDecodable(path: string): boolean {
 
 // --------------------------------------------------------------------------------------------------- authenticate
 
-/** The security of an operation is `{}` or a bearer token: a token that is refused must not pass as `{}`. */
+/** The security of an operation is `{}` or a bearer token; a rejected token must not pass as `{}`. */
 function authenticate(
   { takesToken }: Operation,
   { headers, scope }: IncomingRequest,
@@ -104,21 +104,21 @@ function authenticate(
 
 // ------------------------------------------------------------------------------------------------- read the body
 
-/** Far more than the largest valid chat has: 307 and 3. */
+/** Far above the largest valid chat, which has 307 tokens and a depth of 3. */
 const structure = { tokens: 20_000, depth: 32 };
 
 interface ReadBody {
   /** The JSON, or the text fields of the form. */
   readonly value?: object;
-  /** A stored recording: no JSON, and checked already. */
+  /** A stored recording: not JSON, already validated. */
   readonly file?: object;
-  /** Of JSON, as it was sent. */
+  /** Size of the JSON as sent. */
   readonly bytes: number;
 }
 
 const noBody: ReadBody = { bytes: 0 };
 
-/** Throws `unsupported-media-type`, and what is wrong with the body before it can be validated. */
+/** Throws `unsupported-media-type`, `malformed-body` and the failures of size and speed. */
 async function readBody({ content }: Operation, { headers, body }: IncomingRequest): Promise<ReadBody> {
   if (!content) return noBody;
   const { mediaType, schema } = content;
@@ -133,12 +133,15 @@ async function readBody({ content }: Operation, { headers, body }: IncomingReque
 function checkMediaType(headers: IncomingRequest['headers'], expected: string): void {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') {
-    throw new ProblemError('unsupported-media-type', `The body must not be compressed; it was sent as ${encoding}.`);
+    throw new ProblemError(
+      'unsupported-media-type',
+      `Unsupported Content-Encoding: ${encoding}; send the body uncompressed.`,
+    );
   }
   const sent = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
   if (sent === expected) return;
-  const detail = `The body must be ${expected}; it was sent as ${sent === '' ? 'nothing' : String(sent)}.`;
-  throw new ProblemError('unsupported-media-type', detail);
+  const problem = sent === '' ? 'Content-Type is missing' : `Unsupported Content-Type: ${String(sent)}`;
+  throw new ProblemError('unsupported-media-type', `${problem}; expected ${expected}.`);
 }
 
 // ------------------------------------------------------------------------------------------------------- validate
@@ -151,7 +154,7 @@ interface RequestParameters {
 
 const noParameters: RequestParameters = { path: {}, query: {}, headers: {} };
 
-/** Those that the contract declares, headers by their names there. An empty query parameter counts as absent. */
+/** Only declared parameters, headers by their declared names. An empty query parameter counts as absent. */
 function readParameters(operation: Operation, request: IncomingRequest, api: ContractApi): RequestParameters {
   const { hasParameters, queryNames, headerNames } = operation;
   if (!hasParameters) return noParameters;
@@ -170,10 +173,10 @@ interface ReadRequest {
   readonly body: ReadBody;
 }
 
-/** The contract's Problem.errors has at most so many. */
+/** maxItems of Problem.errors in the contract. */
 const mostViolations = 100;
 
-/** Of a larger body only the first violation is reported: all errors of a hostile body can exhaust the memory. */
+/** Above this size only the first violation is reported: collecting all errors of a hostile body can exhaust memory. */
 const explainBytes = 65_536;
 
 /** Throws `invalid-request`. */
@@ -185,7 +188,7 @@ function validate(operation: Operation, read: ReadRequest, api: ContractApi): vo
   const more = violations.length > 1 ? `, and ${String(violations.length - 1)} more` : '';
   const detail = first
     ? `${first.pointer.slice(1) || first.in} ${first.detail}${more}`
-    : 'The request breaks the contract.';
+    : 'The request violates the contract.';
   throw new ProblemError('invalid-request', detail, { errors: violations.slice(0, mostViolations) });
 }
 
@@ -198,14 +201,14 @@ function handle<Services>(
 ): Promise<AnyAnswer> {
   const { id, signal, log } = request;
   const { value, file } = body;
-  // The contract has validated it; the map of handlers has typed it.
+  // Validated against the contract; typed by the map of handlers.
   const handler = handlers[operation.id] as (request: unknown, services: Services) => Promise<AnyAnswer>;
   return handler({ id, ...parameters, body: file ? { ...value, file } : value, signal, log }, services);
 }
 
 // ------------------------------------------------------------------------------------------------ check the answer
 
-/** On in tests and development. Throws a `ContractViolation`; the events of a stream are checked one by one. */
+/** In tests and development. Throws a `ContractViolation`; the events of a stream are validated one by one. */
 function check(operation: Operation, answer: AnyAnswer, { checkAnswers }: { checkAnswers: boolean }): AnyAnswer {
   return checkAnswers ? checkAnswer(operation.id, answer) : answer;
 }
@@ -215,7 +218,7 @@ function check(operation: Operation, answer: AnyAnswer, { checkAnswers }: { chec
 /** What the steps need to know of an operation. */
 interface Operation {
   readonly id: OperationId;
-  /** As openapi-backend has it. */
+  /** openapi-backend's own object. */
   readonly object: OpenApiOperation & { readonly operationId: string };
   readonly takesToken: boolean;
   readonly content: { readonly mediaType: string; readonly schema: Schema } | undefined;
@@ -227,7 +230,7 @@ interface Operation {
 interface ContractApi {
   readonly match: (method: string, path: string) => Operation | undefined;
   readonly pathParameters: (operation: Operation, request: IncomingRequest) => object;
-  /** At least one, when there are any. */
+  /** Empty for a valid request, else at least one. */
   readonly errorsOf: (operation: Operation, read: ReadRequest) => readonly ErrorObject[];
   readonly allErrorsOf: (operation: Operation, read: ReadRequest) => readonly ErrorObject[];
 }
@@ -237,7 +240,7 @@ async function openContractApi(): Promise<ContractApi> {
   const { validator: explainer } = await openBackend({ allErrors: true });
   validator.preCompileRequestValidators();
   const objects = router.getOperations();
-  router.getOperations = () => objects; // it would build them anew, several times a request
+  router.getOperations = () => objects; // it rebuilds the list several times per request
   const operations = new Map(objects.map((object) => [object.operationId, toOperation(object)]));
   const fixedPaths = objects.filter(({ path }) => !path.includes('{'));
   const byPlace = new Map(
@@ -259,16 +262,16 @@ async function openContractApi(): Promise<ContractApi> {
 function openBackend(ajvOptions: AjvOptions): Promise<OpenAPIBackend> {
   const cache = new Map<unknown, Ajv2020>();
   return new OpenAPIBackend({
-    definition: structuredClone(contract) as unknown as Document, // it edits the document
+    definition: structuredClone(contract) as unknown as Document, // it modifies the document
     apiRoot,
     strict: true,
     quick: true,
-    // One Ajv a context, of the dialect that OpenAPI 3.1 uses, instead of one a validator.
+    // One Ajv per context, in the dialect of OpenAPI 3.1, instead of one per validator.
     customizeAjv: (_ajv, given, context) => {
       const ajv = cache.get(context) ?? new Ajv2020({ ...given, ...ajvOptions, strict: false, validateSchema: false });
       if (!cache.has(context)) addFormats.default(ajv);
       cache.set(context, ajv);
-      // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the dialect's own class
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class of that dialect
       return ajv;
     },
   }).init();
@@ -299,7 +302,7 @@ function errorsBy(
     const sent = { ...toOpenApi(request), query, body: body.value } as Request;
     return validator.validateRequest(sent, object).errors ?? [];
   }
-  // Only the body is left to validate; openapi-backend would look for each kind of parameter all the same.
+  // Shortcut: openapi-backend would parse and look up every kind of parameter first.
   const parts = { path: {}, query: {}, header: request.headers, cookie: {}, requestBody: body.value };
   const validators = validator.getRequestValidatorsForOperation(object.operationId);
   return validators.flatMap((isValid) => (isValid(parts) ? [] : (isValid.errors ?? [])));

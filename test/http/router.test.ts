@@ -83,7 +83,11 @@ describe('the steps of a request', () => {
 
   it('end with a method that the path does not have', async () => {
     const { answer } = await send({ method: 'DELETE', path: '/transcribe' });
-    expect(answer).toMatchObject({ code: 'method-not-allowed', headers: { Allow: 'GET, HEAD, POST' } });
+    expect(answer).toMatchObject({
+      code: 'method-not-allowed',
+      message: 'DELETE is not supported; allowed: GET, HEAD, POST',
+      headers: { Allow: 'GET, HEAD, POST' },
+    });
   });
 
   it('end with a refused token, before anything is read', async () => {

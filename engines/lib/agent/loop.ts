@@ -1,4 +1,4 @@
-/** The agent loop: the model answers, its tools run, it reads what they say and answers again. */
+/** The agent loop: the model answers, its tools run, their outputs go back to the model, which answers again. */
 import type { AgentEvent, ChatResult, FinishReason, Tool, Usage } from '../../contract/index.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { runToolCalls, toToolCall, type CallRequest } from './tool-calls.ts';
@@ -7,14 +7,14 @@ import { runToolCalls, toToolCall, type CallRequest } from './tool-calls.ts';
 export interface Conversation {
   /** Asks for the next round; in the last one no tool may be called. */
   ask(isLast: boolean, signal: AbortSignal): RoundStream;
-  /** Adds a round that called tools, and what came of it: an output for each call. */
+  /** Adds a round that called tools, with the output of each call. */
   append(round: Round, outputs: readonly string[]): void;
 }
 
 export interface RoundStream {
   /** As they come. Throws an `EngineError`, or the signal's reason. */
   readonly deltas: AsyncIterable<readonly Delta[]>;
-  /** The whole of it, once the deltas have ended. Throws an `EngineError`. */
+  /** The complete round, once the deltas have ended. Throws an `EngineError`. */
   end(): Round;
 }
 
@@ -26,13 +26,13 @@ export interface Delta {
 export interface Round {
   readonly content: string;
   readonly reasoning: string;
-  /** In the model's order; with `length` and `content_filter` they are incomplete and not to be run. */
+  /** In the model's order; with `length` and `content_filter` they are incomplete and must not run. */
   readonly calls: readonly CallRequest[];
   readonly finish: FinishReason;
   readonly usage: Usage | undefined;
-  /** What the conversation needs to say the round again, in its own terms. */
+  /** Provider-specific data that the conversation needs to replay the round. */
   readonly replay?: readonly JsonObject[];
-  /** What the provider calls the end of the round, when it is not a known reason. */
+  /** The provider's finish reason when it is unknown to us. */
   readonly unknownReason?: string | undefined;
 }
 
@@ -69,7 +69,7 @@ export async function* runLoop(
   }
 }
 
-/** What came together goes on together: a reader who is behind gets fewer and longer deltas. */
+/** Joins deltas that arrived together: a slow reader gets fewer and longer ones. */
 function merged(deltas: readonly Delta[]): readonly Delta[] {
   const result: Delta[] = [];
   for (const next of deltas) {

@@ -1,4 +1,4 @@
-/** One MCP server through its ups and downs: connected in the background, connected again when somebody needs it. */
+/** One MCP server: connected in the background, reconnected when it is needed. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { EngineError, type Logger, type Tool } from '../../../engines/contract/index.ts';
 import type { Environment } from '../../settings/load.ts';
@@ -14,39 +14,38 @@ export interface McpServerOptions {
   readonly settings: McpServerSettings;
   readonly env: Environment;
   readonly baseDir: string;
-  /** Speaks for this server. */
+  /** A child logger for this server. */
   readonly log: Logger;
-  /** Milliseconds between the beginnings of two attempts to connect; ten seconds when absent. */
+  /** Milliseconds between the starts of two connection attempts; ten seconds when absent. */
   readonly backOffMs?: number | undefined;
 }
 
 export interface McpServer extends AsyncDisposable {
   readonly name: string;
-  /** Begins to connect, unless it is connected, or was tried a moment ago. Resolves when the attempt is over. */
+  /** Starts to connect, unless it is connected or within the back-off. Resolves at the end of the attempt. */
   connect(): Promise<void>;
-  /** Its tools; none while it is down, after a short wait if it is just being connected. */
+  /** Its tools; none while it is down. Waits a moment for an attempt that has just begun. */
   tools(signal: AbortSignal): Promise<readonly Definition[]>;
-  /** As a tool's `run`, by the server's own name of the tool. */
+  /** Like `run` of a tool; `tool` is the server's own name for it. */
   call(tool: string, ...args: Parameters<Tool['run']>): Promise<string>;
-  /** Why it is down, in words for the operator; undefined: it answers. */
+  /** Why it is down, for the operator; undefined while it is connected. */
   readonly trouble: string | undefined;
 }
 
-/** From the beginning of an attempt: how long chats wait for it. */
+/** How long chats wait for an attempt, from its start. */
 const patienceMs = 2_000;
 
-/** Between two looks at the list of tools, however often it changes. */
+/** Between two reads of the list of tools, however often it changes. */
 const refreshMs = 1_000;
 
-/** Between two events of a call; those in between are left out. */
+/** Minimum interval of progress events of a call; others are dropped. */
 const progressMs = 50;
 
 const defaultTimeoutSeconds = 60;
 
-/** What of a server's words goes to the log. */
+/** Maximum length of a server's text in the log. */
 const longestReason = 500;
 
-/** From a server that nobody has needed yet to one that has been disposed of. */
 type ServerState =
   | { readonly is: 'idle' }
   | {
@@ -54,7 +53,7 @@ type ServerState =
       readonly attemptedAt: number;
       /** Resolves at the end of the attempt. */
       readonly over: Promise<void>;
-      /** Why it is down; undefined: it has not been before. */
+      /** Why the last attempt failed, or the last connection was lost; undefined before the first. */
       readonly trouble: string | undefined;
     }
   | Connected
@@ -63,17 +62,17 @@ type ServerState =
 
 interface ConnectAttempt {
   readonly attemptedAt: number;
-  /** Whether the log says already that it is down. */
+  /** Whether it is already logged as down. */
   readonly wasDown: boolean;
 }
 
 interface Connected {
   readonly is: 'connected';
-  /** When the attempt began that led to the connection. */
+  /** Start of the attempt that led to this connection. */
   readonly attemptedAt: number;
   readonly connection: Connection;
   definitions: readonly Definition[];
-  /** Whether `definitions` are the server's own list of tools, as far as it has said. */
+  /** Whether `definitions` are up to date, by the server's notifications. */
   list: 'current' | 'outdated' | 'being read';
 }
 
@@ -83,7 +82,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   const timeoutSeconds = settings.timeout ?? defaultTimeoutSeconds;
   const secrets = secretsOf(settings);
   let state: ServerState = { is: 'idle' };
-  /** The last complaint in the log: it is not repeated. */
+  /** The last complaint about its tools in the log, which is not repeated. */
   let complained = '';
 
   return {
@@ -148,7 +147,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     }
   }
 
-  /** Waits for an attempt that has just begun, but for none that hangs. */
+  /** Waits for an attempt that has just begun, but not for one that hangs. */
   async function beConnected(signal: AbortSignal): Promise<void> {
     void connect();
     if (state.is !== 'connecting') return;
@@ -173,7 +172,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     return tools;
   }
 
-  /** Reads the list again, at most once in `refreshMs`, for as long as the server says that it has changed. */
+  /** Reads the list again, at most once per `refreshMs`, while the server notifies of changes. */
   async function refresh(connected: Connected): Promise<void> {
     const isAtWork = connected.list !== 'current';
     connected.list = 'outdated';
@@ -182,7 +181,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       connected.list = 'being read';
       try {
         const list = await connected.connection.list(ended.signal);
-        if (state !== connected) return; // it has been lost; the next one was asked when it was opened
+        if (state !== connected) return; // lost meanwhile; the next connection reads its own list
         connected.definitions = read(list);
         log.debug({ tools: connected.definitions.length }, 'the tools of the MCP server have changed');
       } catch (error) {
@@ -200,7 +199,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       throw new EngineError('engine-failed', `The tool server ${name} is not there at the moment.`);
     const connected = state;
     const caller = new AbortController();
-    const leave = () => caller.abort('the caller has left'); // the server reads this
+    const leave = () => caller.abort('the caller has left'); // sent to the server
     signal.addEventListener('abort', leave, { once: true });
     let last = -Infinity;
     try {
@@ -230,10 +229,10 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     }
   }
 
-  /** What the model reads of a call without a result. */
+  /** The error that the model gets for a call without a result. */
   async function toFailure(error: unknown, connected: Connected): Promise<EngineError> {
     const { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } = await import('@modelcontextprotocol/client');
-    // What the model has written never left us.
+    // Serializing the model's arguments failed: nothing was sent.
     if (error instanceof RangeError) return new EngineError('engine-failed', 'The arguments are nested too deeply.');
     const code = error instanceof SdkError ? error.code : undefined;
     if (error instanceof ProtocolError) {
@@ -248,7 +247,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       return new EngineError('engine-failed', 'The answer of the tool is not valid.', { cause: error });
     }
     const status = error instanceof SdkHttpError ? error.status : undefined;
-    // An answer, whatever it says, shows that the server is there; but it may have forgotten the session.
+    // Any HTTP status shows that the server is up, but it may have lost the session.
     if (status === undefined || hasForgotten(status, error)) lose(connected, error);
     else log.warn({ status }, 'the MCP server refuses a call');
     return new EngineError('engine-failed', `The tool server ${name} failed during the call.`, { cause: error });
@@ -269,7 +268,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     else log.warn({ reason: trouble }, 'the MCP server is down: its tools are not offered');
   }
 
-  /** Without what the settings hand to the server. */
+  /** Redacts the secrets that the settings pass to the server. */
   function clean(text: string): string {
     return shorten(
       secrets.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text),
@@ -278,17 +277,17 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   }
 }
 
-/** 404 by the protocol; the SDK's servers, and those after their example, say 400 when they have been started again. */
+/** 404 by the protocol; servers built on the SDK answer 400 after a restart. */
 function hasForgotten(status: number, error: unknown): boolean {
   return status === 404 || (status === 400 && /session|not initialized/i.test((error as Error).message));
 }
 
-/** What an argument is called that is a key, or that has one after it. */
+/** Arguments that are a key, or are followed by one. */
 const namesOfKeys = /key|token|secret|passw|auth|credential/i;
 
 /**
- * What the settings hand to the server and what follows `Bearer` or `=` in it, the longest first. Shorter ones would
- * turn up in ordinary words, and so would most arguments.
+ * Values that the settings pass to the server, also without their `Bearer` or `name=` prefix, longest first. Values of
+ * up to 4 characters and most arguments would match ordinary words.
  */
 function secretsOf({ env, headers, url, args = [] }: McpServerSettings): string[] {
   const keys = args.filter((arg, index) => namesOfKeys.test(arg) || namesOfKeys.test(args[index - 1] ?? ''));
