@@ -196,7 +196,7 @@ const table: readonly Failure[] = [
     says: says('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{"te\r\n'),
     code: 'provider-bad-response',
   },
-  { name: 'what is not HTTP', says: says('\x16\x03\x01garbage\r\n\r\n'), code: 'provider-bad-response' },
+  { name: 'a response that is not HTTP', says: says('\x16\x03\x01garbage\r\n\r\n'), code: 'provider-bad-response' },
   {
     name: 'headers without end',
     says: says(`HTTP/1.1 200 OK\r\n${'x-filler: '.padEnd(60_000, 'x')}\r\n\r\n`),

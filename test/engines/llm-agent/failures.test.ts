@@ -186,7 +186,7 @@ const table: readonly Failure[] = [
     status: 502,
   },
   {
-    name: 'JSON that is no object',
+    name: 'JSON that is not an object',
     says: streams('data: [1]\n\n', chunk({}, 'stop')),
     code: 'provider-bad-response',
     status: 502,
@@ -225,7 +225,12 @@ const table: readonly Failure[] = [
     code: 'provider-bad-response',
     status: 502,
   },
-  { name: 'no HTTP', says: saysRaw('SSH-2.0-OpenSSH_9.2\r\n'), code: 'provider-bad-response', status: 502 },
+  {
+    name: 'a response that is not HTTP',
+    says: saysRaw('SSH-2.0-OpenSSH_9.2\r\n'),
+    code: 'provider-bad-response',
+    status: 502,
+  },
   { name: 'a reset', says: resets, code: 'provider-unreachable', status: 502, calls: 3 },
 ];
 
