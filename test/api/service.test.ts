@@ -44,7 +44,7 @@ const paths = [
 ] as const;
 
 describe('beside the contract', () => {
-  it('/healthz says that the service lives', async () => {
+  it('/healthz reports liveness', async () => {
     expect(await api.get('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } });
   });
 
@@ -72,7 +72,7 @@ describe('the listings', () => {
     });
   });
 
-  it.each(['/api/v1/models', '/api/v1/tts/models'])('are empty where no engine is configured: %s', async (path) => {
+  it.each(['/api/v1/models', '/api/v1/tts/models'])('are empty without a configured engine: %s', async (path) => {
     expect(await api.get(path)).toMatchObject({ status: 200, body: { data: [], default: null } });
   });
 
@@ -81,7 +81,7 @@ describe('the listings', () => {
   });
 });
 
-describe('every answer', () => {
+describe('every response', () => {
   const requests: readonly (readonly [status: number, method: string, path: string, call?: Call])[] = [
     [200, 'GET', '/healthz'],
     [200, 'GET', '/openapi.json'],
@@ -103,7 +103,7 @@ describe('every answer', () => {
     [503, 'POST', '/api/v1/tts', { headers: { 'content-type': 'application/json' }, body: '{"text":"x"}' }],
   ];
 
-  it('carries an X-Request-Id of its own, which its problem names as instance', async () => {
+  it('has a unique X-Request-Id, which is the instance of its problem', async () => {
     await using keyed = await startTestService({
       ...echo,
       env: { API_KEYS: 'right', CORS_ORIGINS: 'https://a.example' },
@@ -120,13 +120,13 @@ describe('every answer', () => {
     expect(seen.size).toBe(requests.length);
   });
 
-  it("carries the service's X-Request-Id, not one that the caller made up", async () => {
+  it("has the service's X-Request-Id, not the client's", async () => {
     const { headers } = await api.get('/api/v1/models', { 'x-request-id': 'forged\tid' });
     expect(headers.get('x-request-id')).not.toContain('forged');
   });
 });
 
-describe('an address that there is not', () => {
+describe('an unknown path', () => {
   it.each([
     '/',
     '/api',
@@ -163,7 +163,7 @@ describe('an address that there is not', () => {
   });
 });
 
-describe('the address of a clip', () => {
+describe('the URL of a clip', () => {
   const clip = (id: string) => api.get(`/api/v1/tts/clips/${id}`);
 
   it.each(['x', 'x'.repeat(128), '..', '%2e%2e%2fetc', '%F0%9F%98%80'])(
@@ -173,7 +173,7 @@ describe('the address of a clip', () => {
     },
   );
 
-  it('is answered 422 when its id has more than 128 characters', async () => {
+  it('gets a 422 when its id has more than 128 characters', async () => {
     const { status, problem } = await clip('x'.repeat(129));
     expect(status).toBe(422);
     expect(problem.errors).toEqual([{ in: 'path', pointer: '/id', detail: 'must NOT have more than 128 characters' }]);
@@ -193,7 +193,7 @@ describe.each(paths)('%s', (path, allow) => {
   });
 
   if (!known.includes('HEAD')) return;
-  it('answers HEAD as GET, without the body', async () => {
+  it('answers HEAD like GET, without the body', async () => {
     const got = await api.get(path);
     const asked = await api.send('HEAD', path);
     expect(asked.status).toBe(got.status);
@@ -207,7 +207,7 @@ describe.each(paths)('%s', (path, allow) => {
 describe('the access log', () => {
   const accessLines = (log: readonly LogLine[]) => log.filter(({ msg }) => msg === 'request');
 
-  it('has one line for each request: id, operation, status and milliseconds', async () => {
+  it('has one line per request: id, operation, status and milliseconds', async () => {
     await using fresh = await startTestService(echo);
     const freshApi = createApi(fresh.url);
     const answers: Answer[] = [];
@@ -237,7 +237,7 @@ describe('the access log', () => {
     }
   });
 
-  it('holds no token, no query and nothing of a body, whatever goes wrong with it', async () => {
+  it('contains no token, no query and no body data, whatever fails', async () => {
     await using fresh = await startTestService({ ...echo, env: { API_KEYS: 'token-secret' } });
     const freshApi = createApi(fresh.url);
     const headers = { authorization: 'Bearer token-secret' };
@@ -262,7 +262,7 @@ describe('the access log', () => {
   });
 });
 
-describe('a failure that nobody foresaw', () => {
+describe('an unexpected error', () => {
   it.each([
     ['an engine throws', broken, 'engine-failed', 'Engine failed', 'EngineError', 'the secret of the engine'],
     [
@@ -297,13 +297,13 @@ describe('a failure that nobody foresaw', () => {
     },
   );
 
-  it('keeps its cause in the log', async () => {
+  it('logs its cause', async () => {
     await using failing = await startTestService(broken);
     await transcribe(createApi(failing.url));
     expect(JSON.stringify(failing.log)).toContain('deep down');
   });
 
-  it('is no end: the next request is served', async () => {
+  it('does not affect the next request', async () => {
     await using failing = await startTestService(broken);
     const failingApi = createApi(failing.url);
     await transcribe(failingApi);
@@ -327,7 +327,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
       (error: unknown) => (error as NodeJS.ErrnoException).code,
     );
 
-  it('lets requests in flight finish, accepts no more, and ends with 0', async () => {
+  it('lets requests in flight finish, accepts no more, and exits with 0', async () => {
     const { child, answer, finish } = await atWork();
     child.kill(signal);
     await eventually(() => refuses(child.url)).toBe('ECONNREFUSED');
@@ -338,7 +338,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(performance.now() - answered).toBeLessThan(2_000);
   });
 
-  it('ends at once with 0 when nothing is in flight, while connections are kept alive', async () => {
+  it('exits with 0 at once when nothing is in flight, despite keep-alive connections', async () => {
     const child = await startChildService(echo);
     using connection = await connectRaw(child.url);
     await connection.send(requestHead('GET', '/api/v1/models', {}));
@@ -346,7 +346,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     await endsAtOnce(child);
   });
 
-  it('ends at once with 0 while a browser holds a connection on which it has asked for nothing yet', async () => {
+  it('exits with 0 at once despite a preconnected browser connection', async () => {
     const child = await startChildService(echo);
     using _connection = await connectRaw(child.url);
     await createApi(child.url).get('/healthz');
@@ -360,7 +360,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(performance.now() - asked).toBeLessThan(2_000);
   }
 
-  it('exits with 1 when it comes again', async () => {
+  it('exits with 1 on the second signal', async () => {
     const { child, answer } = await atWork();
     child.kill(signal);
     await eventually(() => refuses(child.url)).toBe('ECONNREFUSED');
@@ -370,7 +370,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
 });
 
 describe('a start', () => {
-  it('says where the service listens, and what works', async () => {
+  it('prints the URL and what works', async () => {
     const child = await startChildService(echo);
     await eventually(() => child.said.stderr).toContain(`${child.url}/openapi.json`);
     await eventually(() => child.said.stderr).toMatch(/Transcription\s+first: works/);

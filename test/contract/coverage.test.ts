@@ -16,7 +16,7 @@ vi.setConfig({ testTimeout: 120_000 }); // whole runs of vitest, however busy th
 const home = join(import.meta.dirname, '../..');
 
 describe('the record of a service', () => {
-  test('has every answer and every event, even when the service is killed, but nothing that was asked for', async () => {
+  test('contains every response and event, even when the service is killed, but no request data', async () => {
     const directory = await temporaryDirectory();
     const service = await startChildService({ ...scripted, env: { [directoryVariable]: directory } });
     const api = createApi(service.url);
@@ -70,7 +70,7 @@ describe('the coverage', () => {
     (note) => expect(seenBy(note)).toEqual([]),
   );
 
-  test('is a table with what is missing in brackets', () => {
+  test('is a table with missing entries in brackets', () => {
     const { table } = coverageOf(contract, new Set(['GET /api/v1/models 200', 'event chat.started']));
     expect(table).toMatch(/^listChatModels +200 \[401\] \[403\] \[405\] \[500\] \[503\]$/m);
     expect(table).toMatch(/^events +chat\.started \[step\.started\]/m);
@@ -107,14 +107,14 @@ describe('a run of the tests', () => {
     });
   }
 
-  test('fails when it is whole and a declared answer was never seen', async () => {
+  test('a full run fails when a declared response was never seen', async () => {
     const said = await run();
     expect(said).toMatch(/^1 /);
     expect(said).toMatch(/^createChat +\[200\]/m);
     expect(said).toMatch(/what no test has seen: .*createChat 200/);
   });
 
-  test('does not look when it runs a part', async () => {
+  test('a partial run skips the check', async () => {
     const parts = [
       ['test/contract/problems.test.ts'],
       ['--testNamePattern', 'has the codes of the contract'],
