@@ -23,7 +23,12 @@ export default defineConfig(
     rules: { '@typescript-eslint/no-non-null-assertion': 'off', '@typescript-eslint/unbound-method': 'off' },
   },
   {
+    // Written as their readers would write them.
+    files: ['examples/**/*.ts'],
+    rules: { '@typescript-eslint/require-await': 'off' },
+  },
+  {
     files: ['**/*.{js,mjs}'],
-    languageOptions: { globals: { process: 'readonly', URL: 'readonly', console: 'readonly' } },
+    languageOptions: { globals: { process: 'readonly', URL: 'readonly', console: 'readonly', fetch: 'readonly' } },
   },
 );

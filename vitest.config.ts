@@ -1,11 +1,15 @@
 import { defineConfig } from 'vitest/config';
 
+/** Programs that this machine happens to have must not change what a service does: there are none. */
+const withoutPrograms = { PATH: '/nowhere' };
+
+const unit = 'test/**/*.unit.test.ts';
+const system = 'test/**/*.system.test.ts';
+
 export default defineConfig({
   // This package's own exports are its sources here, and dist/ elsewhere.
   ssr: { resolve: { conditions: ['parlance-source', 'node', 'import', 'module', 'default'] } },
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/bench/**'],
     globalSetup: ['test/contract/coverage/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
@@ -13,7 +17,35 @@ export default defineConfig({
     expect: { poll: { timeout: 10_000 } },
     // The tests' own Chromium and espeak-ng would leave PulseAudio's directories behind.
     env: { PULSE_RUNTIME_PATH: '/dev/null' },
-    // Real programs and real sockets share two cores: a file at a time keeps their deadlines honest.
-    fileParallelism: false,
+    maxWorkers: 2,
+    projects: [
+      {
+        // No sockets, no child processes. The files share their modules: they must not mock any.
+        extends: true,
+        test: {
+          name: 'unit',
+          include: [unit],
+          isolate: false,
+          env: withoutPrograms,
+          setupFiles: ['test/support/no-processes.ts', 'test/support/no-sockets.ts'],
+        },
+      },
+      {
+        // The service or an engine in the test's own process, against servers on 127.0.0.1. No wall-clock bounds.
+        extends: true,
+        test: {
+          name: 'service',
+          include: ['test/**/*.test.ts'],
+          exclude: [unit, system],
+          env: withoutPrograms,
+          setupFiles: ['test/support/no-processes.ts'],
+        },
+      },
+      {
+        // Child processes, namespaces, browsers, real programs, stopwatches: one file at a time, so that two cores suffice.
+        extends: true,
+        test: { name: 'system', include: [system], fileParallelism: false, sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });

@@ -1,26 +1,21 @@
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
 /**
- * The path of the first of `names` that is an executable file in one of PATH's directories. A relative one would find
- * whatever lies in the working directory.
+ * The path of an executable file of this name in one of PATH's directories, or the name itself when it is the absolute
+ * path of one. Relative directories are skipped: they would find whatever lies in the working directory.
  */
-export async function findProgram(names: readonly string[], path: string | undefined): Promise<string | undefined> {
-  for (const name of names) {
-    for (const directory of (path ?? '').split(delimiter).filter(isAbsolute)) {
-      const candidate = join(directory, name);
-      if (await isExecutable(candidate)) return candidate;
-    }
-  }
-  return undefined;
+export function findExecutable(name: string, searchPath = process.env.PATH ?? ''): string | undefined {
+  if (isAbsolute(name)) return isExecutable(name) ? name : undefined;
+  const directories = searchPath.split(delimiter).filter(isAbsolute);
+  return directories.map((directory) => join(directory, name)).find(isExecutable);
 }
 
 /** Whether `path` is a file that this process may run. */
-export async function isExecutable(path: string): Promise<boolean> {
+export function isExecutable(path: string): boolean {
   try {
-    await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
   } catch {
     return false;
   }

@@ -2,17 +2,18 @@
  * Outgoing HTTP for the whole service: providers, MCP servers, downloads, and `context.fetch` of engines. Honours
  * HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
  *
- * Uses the undici package, not Node's own fetch: Node 24 bundles undici 7, which ends the whole process when a server
+ * Uses the undici package instead of Node's own fetch: Node 24 bundles undici 7, which crashes the process when a server
  * closes a connection while the reader of the body is paused (nodejs/undici#5360).
  */
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { loopback, proxiesOf, proxyMistakes, type Environment, type Proxies } from './proxies.ts';
+import { isLoopback } from './loopback.ts';
+import { proxiesOf, proxyMistakes, type Environment, type Proxies } from './proxies.ts';
 
 type Undici = typeof import('undici');
 
 export interface HttpClient extends AsyncDisposable {
-  /** undici's `request`: the body is a Node.js stream, and redirects are not followed. Cheaper than `fetch`. */
+  /** undici's `request`: the body is a Node.js stream, redirects are not followed. Cheaper than `fetch`. */
   readonly request: (url: string, options: RequestOptions) => Promise<HttpResponse>;
   readonly fetch: typeof globalThis.fetch;
 }
@@ -26,32 +27,32 @@ export interface RequestOptions {
 
 export interface HttpResponse {
   readonly statusCode: number;
-  /** By lower-case name. */
+  /** Keys are lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readable;
 }
 
 const connectMs = 10_000;
 
-/** Deadlines are the caller's, by its signal; only connecting has a timeout of its own. */
+/** Only connecting has a timeout here; the caller's signal limits everything else. */
 const options = { headersTimeout: 0, bodyTimeout: 0, connect: { timeout: connectMs }, allowH2: false } as const;
 
 /**
- * Keeps connections open between requests and does not cap their number: a stream would hold back whatever waits behind
- * it. Nothing is loaded before the first request. Disposing of the client closes its connections. Throws when
- * `proxyMistakes` finds any.
+ * Keeps connections alive between requests. Their number is unlimited: with a limit, a long stream would block the
+ * requests behind it. undici is loaded with the first request. Disposing of the client closes its connections. Throws if
+ * `proxyMistakes` returns any.
  */
 export function createHttpClient(env: Environment): HttpClient {
   const mistakes = proxyMistakes(env);
   if (mistakes.length > 0) throw new Error(mistakes.join('\n'));
   const open = async () => {
-    const undici = await import('undici'); // 80 ms of a start that may never need it
+    const undici = await import('undici'); // lazy: it takes 80 ms of startup and may never be needed
     return { undici, ...createDispatcher(undici, proxiesOf(env)) };
   };
   let opened: ReturnType<typeof open> | undefined;
-  const ready = () => (opened ??= open().catch(retryLater));
-  function retryLater(error: unknown): never {
-    opened = undefined; // the process may have been out of file descriptors
+  const ready = () => (opened ??= open().catch(forget));
+  function forget(error: unknown): never {
+    opened = undefined; // retry with the next request: the process may have been out of file descriptors
     throw error;
   }
   return {
@@ -84,17 +85,18 @@ function createDispatcher(
   if (http === undefined && https === undefined) return { dispatcher: direct, destroy: () => direct.destroy() };
   const proxied = new EnvHttpProxyAgent({
     ...options,
-    // Never undefined, or undici would read process.env.
+    // Never undefined: undici would fall back to process.env.
     ...{ httpProxy: http?.href ?? '', httpsProxy: https?.href ?? '', noProxy },
     connectTimeout: connectMs,
     proxyTls: { allowH2: false },
-    // ProxyAgent does not pass its own timeouts on to the connections for http targets, which would have 300 s.
+    // ProxyAgent does not apply its timeouts to connections for http targets: they would have the default of 300 s.
     factory: (origin: string | URL, given: object) => new Pool(origin, { ...given, headersTimeout: 0, bodyTimeout: 0 }),
-    // A proxy that takes the connection and does not answer CONNECT counts as unreachable.
+    // A proxy that accepts the connection but does not answer CONNECT counts as unreachable.
     clientFactory: (origin: URL, given: object) => new Pool(origin, { ...given, headersTimeout: connectMs }),
   });
+  // A model server on this machine works whatever proxy the company has.
   const isDirect = ({ protocol, hostname }: URL) =>
-    (protocol === 'https:' ? https : http) === undefined || loopback.test(hostname);
+    (protocol === 'https:' ? https : http) === undefined || isLoopback(hostname);
   const dispatcher = direct.compose(
     (dispatch) => (request, handler) =>
       isDirect(new URL(request.origin ?? '')) ? dispatch(request, handler) : proxied.dispatch(request, handler),
@@ -102,7 +104,7 @@ function createDispatcher(
   return { dispatcher, destroy: () => Promise.all([direct.destroy(), proxied.destroy()]) };
 }
 
-/** undici does not recognize Node's own Request and FormData, and would send their names. */
+/** undici does not recognize Node's own Request and FormData: it would send them as "[object FormData]" and the like. */
 function toUndici({ FormData }: Undici, input: string | URL | Request, init?: RequestInit): [string | URL, object] {
   const isRequest = input instanceof Request;
   const given = { ...(isRequest && partsOf(input)), ...init };

@@ -1,4 +1,4 @@
-/** True for names and addresses that stay on this machine, and that no stranger's DNS can claim. */
+/** True for loopback names and addresses, which external DNS cannot redirect. */
 export function isLoopback(name: string): boolean {
-  return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/i.test(name);
+  return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\]|::1)\.?$/i.test(name);
 }

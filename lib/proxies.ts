@@ -2,14 +2,11 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Proxies {
-  /** For targets of that scheme; undefined: direct. */
+  /** Proxy for targets of that scheme; undefined means a direct connection. */
   readonly http: URL | undefined;
   readonly https: URL | undefined;
   readonly noProxy: string;
 }
-
-/** Always direct: a model server on this machine works whatever proxy the company has. */
-export const loopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])\.?$/i;
 
 export function proxiesOf(env: Environment): Proxies {
   return {
@@ -21,7 +18,7 @@ export function proxiesOf(env: Environment): Proxies {
 
 const expected = 'it must be an http or https address such as http://proxy.example.com:3128';
 
-/** One line for each variable that is not the address of a proxy, without its value, which may hold a password. */
+/** One message per variable that is not a valid proxy URL, without the value, which may contain a password. */
 export function proxyMistakes(env: Environment): string[] {
   return ['HTTPS_PROXY', 'HTTP_PROXY']
     .map((variable) => read(env, variable))
@@ -36,12 +33,12 @@ function read(env: Environment, variable: string): { readonly name: string; read
   return { name, value: env[name] ?? '' };
 }
 
-/** Undefined when it is not the address of a proxy. Without a scheme it is http, as in curl. */
+/** Undefined if it is not a valid proxy URL. The default scheme is http, as in curl. */
 function parseProxy(value: string): URL | undefined {
   const url = URL.parse(value.includes('://') ? value : `http://${value}`);
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
   try {
-    decodeURIComponent(url.username + url.password); // undici does, at the first request
+    decodeURIComponent(url.username + url.password); // undici would throw at the first request
     return url;
   } catch {
     return undefined;

@@ -1,18 +1,18 @@
-/** Failures that say that this process or its machine is at a limit, and not that something is broken. */
+/** Recognizes failures caused by a resource limit of the process or the machine. */
 
-/** Of file descriptors: this process has no more, or the whole machine. */
+/** Out of file descriptors: the process (EMFILE) or the machine (ENFILE). */
 const descriptorCodes = ['EMFILE', 'ENFILE'];
 
-/** Of fork: too many processes, or no memory for another one. */
+/** From fork: too many processes, or out of memory. */
 const forkCodes = ['EAGAIN', 'ENOMEM'];
 
-/** Whether the failure, or one that caused it, is that file descriptors, processes or threads have run out. */
+/** Whether the error or one of its causes means that file descriptors, processes or threads have run out. */
 export function isAtMachineLimit(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code = '', syscall = '', message, cause } = error as NodeJS.ErrnoException;
   if (descriptorCodes.includes(code) || code === 'ERR_WORKER_INIT_FAILED') return true;
   if (forkCodes.includes(code) && syscall.startsWith('spawn')) return true;
-  // An error from another thread arrives without its code, and Node reports a package.json like this.
+  // Errors from worker threads arrive without their code, and Node reports a failed read of a package.json like this.
   if (/^(EMFILE|ENFILE): /.test(message) || message.endsWith(': too many open files.')) return true;
   return isAtMachineLimit(cause);
 }

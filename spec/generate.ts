@@ -1,14 +1,19 @@
 /**
- * Generates generated/ from spec/ (`npm run generate`). With --check it writes nothing and fails when generated/ is
- * out of date.
+ * Writes generated/ and the generated parts of docs/: `npm run generate`. The API's documents come from spec/, the schema
+ * of the settings file from src/settings/table.ts and the engines' options. With --check it writes nothing, and fails
+ * when a file is stale.
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
+import { configSchema } from '../src/settings/config-schema.ts';
+import { pages } from './docs/pages.ts';
+import type { Contract } from './docs/reference.ts';
 import { addProblemExamples, type WithOperations } from './problem-examples.ts';
 
 interface SchemaRef {
@@ -27,7 +32,6 @@ interface StreamSchema {
 
 const run = promisify(execFile);
 const home = fileURLToPath(new URL('..', import.meta.url));
-const generated = join(home, 'generated');
 
 /** Compiles spec/ to OpenAPI 3.2, the only version that can describe a single event of a stream (`itemSchema`). */
 async function compileSpec(): Promise<Document> {
@@ -72,24 +76,47 @@ async function toTypes(document: Document): Promise<string> {
   return `// Written by \`npm run generate\` from spec/. Do not edit.\n${astToString(nodes)}`;
 }
 
+/** The options of each built-in engine; one of several capabilities has the same for all. */
+async function builtInOptions(): Promise<Record<string, object>> {
+  const found: Record<string, object> = {};
+  for (const name of (await readdir(join(home, 'engines'))).sort()) {
+    const index = join(home, 'engines', name, 'index.ts');
+    if (name === 'contract' || !existsSync(index)) continue;
+    const { default: engine } = (await import(pathToFileURL(index).href)) as { default: Engine | Engine[] };
+    const [{ options } = { options: {} }] = [engine].flat();
+    found[name] = options;
+  }
+  return found;
+}
+
+interface Engine {
+  readonly options: object;
+}
+
 async function files(): Promise<Record<string, string>> {
   const latest = await compileSpec();
   const document = toOpenApi31(latest);
   return {
-    'openapi-3.2.json': `${JSON.stringify(latest, null, 2)}\n`,
-    'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
-    'api.d.ts': await toTypes(document),
+    'generated/openapi-3.2.json': `${JSON.stringify(latest, null, 2)}\n`,
+    'generated/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
+    'generated/api.d.ts': await toTypes(document),
+    'generated/config.schema.json': `${JSON.stringify(configSchema(await builtInOptions()), null, 2)}\n`,
+    ...(await pages(document as unknown as Contract)),
   };
 }
 
 const check = process.argv.includes('--check');
 const stale: string[] = [];
-await mkdir(generated, { recursive: true });
 for (const [name, text] of Object.entries(await files())) {
-  if (!check) await writeFile(join(generated, name), text);
-  else if ((await readFile(join(generated, name), 'utf8').catch(() => '')) !== text) stale.push(`generated/${name}`);
+  const path = join(home, name);
+  if (check) {
+    if ((await readFile(path, 'utf8').catch(() => '')) !== text) stale.push(name);
+    continue;
+  }
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
 }
 if (stale.length > 0) {
-  console.error(`${stale.join(', ')} is out of date; fix: npm run generate`);
+  console.error(`stale: ${stale.join(', ')}\nfix: npm run generate`);
   process.exitCode = 1;
 }

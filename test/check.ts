@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url';
 const home = fileURLToPath(new URL('..', import.meta.url));
 
 const checks: readonly (readonly [what: string, ...command: string[]])[] = [
-  ['generated files are in step with spec/', process.execPath, 'spec/generate.ts', '--check'],
+  ['generated files and reference pages are up to date', process.execPath, 'spec/generate.ts', '--check'],
   ['the contract is valid OpenAPI', 'redocly', 'lint', '--config', 'spec/redocly.yaml', 'generated/openapi.json'],
   ['types', process.execPath, 'node_modules/@typescript/native/bin/tsc', '-p', '.'],
   ['lint', 'eslint', '.'],
   ['format', 'prettier', '--check', '--log-level', 'warn', '.'],
   ['format of the spec', 'tsp', 'format', '--check', 'spec/**/*.tsp'],
-  ['import rules', 'vitest', 'run', 'test/house.test.ts', '--reporter', 'dot'],
+  ['import rules', 'vitest', 'run', 'test/house.unit.test.ts', '--reporter', 'dot'],
   ['the workflows are valid Arazzo', 'redocly', 'lint', '--config', 'spec/redocly.yaml', 'spec/parlance.arazzo.yaml'],
   ['breaks of the contract are announced', process.execPath, 'test/contract/check-breaking.ts'],
 ];

@@ -8,7 +8,7 @@ export interface Message {
 export interface ChatCall {
   readonly messages: readonly Message[];
   readonly model: string;
-  /** Absent means the provider's own default, for this and the next two. */
+  /** If absent, the provider's default applies; the same holds for `maxTokens` and `topP`. */
   readonly temperature?: number;
   readonly maxTokens?: number;
   readonly topP?: number;
@@ -17,16 +17,16 @@ export interface ChatCall {
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments. */
+  /** JSON Schema of `args`. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Answers what the model reads. A failure is thrown; the loop tells the model and goes on. */
+  /** Resolves to the output that the model reads. If it throws, the model receives the error message and the run goes on. */
   run(
     args: Readonly<Record<string, unknown>>,
     call: { readonly signal: AbortSignal; readonly emit: (event: ToolEvent) => void },
   ): Promise<string>;
 }
 
-/** What a tool may say of itself while it runs. */
+/** Events that a tool may emit while it runs. */
 export type ToolEvent =
   | { readonly type: 'progress'; readonly progress: number; readonly total?: number; readonly message?: string }
   | { readonly type: 'audio'; readonly clip: { readonly id: string; readonly mediaType: string } };
@@ -47,7 +47,7 @@ export interface ChatResult {
   readonly usage: Usage | null;
 }
 
-/** Steps count from 0; `call` numbers the tool calls of a step in the model's order, from 0. */
+/** `step` counts from 0. `call` is the index of the tool call within its step, in the model's order. */
 export type AgentEvent =
   | { readonly type: 'step-started'; readonly step: number }
   | { readonly type: 'reasoning-delta'; readonly step: number; readonly delta: string }
@@ -74,8 +74,8 @@ export type AgentEvent =
 
 export interface ChatEngine extends Engine {
   /**
-   * The run's events; exactly one `completed`, always last. A failure is thrown as an `EngineError`. A wait of 2 hours for
-   * the next event ends the run with `engine-timeout`; time in which nobody reads does not count.
+   * The events of the run; the last one, and only the last, is `completed`. Failures are thrown as `EngineError`. If the
+   * next event takes longer than 2 hours, the run ends with `engine-timeout`; backpressure does not count as waiting.
    */
   complete(
     call: ChatCall,

@@ -9,9 +9,9 @@ export interface Logger {
 }
 
 export interface Decoded {
-  /** 16 kHz mono 16-bit PCM in a WAV file that we wrote; it goes when the recording goes. */
+  /** WAV file written by the service: 16 kHz mono 16-bit PCM. It is deleted together with the recording. */
   readonly wavPath: string;
-  /** From the decoded samples, not from a header. */
+  /** Measured from the decoded samples, not read from a header. */
   readonly durationMs: number;
 }
 
@@ -20,104 +20,105 @@ export interface TemporaryDirectory extends AsyncDisposable {
 }
 
 export interface QueueOptions {
-  /** Jobs at once. */
+  /** Maximum number of concurrent jobs. */
   readonly slots: number;
-  /** Jobs that may wait; beyond that one is refused with `overloaded`. */
+  /** Maximum number of waiting jobs; further ones are rejected with `overloaded`. */
   readonly waiting: number;
 }
 
 /**
- * Bounded, and fair between callers (those of the requests in which `run` is called): they take turns, and each one's
- * jobs run first in, first out. When no further job may wait, a caller with few jobs pushes out the newest of the caller
- * with the most waiting, which rejects with `overloaded`. A job whose signal aborts leaves the queue; one whose deadline
- * passes there is `overloaded`.
+ * A bounded queue that is fair between callers (the callers of the requests in which `run` is called): round robin
+ * between callers, first in, first out for each. When the queue is full, a caller with few jobs evicts the newest waiting
+ * job of the caller with the most; the evicted job rejects with `overloaded`. A job is removed when its signal aborts; a
+ * job that times out while it waits rejects with `overloaded`.
  */
 export interface JobQueue {
-  /** True when every slot is taken and no further job may wait. `run` may still find a place, by pushing out another. */
+  /** True when all slots are in use and no further job may wait. `run` may still succeed by evicting another job. */
   readonly full: boolean;
   run<T>(job: () => Promise<T>, { signal }: { signal: AbortSignal }): Promise<T>;
 }
 
 export interface ProgramCall {
   readonly signal: AbortSignal;
-  /** The program is killed after this many milliseconds. */
+  /** The program is killed after this time. */
   readonly timeoutMs: number;
   readonly cwd: string;
-  /** Variables beside the minimal environment (PATH, HOME and the like), or in their place. */
+  /** Variables added to the minimal environment (PATH, HOME and the like), overriding those of the same name. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Each line of stdout and of stderr, as it comes. */
+  /** Called for each line of stdout and stderr as it arrives. */
   readonly onLine?: (line: string) => void;
 }
 
 export interface ProgramExit {
-  /** Null when the program was ended by a signal. */
+  /** Null if the program was terminated by a signal. */
   readonly code: number | null;
   readonly signal: string | null;
   readonly timedOut: boolean;
-  /** The last 64 KB of stdout and of stderr. */
+  /** The last 64 KB of each stream. */
   readonly stdout: string;
   readonly stderr: string;
 }
 
 export interface StreamingCall extends Omit<ProgramCall, 'onLine'> {
-  /** Written to stdin, which is then closed. A failure of the iterable ends the program and is thrown by its output. */
+  /** Written to stdin, which is then closed. If the iterable throws, the program is ended and `output` throws the error. */
   readonly input: string | AsyncIterable<Uint8Array>;
 }
 
 export interface RunningProgram {
   /**
-   * What it writes to stdout; reading slowly slows the program down, and leaving the loop ends it. Throws when the
-   * program was ended from outside: the signal's reason, or that it was killed.
+   * The program's stdout, with backpressure: a slow reader slows the program down, and leaving the loop ends it. Throws
+   * the signal's reason after an abort, or an error if the program was killed from outside.
    */
   readonly output: AsyncIterable<Uint8Array>;
-  /** As `run` resolves and rejects; `stdout` is "". */
+  /** Resolves and rejects as `run` does; `stdout` is "". */
   readonly exit: Promise<ProgramExit>;
 }
 
-/** What the service lends to an engine. */
+/** What the service provides to an engine. */
 export interface EngineContext {
-  /** The instance's name in the settings. */
+  /** Name of the instance in the settings. */
   readonly instance: string;
   /**
-   * Use this one, never the global one: it honours HTTPS_PROXY and NO_PROXY, and survives servers that end the process
-   * through Node's own (nodejs/undici#5360). Connecting may take 10 s; an answer has no deadline but your signal.
+   * Use this instead of the global `fetch`: it honours HTTPS_PROXY and NO_PROXY, and avoids a bug in Node's own that lets
+   * a server crash the process (nodejs/undici#5360). Connect timeout: 10 s. There is no response timeout other than your
+   * signal.
    */
   readonly fetch: typeof globalThis.fetch;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Where the service keeps what it built and downloaded. */
+  /** Directory for files that the service built and downloaded. */
   readonly dataDir: string;
-  /** The absolute form of a path in the options: relative ones are relative to the settings file. */
+  /** Resolves a path from the options; relative paths are relative to the settings file. */
   readonly resolve: (path: string) => string;
-  /** Processor cores that the service may use. */
+  /** CPU cores that the service may use. */
   readonly cores: number;
-  /** Private (0700), owned by the caller, who disposes of it; swept at the next start after a crash. */
+  /** Creates a private directory (mode 0700). The caller disposes of it; after a crash, the next start removes it. */
   temporaryDirectory(): Promise<TemporaryDirectory>;
   /**
-   * May be called again for the same recording, at the same time too: each call decodes anew into a file of its own.
-   * Rejects with `recording-undecodable`, `recording-too-long` and the like, and leaves no file then.
+   * Decodes a recording to WAV. May be called repeatedly and concurrently for the same recording: each call decodes into
+   * its own file. Rejects with `recording-undecodable`, `recording-too-long` and the like, and then leaves no file behind.
    */
   decode(recording: Recording, { signal }: { signal: AbortSignal }): Promise<Decoded>;
-  /** The formats that `encode` can make on this machine: all but opus, which needs ffmpeg. */
+  /** Formats that `encode` supports on this machine: all but opus, which needs ffmpeg. */
   readonly formats: readonly SpeechFormat[];
   /**
-   * Encodes speech while it is made, off the main thread; wav alone waits for the end, since its header says the length.
-   * Reads the samples no faster than the audio is read. Failures of `samples` are thrown by the audio's iterator;
-   * `format-not-supported` is thrown at once.
+   * Encodes speech as a stream, off the main thread, with backpressure: samples are read no faster than the audio is.
+   * Only wav waits for the end of the samples, because its header contains the length. Throws `format-not-supported`
+   * synchronously; failures of `samples` are thrown by the audio's iterator.
    */
   encode(pcm: Pcm, format: SpeechFormat, { signal }: { signal: AbortSignal }): Speech;
   queue(options: QueueOptions): JobQueue;
   /**
-   * Runs a program without a shell, in a minimal environment, and ends it (with the programs that it started) on
-   * abort, on its deadline and when the service ends. Rejects when it could not be started (with `overloaded` when the
-   * machine is at its limit), and with the signal's reason; any exit is a result.
+   * Runs a program without a shell, in a minimal environment. The program and its child processes are ended on abort, on
+   * timeout and on shutdown. Rejects with the signal's reason, or when the program cannot be started (`overloaded` if the
+   * machine is out of processes, memory or file descriptors). Any exit code is a result, not a rejection.
    */
   readonly run: (program: string, args: readonly string[], call: ProgramCall) => Promise<ProgramExit>;
   /**
-   * The same for a program that is fed through stdin and writes bytes to stdout, which are read as they come. Throws
-   * when there is no such program, and the signal's reason when it has been aborted already.
+   * Like `run`, but streams stdin and stdout. Throws if the program does not exist, and the signal's reason if it has
+   * already aborted.
    */
   readonly start: (program: string, args: readonly string[], call: StreamingCall) => RunningProgram;
 }

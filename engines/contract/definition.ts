@@ -5,23 +5,23 @@ import type { TranscriptionEngine } from './transcription.ts';
 
 export type Capability = 'transcription' | 'chat' | 'speech';
 
-/** What an engine's module exports by default. `Options` is the type that `options` (a JSON Schema) describes. */
+/** The default export of an engine module. `Options` is the type described by the JSON Schema in `options`. */
 export interface EngineDefinition<C extends Capability = Capability, Options = unknown> {
-  /** The version of this contract that the engine was written for. */
+  /** Contract version that the engine was written for. */
   readonly contract: 1;
-  /** The engine's name in listings and messages, in lower case with hyphens. */
+  /** Name in listings and messages: lower case, with hyphens. */
   readonly name: string;
   readonly capability: C;
-  /** JSON Schema (2020-12) of the engine's settings, without `use`. Checked at start. */
+  /** JSON Schema (2020-12) of the engine's settings, without `use`. Validated at startup. */
   readonly options: OptionsSchema;
   /**
-   * Throws an `OptionsError` for options that are wrong in a way that the schema cannot say: it stops the start. After any
-   * other failure, and after 30 s, the service starts without the instance, unless it is the only one.
+   * Throws an `OptionsError` for invalid options that the schema cannot express: startup fails. After any other failure,
+   * or a timeout of 30 s, the service starts without this instance, unless it is the only one.
    */
   create(options: Options, context: EngineContext): Engines[C] | Promise<Engines[C]>;
 }
 
-/** A JSON Schema of an object; `additionalProperties: false` makes a misspelled setting stop the start. */
+/** JSON Schema of an object. With `additionalProperties: false`, a misspelled setting makes startup fail. */
 export interface OptionsSchema {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, unknown>>;
@@ -36,7 +36,7 @@ export interface Engines {
   speech: SpeechEngine;
 }
 
-/** Gives the definition its types; the check that it is one happens in the registry, at run time. */
+/** Infers the types of a definition. The registry validates it at run time. */
 export function defineEngine<C extends Capability, Options>(
   definition: EngineDefinition<C, Options>,
 ): EngineDefinition<C, Options> {

@@ -1,4 +1,4 @@
-/** The problem codes that an engine may answer with. Status and title follow from the code, in the service. */
+/** Problem codes that an engine may use. The service derives HTTP status and title from the code. */
 export const engineErrorCodes = [
   'recording-empty',
   'recording-too-large',
@@ -30,7 +30,7 @@ export type EngineErrorCode = (typeof engineErrorCodes)[number];
 
 const brand = Symbol.for('parlance.engine-error');
 
-/** An engine's failure. The message goes to the caller; what is private belongs into `cause`, which only the log sees. */
+/** A failure of an engine. Clients receive the message; put private details into `cause`, which is only logged. */
 export class EngineError extends Error {
   override readonly name = 'EngineError';
   readonly code: EngineErrorCode;
@@ -48,7 +48,7 @@ export class EngineError extends Error {
     this.retryAfter = retryAfter;
   }
 
-  /** By brand, not by class: an engine from another package brings its own copy of this file. */
+  /** Checks the brand, not the class: an engine from another package has its own copy of this file. */
   static is(error: unknown): error is EngineError {
     return hasBrand(error, brand);
   }
@@ -57,14 +57,14 @@ export class EngineError extends Error {
 const optionsBrand = Symbol.for('parlance.options-error');
 
 /**
- * Thrown by `create()` for options that contradict each other in a way that no JSON Schema can say. It stops the start;
- * the message says which option is wrong, and what is right.
+ * Thrown by `create()` for invalid options that no JSON Schema can express, such as options that contradict each other.
+ * Startup fails; the message names the invalid option and the allowed values.
  */
 export class OptionsError extends Error {
   override readonly name = 'OptionsError';
   readonly [optionsBrand] = true;
 
-  /** By brand, as for `EngineError`. */
+  /** Checks the brand, as `EngineError.is` does. */
   static is(error: unknown): error is OptionsError {
     return hasBrand(error, optionsBrand);
   }

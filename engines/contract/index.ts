@@ -1,16 +1,17 @@
 /**
- * The engine contract, version 1: all that an engine may know of the service.
+ * The engine contract, version 1: the only file of the service that an engine imports.
  *
- * An engine is a module whose default export is `defineEngine({...})`, or a list of such. It imports nothing
- * of the service but this file; whatever else it needs arrives in its `EngineContext`.
+ * An engine is a module whose default export is `defineEngine({...})`, or an array of such definitions. The service
+ * passes everything else that an engine needs in its `EngineContext`.
  *
- * The service guards every function of an engine. One that throws what is no `EngineError`, returns what its type does
- * not allow, or takes longer than its deadline costs its own entry (`engine-failed`) or its own call (`engine-failed`,
- * `engine-timeout`), and the log has the cause. Out of reach are a loop that never yields, `process.exit()`, and errors
- * that are thrown where nobody waits (a timer, a listener, a promise that is not returned): these end the service.
+ * The service guards every call into an engine. If a function throws something other than an `EngineError`, returns a
+ * value that its type does not allow, or exceeds its timeout, only its own entry (`engine-failed`) or its own call
+ * (`engine-failed`, `engine-timeout`) fails; the cause is logged. Three things cannot be contained and end the service:
+ * an infinite synchronous loop, `process.exit()`, and uncaught exceptions or unhandled rejections (thrown in a timer, in
+ * an event listener, or by a promise that is not returned).
  *
- * Version 1 grows only by what is optional: an engine that works today works with every service of version 1. What
- * would break one is version 2, and a service names the versions that it takes.
+ * Within version 1, only optional members are added: an engine that works today works with every version 1 service. A
+ * breaking change is version 2, and a service states the versions that it supports.
  */
 export * from './definition.ts';
 export * from './engine.ts';

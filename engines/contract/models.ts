@@ -1,20 +1,20 @@
 export interface ModelEntry {
-  /** As written in the settings; of a discovered model, the provider's own id. */
+  /** As written in the settings, or the provider's own id for a discovered model. */
   readonly id: string;
-  /** For people; the id when absent. */
+  /** Display name; default: the id. */
   readonly name?: string;
   /** True when the engine's calls for this model never leave the machine. */
   readonly local: boolean;
-  /** Read from a provider rather than written in the settings: the registry then serves it as `instance/id`. */
+  /** Listed by a provider, not written in the settings: the registry serves it as `instance/id`. */
   readonly discovered?: boolean;
-  /** Of a speech model whose voices are known. */
+  /** For speech models whose voices are known. */
   readonly voices?: readonly Voice[];
 }
 
 export interface Voice {
   readonly id: string;
   readonly name: string;
-  /** ISO 639-1, or null when the voice speaks several languages. */
+  /** ISO 639-1 code, or null if the voice speaks several languages. */
   readonly language: string | null;
 }
 
@@ -30,15 +30,15 @@ export const availabilityCodes = [
   'upstream-unreachable',
   'preparing',
   'busy',
-  /** The service's word for an engine that throws or never answers; an engine must not say it itself. */
+  /** Set by the service when an engine throws or does not answer in time. Engines must not return it. */
   'engine-failed',
 ] as const;
 export type AvailabilityCode = (typeof availabilityCodes)[number];
 
-/** `available: false` only for what does not pass by itself: a frontend asks once and hides its microphone. */
+/** Use `available: false` only for permanent conditions: a frontend asks once and then hides its microphone button. */
 export interface Availability {
   readonly available: boolean;
   readonly code: AvailabilityCode;
-  /** A sentence for the person who reads it: what is missing and how to get it. */
+  /** One sentence for users: what is missing and how to fix it. */
   readonly reason: string;
 }

@@ -16,7 +16,7 @@ export interface Speech {
   readonly audio: AsyncIterable<Uint8Array>;
 }
 
-/** Sound as engines make it: mono, 16 bits. */
+/** Mono 16-bit PCM audio. */
 export interface Pcm {
   /** Samples per second, 8000 to 48000. */
   readonly sampleRate: number;
@@ -24,6 +24,6 @@ export interface Pcm {
 }
 
 export interface SpeechEngine extends Engine {
-  /** Resolves once the first bytes are there; failures after that are thrown by the iterator. */
+  /** Resolves once the first audio bytes are available. Later failures are thrown by the iterator. */
   synthesize(call: SpeechCall, { signal }: { signal: AbortSignal }): Promise<Speech>;
 }

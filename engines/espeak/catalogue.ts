@@ -2,37 +2,37 @@ import { EngineError, type EngineContext } from '../contract/index.ts';
 import type { Synthesizer } from './synthesizer.ts';
 import { readVoices, type EspeakVoice } from './voices.ts';
 
-/** The voices of the synthesizers that were found, each asked once. */
+/** Cache of the voices of each synthesizer. */
 export interface Catalogue extends AsyncDisposable {
-  /** Rejects with `engine-failed`; the next call asks again. */
+  /** Rejects with `engine-failed`; failures are not cached. */
   voicesOf(synthesizer: Synthesizer): Promise<readonly EspeakVoice[]>;
 }
 
-const deadlineMs = 10_000;
+const timeoutMs = 10_000;
 
 export function createCatalogue(context: Pick<EngineContext, 'run'>): Catalogue {
-  const known = new Map<string, Promise<readonly EspeakVoice[]>>();
+  const cache = new Map<string, Promise<readonly EspeakVoice[]>>();
   const ending = new AbortController();
 
-  async function ask({ what, command: [program, ...args], env }: Synthesizer): Promise<readonly EspeakVoice[]> {
-    const call = { signal: ending.signal, timeoutMs: deadlineMs, cwd: '/', env };
+  async function list({ what, command: [program, ...args], env }: Synthesizer): Promise<readonly EspeakVoice[]> {
+    const call = { signal: ending.signal, timeoutMs, cwd: '/', env };
     const { code, stdout, stderr } = await context.run(program, [...args, '--voices'], call);
     const voices = readVoices(stdout);
     if (code === 0 && voices.length > 0) return voices;
     const cause = new Error(`${what} --voices: exit ${String(code)}: ${stderr.trim().slice(-2000)}`);
-    throw new EngineError('engine-failed', 'The speech program does not list its voices.', { cause });
+    throw new EngineError('engine-failed', 'The speech program failed to list its voices.', { cause });
   }
 
   return {
     voicesOf(synthesizer) {
       const { what } = synthesizer;
-      const found = known.get(what) ?? ask(synthesizer);
-      known.set(what, found);
-      found.catch(() => known.delete(what));
-      return found;
+      const voices = cache.get(what) ?? list(synthesizer);
+      cache.set(what, voices);
+      voices.catch(() => cache.delete(what));
+      return voices;
     },
     [Symbol.asyncDispose]() {
-      ending.abort(new Error('the engine ends'));
+      ending.abort(new Error('the engine was disposed'));
       return Promise.resolve();
     },
   };

@@ -1,6 +1,6 @@
 import { EngineError, type JobQueue, type Speech } from '../contract/index.ts';
 import { begin } from '../lib/begin.ts';
-import { follow } from '../../lib/deadline.ts';
+import { linkedSignal, onAbort } from '../../lib/abort.ts';
 
 /**
  * Starts a speech when its turn comes, and resolves once its first bytes are there. It keeps its place in the queue
@@ -13,11 +13,12 @@ export function speakInTurn(
 ): Promise<Speech> {
   return new Promise((resolve, reject) => {
     const job = async () => {
-      using follower = follow(signal);
-      const over = new Promise((end) => follower.signal.addEventListener('abort', end, { once: true }));
-      const end = () => follower.abort(new Error('the speech is over'));
+      signal.throwIfAborted();
+      using own = linkedSignal(signal);
+      const over = new Promise((resolve) => onAbort(own.signal, resolve));
+      const end = () => own.abort(new Error('the speech is over'));
       try {
-        resolve(await begin(await start(follower.signal), { end, empty }));
+        resolve(await begin(await start(own.signal), { end, empty }));
         await over;
       } finally {
         end();

@@ -1,4 +1,4 @@
-/** Local speech: eSpeak NG, the program or the WASM package, in a process of its own. The text stays on this machine. */
+/** Local speech: eSpeak NG, as a program or a WASM package, in a child process. The text stays on this machine. */
 import {
   EngineError,
   OptionsError,
@@ -29,21 +29,21 @@ export default defineEngine<'speech', Options>({
 });
 
 async function createEspeak(options: Options, context: EngineContext): Promise<SpeechEngine> {
-  const { id = defaultId, name = defaultName, voice: standard = defaultVoice } = options;
-  // More than there are cores: one whose reader is slow waits without work.
+  const { id = defaultId, name = defaultName, voice: instanceVoice = defaultVoice } = options;
+  // More slots than cores: a process under backpressure from a slow client uses no CPU.
   const { slots = 2 * context.cores, waiting = defaultWaiting } = options;
   const queue = context.queue({ slots, waiting });
   const catalogue = createCatalogue(context);
-  const synthesizer = remembered(() => findSynthesizer(options.program, context), context.now);
+  const synthesizer = cached(() => Promise.resolve(findSynthesizer(options.program, context)), context.now);
   const listings = new WeakMap<readonly EspeakVoice[], readonly Voice[]>();
-  const help = options.program === undefined ? generalHelp : `There is no program ${context.resolve(options.program)}.`;
+  const help = options.program === undefined ? generalHelp : `Program not found: ${context.resolve(options.program)}.`;
 
-  /** None while there is nothing that speaks, or when it is broken: the listing of the others must not break with it. */
+  /** [] if no synthesizer was found or it fails: that must not break the listing of other models. */
   async function voices(): Promise<readonly EspeakVoice[]> {
     const found = await synthesizer();
     if (!found) return [];
     return catalogue.voicesOf(found).catch((error: unknown) => {
-      context.log.warn({ err: error }, 'the voices of espeak cannot be listed');
+      context.log.warn({ err: error }, 'could not list the voices of espeak');
       return [];
     });
   }
@@ -51,7 +51,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
   if (options.voice !== undefined) {
     const known = await voices();
     if (known.length > 0 && !known.some(({ id: voice }) => voice === options.voice)) {
-      throw new OptionsError(`There is no voice "${options.voice}"; the listing of the models names them all.`);
+      throw new OptionsError(`Unknown voice "${options.voice}"; the list of models contains all voices.`);
     }
   }
 
@@ -79,12 +79,12 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
       if (!formats.includes(format)) {
         throw new EngineError(
           'format-not-supported',
-          `${format} cannot be made here; there are ${formats.join(', ')}.`,
+          `Format ${format} is not available here; available: ${formats.join(', ')}.`,
         );
       }
       const found = await synthesizer();
       if (!found) throw new EngineError('model-unavailable', help);
-      const { file } = chooseVoice(await catalogue.voicesOf(found), call, standard);
+      const { file } = chooseVoice(await catalogue.voicesOf(found), call, instanceVoice);
       const start = async (own: AbortSignal) => {
         const pcm = await speak({ text: call.text, voiceFile: file }, found, context, own);
         return context.encode(pcm, format, { signal: own });
@@ -104,22 +104,21 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
   };
 }
 
-/** A search looks into every directory of PATH: it is not done for every listing and every chat. */
-const searchAgainMs = 2_000;
+/** A search reads every directory of PATH: too expensive for every listing and every chat. */
+const searchCacheMs = 2_000;
 
-function remembered<T>(search: () => Promise<T>, now: () => number): () => Promise<T> {
+function cached<T>(search: () => Promise<T>, now: () => number): () => Promise<T> {
   let found: Promise<T> | undefined;
   let until = -Infinity;
   return () => {
     if (!found || now() >= until) {
       found = search();
-      until = now() + searchAgainMs;
+      until = now() + searchCacheMs;
     }
     return found;
   };
 }
 
 const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
-const busy: Availability = { available: true, code: 'busy', reason: 'All places are taken; try again in a moment.' };
-const generalHelp =
-  'eSpeak NG is not there: install its program (`apt-get install espeak-ng`), or its package (`npm install` without `--omit=optional`).';
+const busy: Availability = { available: true, code: 'busy', reason: 'All slots are in use; try again in a moment.' };
+const generalHelp = 'eSpeak NG not found: run `apt-get install espeak-ng`, or `npm install` without `--omit=optional`.';

@@ -18,12 +18,17 @@ export const optionsSchema: OptionsSchema = {
     program: {
       type: 'string',
       minLength: 1,
-      description: 'The espeak-ng program; absent: found on PATH, else the package @echogarden/espeak-ng-emscripten.',
+      description: 'Path of espeak-ng. Default: found on PATH, else the package @echogarden/espeak-ng-emscripten.',
     },
-    id: { ...text, description: 'The model, as requests name it; absent: espeak.' },
-    name: { ...text, description: 'For people; absent: eSpeak NG.' },
-    voice: { ...text, description: 'Speaks when a request names neither voice nor language; absent: en.' },
-    slots: { type: 'integer', minimum: 1, maximum: 1024, description: 'Texts at once; absent: two for each core.' },
-    waiting: { type: 'integer', minimum: 0, maximum: 10_000, description: 'Requests that may wait; absent: 64.' },
+    id: { ...text, description: 'Model id used in requests. Default: espeak.' },
+    name: { ...text, description: 'Display name. Default: eSpeak NG.' },
+    voice: { ...text, description: 'Default voice, if a request names neither voice nor language. Default: en.' },
+    slots: { type: 'integer', minimum: 1, maximum: 1024, description: 'Concurrent syntheses. Default: two per core.' },
+    waiting: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 10_000,
+      description: 'Maximum number of waiting requests. Default: 64.',
+    },
   },
 };

@@ -1,16 +1,16 @@
-/** Pauses where espeak-ng would leave something out: it skips what goes beyond its buffers for a word and a clause. */
+/** Inserts pauses so that espeak-ng skips no text: it drops what exceeds its buffers for a word and for a clause. */
 
-/** In code points, without a space. Thai is cut from 72 on, Korean from 52. */
-const longestWord = 50;
+/** Maximum word length in code points. espeak-ng truncates Thai words from 72 on, Korean ones from 52. */
+const maxWord = 50;
 
-/** Of letters that are spelled: the name of a `W` alone is a twentieth of a word. */
-const longestSpelled = 16;
+/** The same for letters that are spelled out: the name of `W` alone takes a twentieth of the word buffer. */
+const maxSpelled = 16;
 const spelled = /^(?:[\p{Lu}b-df-hj-np-tv-xz]\.?)+\s*$/u;
 
-/** In phonemes, as estimated here; it is cut from 1,000 on, or from 300 words. */
-const longestClause = 900;
+/** Maximum clause length in estimated phonemes. espeak-ng truncates from 1,000 phonemes or 300 words on. */
+const maxClause = 900;
 
-/** Phonemes that characters take at most, those by their names that have one, and numbers in some language. */
+/** Maximum phonemes per character: symbols are read by name, and numbers are long in some languages. */
 const estimates: readonly (readonly [RegExp, number])[] = [
   [/[\p{Extended_Pictographic}\p{Regional_Indicator}]/u, 30],
   [/\p{N}/u, 16],
@@ -23,31 +23,31 @@ const otherEstimate = 1;
 const consonants = /^[b-df-hj-np-tv-xz]+\s*$/i;
 const consonantEstimate = 9;
 
-/** Chinese marks need no space behind them. A full stop may be that of an abbreviation or of a number. */
+/** Chinese punctuation needs no space after it. A full stop may belong to an abbreviation or a number. */
 const clauseEnd = /(?<=[,:;!?…]\s|\p{L}{2}\.\s{1,2}(?=\p{Lu})|[。．，、：；！？]|\n\n)/u;
 
-/** A clause without any of these ends only with an empty line. */
+/** For espeak-ng, a clause without any of these ends only at an empty line. */
 const letterOrDigit = /[\p{L}\p{Nd}]/u;
 const emptyLine = '\n\n';
 
-/** Short words in a short clause, as in most prose: whatever they are, they fit. */
-const surelyFits = /^(?=[^]{1,100}$)(?:\p{Script=Latin}{1,16}(?:['’-]\p{Script=Latin}{1,16})?[,.:;!?]?\s)+$/u;
+/** Fast path for most prose: short words in a short clause always fit. */
+const alwaysFits = /^(?=[^]{1,100}$)(?:\p{Script=Latin}{1,16}(?:['’-]\p{Script=Latin}{1,16})?[,.:;!?]?\s)+$/u;
 
-/** A space in a long word, a comma in a long clause, between words where there are any. */
+/** Inserts spaces into long words and commas into long clauses, at word boundaries where possible. */
 export function withPauses(text: string): string {
   let spoken = '';
   let [letters, phonemes, isSpeech] = [0, 0, false];
   for (const clause of text.split(clauseEnd)) {
-    if (letters === 0 && phonemes === 0 && surelyFits.test(clause)) {
+    if (letters === 0 && phonemes === 0 && alwaysFits.test(clause)) {
       spoken += clause;
       continue;
     }
     for (const part of partsOf(clause)) {
       const [more, morePhonemes] = [codePointsIn(part), phonemesIn(part)];
-      if (phonemes + morePhonemes > longestClause) {
+      if (phonemes + morePhonemes > maxClause) {
         spoken += isSpeech ? ', ' : emptyLine;
         [letters, phonemes, isSpeech] = [0, 0, false];
-      } else if (letters + more > longestFor(part)) {
+      } else if (letters + more > maxLengthOf(part)) {
         spoken += ' ';
         letters = 0;
       }
@@ -63,20 +63,20 @@ export function withPauses(text: string): string {
 
 const words = new Intl.Segmenter('en', { granularity: 'word' });
 
-/** What stands between spaces, each with those behind it; cut further where it is long. */
+/** Words with their trailing spaces; long words are split further. */
 function partsOf(clause: string): string[] {
   return clause.split(/(?<=\s)(?=\S)/u).flatMap((word) => {
-    if (codePointsIn(word) <= longestFor(word)) return [word];
+    if (codePointsIn(word) <= maxLengthOf(word)) return [word];
     return Array.from(words.segment(word), ({ segment }) => segment).flatMap(cut);
   });
 }
 
 function cut(word: string): string[] {
-  return word.match(new RegExp(`[^]{1,${longestFor(word)}}`, 'gu')) ?? [];
+  return word.match(new RegExp(`[^]{1,${maxLengthOf(word)}}`, 'gu')) ?? [];
 }
 
-function longestFor(part: string): number {
-  return spelled.test(part) ? longestSpelled : longestWord;
+function maxLengthOf(part: string): number {
+  return spelled.test(part) ? maxSpelled : maxWord;
 }
 
 function phonemesIn(part: string): number {

@@ -5,17 +5,17 @@ import { readWav } from './wav-stream.ts';
 
 export interface Utterance {
   readonly text: string;
-  /** As `-v` takes it. */
+  /** Value of `-v`. */
   readonly voiceFile: string;
 }
 
-/** The caller's signal carries the deadline; this bound only catches a program that outlives every caller. */
+/** Safety net only: the caller's signal carries the real timeout. */
 const hardLimitMs = 24 * 3_600_000;
 
-/** Hz, of a text without a sound. */
-const usualRate = 22_050;
+/** Sample rate in Hz if the program writes no audio. */
+const fallbackRate = 22_050;
 
-/** Speaks in a process of its own, no faster than the samples are read. The text goes through stdin, as text alone. */
+/** Synthesizes in a child process, with backpressure. The text is passed on stdin, so it is never parsed as an argument. */
 export async function speak(
   { text, voiceFile }: Utterance,
   { command: [program, ...first], env }: Synthesizer,
@@ -30,12 +30,12 @@ export async function speak(
     throw failed(cause);
   });
   if (!pcm) await expectSuccess(running);
-  const { sampleRate, samples } = pcm ?? { sampleRate: usualRate, samples: nothing() };
-  return { sampleRate, samples: wholeSpeech(samples, sampleRate, running, signal) };
+  const { sampleRate, samples } = pcm ?? { sampleRate: fallbackRate, samples: nothing() };
+  return { sampleRate, samples: padded(samples, sampleRate, running, signal) };
 }
 
-/** The samples, at least a tenth of a second of them: a text may have nothing to be heard, but a file has sound in it. */
-async function* wholeSpeech(
+/** Pads the samples to at least a tenth of a second: some texts are silent, but a file must contain audio. */
+async function* padded(
   samples: Pcm['samples'],
   sampleRate: number,
   running: RunningProgram,
@@ -58,7 +58,7 @@ async function* wholeSpeech(
 async function expectSuccess({ exit }: RunningProgram): Promise<void> {
   const { code, signal, stderr } = await exit;
   if (code !== 0)
-    throw failed(new Error(`it ended with ${code ?? signal ?? ''}; it said: ${stderr.trim().slice(-2000)}`));
+    throw failed(new Error(`it ended with ${code ?? signal ?? ''}; output: ${stderr.trim().slice(-2000)}`));
 }
 
 function failed(cause: unknown): EngineError {

@@ -1,34 +1,31 @@
-/** What speaks: the espeak-ng program, or the WASM package behind a script of ours that takes the same arguments. */
+/** Finds espeak-ng: the program, or the WASM package behind our script, which takes the same arguments. */
 import { createRequire, getCompileCacheDir } from 'node:module';
 import { dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EngineContext } from '../contract/index.ts';
-import { findProgram, isExecutable } from '../../lib/find-executable.ts';
+import { findExecutable, isExecutable } from '../../lib/find-executable.ts';
 
 export interface Synthesizer {
-  /** For people. */
+  /** Display name. */
   readonly what: string;
   /** The program and its first arguments. */
   readonly command: readonly [string, ...string[]];
-  /** Variables that it needs beside the minimal environment. */
+  /** Variables added to the minimal environment. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 const packageName = '@echogarden/espeak-ng-emscripten';
 
-/** `.ts` in the repository, `.js` once it is built. */
+/** `.ts` in the repository, `.js` in the built package. */
 const script = fileURLToPath(new URL(`./wasm-program${extname(import.meta.url)}`, import.meta.url));
 
-/** The program that the settings name, else the one on PATH, else the package; undefined when there is none. */
-export async function findSynthesizer(
-  named: string | undefined,
-  context: EngineContext,
-): Promise<Synthesizer | undefined> {
+/** Order: the program named in the settings, PATH, the package. A named program has no fallback. */
+export function findSynthesizer(named: string | undefined, context: EngineContext): Synthesizer | undefined {
   const { env, resolve } = context;
-  if (named !== undefined) return (await isExecutable(resolve(named))) ? program(resolve(named)) : undefined;
-  const found = await findProgram(['espeak-ng'], env.PATH);
+  if (named !== undefined) return isExecutable(resolve(named)) ? program(resolve(named)) : undefined;
+  const found = findExecutable('espeak-ng', env.PATH ?? '');
   if (found !== undefined) return program(found);
-  if (!isPackageThere()) return undefined;
+  if (!isPackageInstalled()) return undefined;
   return { what: packageName, command: [process.execPath, script], env: compileCache() };
 }
 
@@ -36,11 +33,11 @@ function program(path: string): Synthesizer {
   return { what: path, command: [path], env: withoutPulse };
 }
 
-/** Even where it plays nothing the program opens PulseAudio, which would leave directories in HOME and in /tmp. */
+/** The program opens PulseAudio even if it plays nothing, which would leave directories in HOME and /tmp. */
 const withoutPulse = { PULSE_RUNTIME_PATH: '/dev/null' };
 
-/** Only looked up: it is under the GPL, and never loaded into this process. */
-function isPackageThere(): boolean {
+/** Only resolves the package: it is under the GPL and never loaded into this process. */
+function isPackageInstalled(): boolean {
   try {
     createRequire(import.meta.url).resolve(packageName);
     return true;
@@ -49,8 +46,8 @@ function isPackageThere(): boolean {
   }
 }
 
-/** Compiling the package is half of the script's start: where the service keeps what it compiled, the script does too. */
+/** Compilation is half of the script's startup time, so the script shares the compile cache of the service. */
 function compileCache(): Synthesizer['env'] {
-  const directory = getCompileCacheDir(); // one for this version of Node, in the one that NODE_COMPILE_CACHE names
+  const directory = getCompileCacheDir(); // a subdirectory of NODE_COMPILE_CACHE for this version of Node
   return directory === undefined ? {} : { NODE_COMPILE_CACHE: dirname(directory) };
 }

@@ -1,21 +1,21 @@
-/** The voices of espeak-ng, out of the table that `espeak-ng --voices` prints. */
+/** Parses the table of `espeak-ng --voices`. */
 import { EngineError, type SpeechCall, type Voice } from '../contract/index.ts';
 
 export interface EspeakVoice extends Voice {
-  /** For `-v`. */
+  /** Value of `-v`. */
   readonly file: string;
 }
 
 interface Row {
-  /** The voice's tag (`en-gb`) first, then others that it serves too; a lower priority is the better match. */
+  /** The voice's own tag (`en-gb`) first, then other tags that it serves. A lower priority is a better match. */
   readonly tags: readonly { readonly tag: string; readonly priority: number }[];
   readonly name: string;
   readonly file: string;
 }
 
 /**
- * One for each tag, such as `en-gb`; and one for each language of several tags, such as `en`, spoken by the voice that
- * fits it best. Sorted by id.
+ * Returns one voice per tag, such as `en-gb`, and one per language with several tags, such as `en`, which uses the best
+ * matching voice. Sorted by id.
  */
 export function readVoices(table: string): EspeakVoice[] {
   const rows = table.split('\n').flatMap(readRow);
@@ -30,7 +30,7 @@ export function readVoices(table: string): EspeakVoice[] {
     .filter(({ tag }) => tag.length === 2)
     .sort((a, b) => a.priority - b.priority)
     .map(({ tag, file }) => ({ id: tag, name: nameOf(tag) ?? tag, language: toIso(tag), file }));
-  const byId = new Map([...voices, ...general].reverse().map((voice) => [voice.id, voice])); // the first of an id stays
+  const byId = new Map([...voices, ...general].reverse().map((voice) => [voice.id, voice])); // the first voice per id wins
   return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
@@ -46,12 +46,12 @@ function readRow(line: string): Row[] {
   return [{ tags, name: name.replaceAll('_', ' '), file }];
 }
 
-/** Of its own tag, else of another that it serves: Mandarin (`cmn`) serves `zh`. */
+/** Language of its own tag, else of another tag that it serves: Mandarin (`cmn`) serves `zh`. */
 function languageOf(tags: Row['tags']): string | null {
   return tags.map(({ tag }) => toIso(tag)).find((language) => language !== null) ?? null;
 }
 
-/** ISO 639-1; null for a language that has no code there. */
+/** ISO 639-1 code, or null if the language has none. */
 function toIso(tag: string): string | null {
   const [language = ''] = tag.split('-');
   return language.length === 2 && nameOf(language) !== undefined ? language : null;
@@ -63,22 +63,19 @@ function nameOf(language: string): string | undefined {
   return languageNames.of(language);
 }
 
-/** The voice that is named; else the default one, unless another language is wished for. Throws `voice-not-supported`. */
+/** The requested voice, else a voice of the requested language, else the default. Throws `voice-not-supported`. */
 export function chooseVoice(
   voices: readonly EspeakVoice[],
   { voice, language }: Pick<SpeechCall, 'voice' | 'language'>,
-  standard: string,
+  defaultId: string,
 ): EspeakVoice {
-  const named = (id: string) => voices.find((candidate) => candidate.id === id);
-  if (voice !== undefined) return named(voice) ?? refuse(voice);
-  const usual = named(standard) ?? refuse(standard);
-  if (language === undefined || language === usual.language) return usual;
-  return named(language) ?? voices.find((candidate) => candidate.language === language) ?? usual;
+  const byId = (id: string) => voices.find((candidate) => candidate.id === id);
+  if (voice !== undefined) return byId(voice) ?? unknownVoice(voice);
+  const defaultVoice = byId(defaultId) ?? unknownVoice(defaultId);
+  if (language === undefined || language === defaultVoice.language) return defaultVoice;
+  return byId(language) ?? voices.find((candidate) => candidate.language === language) ?? defaultVoice;
 }
 
-function refuse(voice: string): never {
-  throw new EngineError(
-    'voice-not-supported',
-    `There is no voice "${voice}"; the listing of the models names them all.`,
-  );
+function unknownVoice(voice: string): never {
+  throw new EngineError('voice-not-supported', `Unknown voice "${voice}"; the list of models contains all voices.`);
 }

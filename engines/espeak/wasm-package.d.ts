@@ -1,4 +1,4 @@
-/** The package brings no types; these are of what is used. */
+/** The package has no types; these cover what we use. */
 declare module '@echogarden/espeak-ng-emscripten' {
   export interface EspeakVoice {
     readonly name: string;
@@ -9,10 +9,10 @@ declare module '@echogarden/espeak-ng-emscripten' {
 
   export interface Espeak {
     list_voices(): EspeakVoice[];
-    /** By tag or file; 0: there is such a voice. */
+    /** By tag or file; returns 0 if the voice exists. */
     set_voice(name: string): number;
     get_samplerate(): number;
-    /** `take` gets mono samples while the text is spoken; true ends it. */
+    /** `take` receives mono samples during synthesis; returning true stops it. */
     synthesize(ssml: string, take: (samples: Int16Array<ArrayBuffer>) => boolean): void;
   }
 

@@ -1,13 +1,13 @@
 /**
- * Speaks with the WASM package as the espeak-ng program does, with the same arguments: `--voices` prints the table of
- * the voices; `--stdin --stdout -b 1 -v VOICE` reads a text in UTF-8 and writes a WAV file while it speaks.
+ * Command line for the WASM package with the arguments of espeak-ng: `--voices` prints the table of voices;
+ * `--stdin --stdout -b 1 -v VOICE` reads UTF-8 text and streams a WAV file.
  */
 import { readFileSync, writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import initialize, { type Espeak, type EspeakVoice } from '@echogarden/espeak-ng-emscripten';
 
-/** The package speaks in chunks of less than a tenth of a second. */
-const chunksAtOnce = 16;
+/** Chunks per write; the package produces chunks of less than a tenth of a second. */
+const chunksPerWrite = 16;
 
 const { values } = parseArgs({
   options: {
@@ -25,26 +25,26 @@ if (values.voices) write(Buffer.from(espeak.list_voices().map(toRow).join('')));
 else speak(espeak, readFileSync(0, 'utf8'), values.voice);
 
 function speak(speaker: Espeak, text: string, voice: string): void {
-  if (speaker.set_voice(voice) !== 0) throw new Error(`there is no voice ${voice}`);
+  if (speaker.set_voice(voice) !== 0) throw new Error(`unknown voice ${voice}`);
   write(wavHeader(speaker.get_samplerate()));
   let held: Buffer[] = [];
   speaker.synthesize(withoutMarkup(text), (samples) => {
     held.push(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength));
-    if (held.length === chunksAtOnce) {
+    if (held.length === chunksPerWrite) {
       write(Buffer.concat(held));
       held = [];
     }
-    return false; // go on
+    return false; // continue
   });
   write(Buffer.concat(held));
 }
 
-/** The package reads SSML; the text is none. */
+/** The package parses SSML, so plain text must be escaped. */
 function withoutMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Waits for whoever reads: the pipe of a child process blocks. */
+/** Blocks until the reader has taken the bytes: stdout of a child process is a blocking pipe. */
 function write(bytes: Buffer): void {
   for (let start = 0; start < bytes.length;) start += writeSync(1, bytes, start);
 }
@@ -54,17 +54,17 @@ function toRow({ name, identifier, languages: [own, ...others] }: EspeakVoice): 
   return ` ${own?.priority ?? 5}  ${own?.name ?? identifier}  --/M  ${name.replaceAll(' ', '_')}  ${identifier}  ${also}\n`;
 }
 
-/** Of mono s16; the lengths are as large as they can be, since nobody knows them yet. */
+/** Header of a mono s16 WAV stream; the lengths are set to the maximum because they are not known yet. */
 function wavHeader(sampleRate: number): Buffer {
   const header = Buffer.alloc(44);
   header.write('RIFF\xff\xff\xff\x7fWAVEfmt ', 'latin1');
-  header.writeUInt32LE(16, 16); // length of the format that follows
+  header.writeUInt32LE(16, 16); // length of the format chunk
   header.writeUInt16LE(1, 20); // integer PCM
   header.writeUInt16LE(1, 22); // channels
   header.writeUInt32LE(sampleRate, 24);
-  header.writeUInt32LE(sampleRate * 2, 28); // bytes a second
-  header.writeUInt16LE(2, 32); // bytes a sample
-  header.writeUInt16LE(16, 34); // bits a sample
+  header.writeUInt32LE(sampleRate * 2, 28); // bytes per second
+  header.writeUInt16LE(2, 32); // bytes per sample
+  header.writeUInt16LE(16, 34); // bits per sample
   header.write('data\xff\xff\xff\x7f', 36, 'latin1');
   return header;
 }

@@ -1,10 +1,10 @@
-/** Reads a WAV file of mono s16 while a program writes it: the lengths in its header mean nothing yet. */
+/** Reads a mono s16 WAV file while a program writes it, ignoring the lengths in its header, which are not final. */
 import type { Pcm } from '../contract/index.ts';
 
-/** A header is 44 bytes, more when other chunks come before the samples. */
-const longestHeader = 4_096;
+/** A header has 44 bytes, or more if other chunks precede the samples. */
+const maxHeader = 4_096;
 
-/** Resolves once the header is there; undefined when nothing comes at all. */
+/** Resolves once the header has arrived, or with undefined if the source is empty. */
 export async function readWav(bytes: AsyncIterable<Uint8Array>): Promise<Pcm | undefined> {
   const source = bytes[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
@@ -13,17 +13,17 @@ export async function readWav(bytes: AsyncIterable<Uint8Array>): Promise<Pcm | u
     if (header) return { sampleRate: header.sampleRate, samples: samplesOf(head.subarray(header.length), source) };
     const next = await source.next();
     if (next.done === true && head.length === 0) return undefined;
-    if (next.done === true || head.length > longestHeader) throw new Error('what came is no WAV file');
+    if (next.done === true || head.length > maxHeader) throw new Error('not a WAV file');
     head = Buffer.concat([head, next.value]);
   }
 }
 
-/** Undefined: more of it has to come. */
+/** Undefined while the header is incomplete. */
 function readHeader(head: Buffer): { readonly sampleRate: number; readonly length: number } | undefined {
   const data = head.indexOf('data', 36, 'latin1');
   if (data === -1 || head.length < data + 8) return undefined;
   const format = head.indexOf('fmt ', 12, 'latin1');
-  if (format === -1 || format > data) throw new Error('the WAV file has no format');
+  if (format === -1 || format > data) throw new Error('the WAV file has no fmt chunk');
   return { sampleRate: head.readUInt32LE(format + 12), length: data + 8 };
 }
 
@@ -38,7 +38,7 @@ async function* samplesOf(first: Buffer, source: AsyncIterator<Uint8Array>): Asy
   if (rest.length > 1) yield toSamples(rest.subarray(0, rest.length - (rest.length % 2)));
 }
 
-/** Samples must begin at an even address; where they do not, they are copied. */
+/** An Int16Array needs an even byte offset; copies the bytes otherwise. */
 function toSamples(bytes: Uint8Array): Int16Array {
   const { buffer, byteOffset, length } = bytes.byteOffset % 2 === 0 ? bytes : Uint8Array.from(bytes);
   return new Int16Array(buffer, byteOffset, length / 2);

@@ -1,42 +1,42 @@
-/** A transcript in any of the dialects in which providers answer. */
+/** Parses transcription responses, whose fields differ between providers. */
 import { EngineError } from '../contract/index.ts';
 import { parseObject } from '../../lib/json.ts';
 import { toIsoLanguage } from './languages.ts';
 
-export interface Heard {
+export interface ProviderTranscript {
   readonly text: string;
   readonly language: string | null;
   readonly durationMs: number | undefined;
-  /** The time that is charged for: often rounded up. */
+  /** Billed duration, often rounded up. */
   readonly billedMs: number | undefined;
 }
 
-/** Throws `provider-bad-response`, or `provider-error` when the answer is an error in spite of its status. */
-export function readAnswer(body: string, redact: (text: string) => string): Heard {
-  const unusable = (what: string) => new Error(`${what}: ${redact(body)}`);
+/** Throws `provider-bad-response`, or `provider-error` if the body is an error in spite of its status. */
+export function readAnswer(body: string, redact: (text: string) => string): ProviderTranscript {
+  const causeOf = (what: string) => new Error(`${what}: ${redact(body)}`);
   const answer = parseObject(body.replace(/^\ufeff/, ''));
   if (answer === undefined) {
-    const message = 'The answer of the provider is no JSON object.';
-    throw new EngineError('provider-bad-response', message, { cause: unusable('no JSON object') });
+    const message = 'The response of the provider is not a JSON object.';
+    throw new EngineError('provider-bad-response', message, { cause: causeOf('not a JSON object') });
   }
   if (typeof answer.text !== 'string') {
     if (isPresent(answer.error)) {
-      throw new EngineError('provider-error', 'The provider failed.', { cause: unusable('an error with 200') });
+      throw new EngineError('provider-error', 'The provider failed.', { cause: causeOf('an error with status 200') });
     }
-    const message = 'The answer of the provider holds no transcript.';
-    throw new EngineError('provider-bad-response', message, { cause: unusable('no text') });
+    const message = 'The response of the provider contains no transcript.';
+    throw new EngineError('provider-bad-response', message, { cause: causeOf('no text') });
   }
   const text = toOneLine(answer.text);
   return {
     text,
-    // Models name a language for silence too.
+    // Models report a language for silence too.
     language: text === '' ? null : languageOf(answer),
     durationMs: milliseconds(answer.duration) ?? wholeMilliseconds(answer.duration_ms),
     billedMs: milliseconds(isRecord(answer.usage) ? answer.usage.seconds : undefined),
   };
 }
 
-/** The transcript is one continuous string, whatever lines the provider makes of it; a NUL is nothing at all. */
+/** The transcript is one continuous string: joins lines and removes NUL characters. */
 function toOneLine(text: string): string {
   const lines = text.replaceAll('\0', '').split(/[\r\n\u2028\u2029]+/);
   return lines
@@ -53,18 +53,18 @@ function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** `language`, else the first of `languages`, which are codes or carry one. */
+/** `language`, else the first of `languages`, which are codes or objects with a code. */
 function languageOf({ language, languages }: Record<string, unknown>): string | null {
   const first = Array.isArray(languages) ? (languages[0] as unknown) : undefined;
   return toIsoLanguage(language) ?? toIsoLanguage(isRecord(first) ? first.code : first);
 }
 
-/** Of another Parlance. */
+/** Sent by another Parlance. */
 function wholeMilliseconds(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : undefined;
 }
 
-/** Of seconds, which may come as a string. A recording without length would not have been transcribed. */
+/** Converts seconds, which may be a string. 0 is ignored: a recording without length would not be transcribed. */
 function milliseconds(seconds: unknown): number | undefined {
   const text = typeof seconds === 'number' || typeof seconds === 'string' ? String(seconds).trim() : '';
   const value = text === '' ? NaN : Number(text);

@@ -1,9 +1,9 @@
-/** The thread says that it reads how long a recording is, then that in seconds (undefined: it cannot tell), and ends. */
+/** Worker thread: posts 'reading' once it starts, then the duration in seconds (undefined if unknown), and exits. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { ALL_FORMATS, FilePathSource, Input } from 'mediabunny';
 
 const { path } = workerData as { readonly path: string };
-console.error = console.warn = () => {}; // the demuxer speaks to the console
+console.error = console.warn = () => {}; // the demuxer logs to the console
 
 parentPort?.postMessage('reading');
 parentPort?.postMessage(await measure().catch(() => undefined));

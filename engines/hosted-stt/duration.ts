@@ -1,21 +1,21 @@
 /**
- * How long a recording is by its container, without decoding it. In a thread of its own: a demuxer that reads a
- * stranger's bytes may run for ever or eat memory.
+ * Measures the duration of a recording from its container, without decoding it. Runs in a worker thread with limits,
+ * because a demuxer may loop forever or exhaust memory on untrusted input.
  */
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { JobQueue, Recording } from '../contract/index.ts';
 
-/** From when the thread reads: how long it takes to start is the machine's doing, and the call's own deadline holds. */
-const deadlineMs = 5_000;
+/** Counted from the first read: the time to start a thread depends on the load, and the call has its own timeout. */
+const timeoutMs = 5_000;
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
-/** Longer than anything that fits into a recording: the header lies. */
-const longestSeconds = 86_400;
+/** Larger values cannot be true for a recording of the maximum size. */
+const maxSeconds = 86_400;
 
-/** `.ts` in the repository, `.js` once it is built. */
+/** `.ts` in the repository, `.js` in the built package. */
 const workerUrl = new URL(`./duration-worker${extname(import.meta.url)}`, import.meta.url);
 
-/** Milliseconds, or undefined when it cannot be told. Rejects when the signal has aborted. */
+/** Milliseconds, or undefined if unknown. Rejects if the signal has aborted. */
 export async function measureDuration(
   { path }: Recording,
   queue: JobQueue,
@@ -25,7 +25,7 @@ export async function measureDuration(
     return await queue.run(() => readInThread(path, signal), { signal });
   } catch (error) {
     if (signal.aborted) throw error;
-    return undefined; // overloaded, or no thread could start: the transcript is worth more than its duration
+    return undefined; // overloaded, or no thread could start: return the transcript without a duration
   }
 }
 
@@ -34,21 +34,21 @@ async function readInThread(path: string, signal: AbortSignal): Promise<number |
   const worker = new Worker(workerUrl, { workerData: { path }, resourceLimits, env: {} });
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const giveUp = () => resolve(undefined);
-  const leave = () => reject(signal.reason as Error);
+  const onAbort = () => reject(signal.reason as Error);
   let timer: NodeJS.Timeout | undefined;
   worker.once('message', () => {
-    timer = setTimeout(giveUp, deadlineMs);
+    timer = setTimeout(giveUp, timeoutMs);
     worker.once('message', resolve);
   });
   worker.once('error', giveUp).once('exit', giveUp);
-  signal.addEventListener('abort', leave, { once: true });
+  signal.addEventListener('abort', onAbort, { once: true });
   try {
     const seconds = await promise;
-    const isPlausible = typeof seconds === 'number' && seconds > 0 && seconds < longestSeconds;
+    const isPlausible = typeof seconds === 'number' && seconds > 0 && seconds < maxSeconds;
     return isPlausible ? Math.round(seconds * 1000) : undefined;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', leave);
+    signal.removeEventListener('abort', onAbort);
     await worker.terminate();
   }
 }

@@ -1,6 +1,6 @@
-/** Hosted transcription: any provider with OpenAI's /audio/transcriptions. The recording leaves this machine. */
+/** Hosted transcription: any provider with OpenAI's /audio/transcriptions. Recordings leave this machine. */
 import { EngineError, defineEngine, type EngineContext, type TranscriptionEngine } from '../contract/index.ts';
-import { startDeadline } from '../../lib/deadline.ts';
+import { startTimeout } from '../../lib/abort.ts';
 import { inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
 import { toModel, type Model } from './models.ts';
@@ -41,7 +41,7 @@ function createHosted(options: Options, context: EngineContext): TranscriptionEn
       const { code, reason } = provider.availability(model.id);
       if (code === 'key-missing') throw new EngineError('model-unavailable', reason);
       model.check(call);
-      using deadline = startDeadline(timeout * 1000, signal, late);
+      using deadline = startTimeout(timeout * 1000, late, signal);
       return await transcribe(call, model, { provider, path, queue }, deadline.signal);
     },
     inspect: async () => [await inspectProvider(options, context.instance, provider)],

@@ -1,6 +1,6 @@
-/** Languages as providers call them: "de", "de-DE", "german", "German", "deu". */
+/** Maps the language names of providers to ISO 639-1: "de", "de-DE", "german", "German", "deu". */
 
-/** Whisper's languages by the English names that it gives them (openai/whisper, tokenizer.py). Two have no ISO 639-1 code. */
+/** Whisper's languages by their English names (openai/whisper, tokenizer.py). Two have no ISO 639-1 code. */
 const whisperNames: Readonly<Record<string, string | null>> = {
   ...{ english: 'en', chinese: 'zh', german: 'de', spanish: 'es', russian: 'ru', korean: 'ko', french: 'fr' },
   ...{ japanese: 'ja', portuguese: 'pt', turkish: 'tr', polish: 'pl', catalan: 'ca', dutch: 'nl', arabic: 'ar' },
@@ -19,7 +19,7 @@ const whisperNames: Readonly<Record<string, string | null>> = {
   ...{ bashkir: 'ba', javanese: 'jv', sundanese: 'su', cantonese: null },
 };
 
-/** Whisper's own second names, and some that others use. */
+/** Whisper's aliases, and some names that other models use. */
 const otherNames: Readonly<Record<string, string>> = {
   ...{ burmese: 'my', valencian: 'ca', flemish: 'nl', haitian: 'ht', letzeburgesch: 'lb', pushto: 'ps' },
   ...{ panjabi: 'pa', moldavian: 'ro', moldovan: 'ro', sinhalese: 'si', castilian: 'es', mandarin: 'zh' },
@@ -38,7 +38,7 @@ const iso6391 = new Set(
   ).split(' '),
 );
 
-/** ISO 639-1, or null for what has no such code or is no language. */
+/** ISO 639-1 code, or null for a language without one and for anything that is not a language. */
 export function toIsoLanguage(name: unknown): string | null {
   if (typeof name !== 'string') return null;
   const plain = name.trim().toLowerCase();
@@ -46,7 +46,7 @@ export function toIsoLanguage(name: unknown): string | null {
   return named === undefined ? fromTag(plain) : named;
 }
 
-/** A language tag's first part, as ISO 639 has it in two letters or three; withdrawn codes (jw, iw) become those of today. */
+/** Uses the first subtag, an ISO 639 code of two or three letters; withdrawn codes (jw, iw) are replaced by current ones. */
 function fromTag(tag: string): string | null {
   const [first = ''] = tag.split(/[-_]/);
   if (iso6391.has(first)) return first;

@@ -26,12 +26,13 @@ export const optionsSchema: OptionsSchema = {
     path: {
       type: 'string',
       pattern: '^/[^?#\\s]*$',
-      description: 'Of the operation, behind baseUrl; absent: /audio/transcriptions. Another Parlance has /transcribe.',
+      description:
+        'Path of the endpoint below baseUrl. Default: /audio/transcriptions; for another Parlance use /transcribe.',
     },
     models: {
       type: 'array',
       minItems: 1,
-      description: 'The models that are served: the provider’s ids, or a mapping where there is more to say.',
+      description: "The models to serve: the provider's ids, or mappings with more options.",
       items: {
         ...idOrMapping,
         properties: {
@@ -40,18 +41,19 @@ export const optionsSchema: OptionsSchema = {
             type: 'string',
             enum: responseFormats,
             description:
-              'auto asks for language and duration (verbose_json), until the model turns out not to give them.',
+              'auto requests language and duration (verbose_json), and falls back to json if the model rejects that.',
           },
           languages: {
             type: 'array',
             minItems: 1,
             items: { type: 'string', pattern: '^[a-z]{2}$' },
-            description: 'ISO 639-1; a request for another one is refused. Absent: the provider decides.',
+            description:
+              'Supported languages (ISO 639-1); requests for others are rejected. Default: the provider decides.',
           },
           maxBytes: {
             type: 'integer',
             minimum: 1,
-            description: 'The largest recording that the provider takes; a larger one is refused without being sent.',
+            description: 'Maximum size of a recording in bytes; larger ones are rejected without being sent.',
           },
         },
       },

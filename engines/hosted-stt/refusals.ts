@@ -1,15 +1,15 @@
-/** What a refusal means for a recording, where the provider says more than "no". */
+/** Maps error responses about the recording to problem codes, by their message. */
 import { EngineError, type EngineErrorCode } from '../contract/index.ts';
 import type { Refusal } from '../lib/provider/failures.ts';
 import type { ResponseFormat } from './models.ts';
 
-/** The model cannot answer in the format that it was asked for. */
+/** The model does not support the requested response format. */
 export class FormatRefused extends Error {
   override readonly name = 'FormatRefused';
   readonly format: ResponseFormat;
 
   constructor(format: ResponseFormat, cause: Error) {
-    super(`the provider refuses the response format ${format}`, { cause });
+    super(`the provider rejects the response format ${format}`, { cause });
     this.format = format;
   }
 }
@@ -22,30 +22,30 @@ interface Meaning {
 
 const says = (pattern: RegExp) => (refusal: Refusal) => pattern.test(refusal.message);
 
-/** The first that applies. */
+/** The first match wins. */
 const meanings: readonly Meaning[] = [
   {
     code: 'recording-too-large',
-    message: 'The provider refuses the recording: it is too large.',
+    message: 'The provider rejected the recording: too large.',
     applies: (refusal) =>
       refusal.status === 413 ||
       /(too large|size limit|content size|maximum.{0,20} size|exceeds.{0,30}\b[km]b)/i.test(refusal.message),
   },
   {
     code: 'recording-too-long',
-    message: 'The provider refuses the recording: it is too long.',
+    message: 'The provider rejected the recording: too long.',
     applies: says(/too long|longer than|exceeds.{0,30}(duration|seconds|minutes)|maximum.{0,20}duration/i),
   },
   {
     code: 'recording-empty',
-    message: 'The provider refuses the recording: there is nothing in it, or too little.',
+    message: 'The provider rejected the recording: empty or too short.',
     applies: says(
       /too.?short|minimum.{0,20}(audio|length|duration)|(file|audio|recording).{0,30}\bempty\b|\bempty\b.{0,20}(file|audio)|no audio/i,
     ),
   },
   {
     code: 'language-not-supported',
-    message: 'The model does not know this language.',
+    message: 'The model does not support this language.',
     applies: (refusal) =>
       refusal.param === 'language' ||
       /language.{0,60}(invalid|unknown|not (a )?(valid|supported|available))|(invalid|unsupported|unknown) language|\["?body"?, ?"language"/i.test(
@@ -54,7 +54,7 @@ const meanings: readonly Meaning[] = [
   },
   {
     code: 'recording-undecodable',
-    message: 'The provider refuses the recording: it could not be decoded.',
+    message: 'The provider rejected the recording: it could not be decoded.',
     applies: (refusal) =>
       refusal.status === 415 ||
       /decod|corrupt|(invalid|unsupported|unrecognized|unrecognised).{0,20}(file|format|audio|media)|(file|audio|media).{0,30}(format|type).{0,30}(invalid|not supported|unsupported)|not a valid (audio|media)|could not (process|be (read|processed|decoded|parsed))|failed to (load|read|process|parse|open).{0,10} (audio|file|media)|ffmpeg/i.test(
@@ -63,11 +63,11 @@ const meanings: readonly Meaning[] = [
   },
 ];
 
-const refusing = new Set([400, 413, 415, 422]);
+const rejectionStatuses = new Set([400, 413, 415, 422]);
 
-/** Undefined leaves it to the table of failures. */
+/** Undefined falls back to the table of lib/provider/failures.ts. */
 export function explainRefusal(refusal: Refusal, format: ResponseFormat, cause: Error): Error | undefined {
-  if (!refusing.has(refusal.status)) return undefined;
+  if (!rejectionStatuses.has(refusal.status)) return undefined;
   if (isAboutFormat(refusal, format)) return new FormatRefused(format, cause);
   const meaning = meanings.find(({ applies }) => applies(refusal));
   return meaning && new EngineError(meaning.code, meaning.message, { cause });

@@ -1,10 +1,10 @@
-/** The form that takes a recording to the provider, straight from its file. */
+/** The multipart form of an upload, streamed from the recording's file. */
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { EngineError, type Container, type Recording } from '../contract/index.ts';
 import type { HttpBody } from '../lib/provider/transport.ts';
 
-/** Providers tell the container by the name's extension. */
+/** Providers detect the container by the file extension. */
 const fileNames: Readonly<Record<Container, string>> = {
   webm: 'recording.webm',
   mp4: 'recording.mp4',
@@ -16,11 +16,11 @@ const fileNames: Readonly<Record<Container, string>> = {
 
 export interface Form {
   readonly contentType: string;
-  /** Reads the file from its beginning, every time that it is called. */
+  /** Each call reads the file from the start. */
   readonly body: () => HttpBody;
 }
 
-/** The fields come first: a provider can refuse them without waiting for the file. */
+/** The fields come first, so that a provider can reject them before it has received the file. */
 export function createForm(fields: Readonly<Record<string, string>>, recording: Recording): Form {
   const boundary = `parlance-${randomBytes(16).toString('hex')}`;
   const texts = Object.entries(fields).map(

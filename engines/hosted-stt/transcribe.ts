@@ -5,79 +5,82 @@ import {
   type Transcript,
   type TranscriptionCall,
 } from '../contract/index.ts';
+import { linkedSignal } from '../../lib/abort.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 import { readText } from '../lib/provider/transport.ts';
-import { readAnswer, type Heard } from './answer.ts';
+import { readAnswer, type ProviderTranscript } from './answer.ts';
 import { measureDuration } from './duration.ts';
 import type { Model, ResponseFormat } from './models.ts';
 import { explainRefusal, FormatRefused } from './refusals.ts';
 import { createForm } from './request.ts';
 
-/** A day of speech with a time stamp for every word. */
-const longestAnswer = 32 * 2 ** 20;
+/** A day of speech with a timestamp for every word. */
+const maxAnswerBytes = 32 * 2 ** 20;
 
-export interface Tools {
-  readonly provider: Provider;
-  /** Of the operation, behind the provider's baseUrl. */
-  readonly path: string;
-  /** For the threads that read durations. */
+export interface Dependencies extends Endpoint {
+  /** Queue of the threads that measure durations. */
   readonly queue: JobQueue;
 }
 
-type Way = Pick<Tools, 'provider' | 'path'>;
+interface Endpoint {
+  readonly provider: Provider;
+  /** Path below the provider's baseUrl. */
+  readonly path: string;
+}
 
 export async function transcribe(
   call: TranscriptionCall,
   model: Model,
-  { provider, path, queue }: Tools,
+  { queue, ...endpoint }: Dependencies,
   signal: AbortSignal,
 ): Promise<Transcript> {
   await using measurement = createMeasurement(call.recording, queue, signal);
-  if (!model.saysDuration) void measurement.start(); // while the provider is at work
-  const { text, language, ...heard } = await askInTheRightFormat(call, model, { provider, path }, signal);
-  model.saysDuration = heard.durationMs !== undefined;
-  const durationMs = heard.durationMs ?? (await measurement.start()) ?? heard.billedMs;
+  if (!model.saysDuration) void measurement.start(); // concurrently with the upload
+  const { text, language, ...reported } = await requestWithFallback(call, model, endpoint, signal);
+  model.saysDuration = reported.durationMs !== undefined;
+  const durationMs = reported.durationMs ?? (await measurement.start()) ?? reported.billedMs;
   return { text, language, ...(durationMs !== undefined && { durationMs }) };
 }
 
 interface Measurement extends AsyncDisposable {
-  /** The same one, however often it is started. */
+  /** Starts the measurement once; later calls return the same promise. */
   start(): Promise<number | undefined>;
 }
 
-/** Disposing of it ends a measurement that nobody waits for any more. */
+/** Disposing of it cancels a measurement that is no longer needed. */
 function createMeasurement(recording: Recording, queue: JobQueue, signal: AbortSignal): Measurement {
-  const unneeded = new AbortController();
+  const work = linkedSignal(signal);
   let running: Promise<number | undefined> | undefined;
   return {
     start() {
-      running ??= measureDuration(recording, queue, AbortSignal.any([signal, unneeded.signal]));
-      running.catch(() => undefined); // it may fail before somebody waits for it
+      running ??= measureDuration(recording, queue, work.signal);
+      running.catch(() => undefined); // avoids an unhandled rejection if it fails before it is awaited
       return running;
     },
     async [Symbol.asyncDispose]() {
-      unneeded.abort();
+      work[Symbol.dispose]();
+      work.abort(new Error('nobody waits for the duration'));
       await running?.catch(() => undefined);
     },
   };
 }
 
-/** A model that cannot give the fuller answer says so once, and is then asked for the plain one. */
-async function askInTheRightFormat(
+/** Falls back to json if the model rejects verbose_json; the model remembers it for later calls. */
+async function requestWithFallback(
   call: TranscriptionCall,
   model: Model,
-  way: Way,
+  endpoint: Endpoint,
   signal: AbortSignal,
-): Promise<Heard> {
+): Promise<ProviderTranscript> {
   let format = model.format();
   for (;;) {
     try {
-      return await ask(call, { model, format }, way, signal);
+      return await request(call, { model, format }, endpoint, signal);
     } catch (error) {
       if (!(error instanceof FormatRefused)) throw error;
       const other = model.refused(format);
       if (other === undefined) {
-        const message = 'The provider does not know the response format of the settings.';
+        const message = 'The provider does not support the configured responseFormat.';
         throw new EngineError('provider-misconfigured', message, { cause: error });
       }
       format = other;
@@ -85,12 +88,12 @@ async function askInTheRightFormat(
   }
 }
 
-async function ask(
+async function request(
   { recording, language }: TranscriptionCall,
   { model, format }: { readonly model: Model; readonly format: ResponseFormat },
-  { provider, path }: Way,
+  { provider, path }: Endpoint,
   signal: AbortSignal,
-): Promise<Heard> {
+): Promise<ProviderTranscript> {
   const fields = { model: model.remoteId, response_format: format, ...(language !== undefined && { language }) };
   const form = createForm(fields, recording);
   const answer = await provider.send(
@@ -104,5 +107,5 @@ async function ask(
     },
     signal,
   );
-  return readAnswer(await readText(answer, longestAnswer, signal), provider.redact);
+  return readAnswer(await readText(answer, maxAnswerBytes, signal), provider.redact);
 }

@@ -1,2 +1,2 @@
-/** What a person types to have prepared what is missing: an npm script in the repository, our command where it is installed. */
+/** The command that builds and downloads what is missing: an npm script in a clone, our command in an installed package. */
 export const setupCommand = import.meta.url.endsWith('.ts') ? 'npm run setup' : 'npx parlance setup';

@@ -1,7 +1,7 @@
 /** One question to the provider: the request in a shape that it takes, and its answer as it streams. */
 import { EngineError, type Logger } from '../contract/index.ts';
 import type { Conversation as LoopConversation, Delta } from '../lib/agent/loop.ts';
-import { startDeadline } from '../../lib/deadline.ts';
+import { startTimeout } from '../../lib/abort.ts';
 import { readEvents, type StreamEvent } from '../lib/agent/event-stream.ts';
 import { parseObject } from '../../lib/json.ts';
 import type { Provider } from '../lib/provider/provider.ts';
@@ -62,7 +62,7 @@ async function* ask(
 ): AsyncGenerator<readonly Delta[]> {
   const { timeout, idleTimeout, provider } = asking;
   const late = () => new EngineError('provider-timeout', `The provider did not answer within ${String(timeout)} s.`);
-  using deadline = startDeadline(timeout * 1000, signal, late);
+  using deadline = startTimeout(timeout * 1000, late, signal);
   let isDone = false;
   const limits = {
     bytes: longestAnswer,

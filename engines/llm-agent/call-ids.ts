@@ -1,6 +1,6 @@
-/** Ids of tool calls, by which each finds its output again. */
+/** Ids of tool calls, which match each call with its output. */
 
-/** With ids of our own in place of those that are missing or are there twice. */
+/** Replaces missing and duplicate ids with generated ones. */
 export function distinctIds(ids: readonly string[], nextId: () => string): readonly string[] {
   const taken = new Set<string>();
   return ids.map((id) => {
@@ -10,7 +10,7 @@ export function distinctIds(ids: readonly string[], nextId: () => string): reado
   });
 }
 
-/** Makes ids that every provider takes: Mistral wants nine letters and digits. */
+/** Generates ids that every provider accepts: Mistral requires nine letters and digits. */
 export function createIds(): () => string {
   let count = 0;
   return () => `call${String(++count).padStart(5, '0')}`;

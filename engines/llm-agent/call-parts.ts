@@ -1,4 +1,4 @@
-/** Puts tool calls together from the parts in which they stream, whatever of index and id the provider gives them. */
+/** Assembles streamed tool calls from their parts. Providers differ in whether parts have an index, an id, both or none. */
 import { isObject, textOf, type JsonObject } from '../../lib/json.ts';
 import type { CallRequest } from '../lib/agent/tool-calls.ts';
 import { distinctIds } from './call-ids.ts';
@@ -10,13 +10,13 @@ interface Part {
   readonly index: number | undefined;
   readonly id: string;
   readonly name: string;
-  /** A piece of the arguments. */
+  /** A fragment of the arguments. */
   readonly piece: string;
   readonly extra: JsonObject | undefined;
 }
 
-/** A call, as far as it has come. */
-interface Parts {
+/** A partially received call. */
+interface PartialCall {
   readonly index: number | undefined;
   id: string;
   name: string;
@@ -25,20 +25,20 @@ interface Parts {
 }
 
 export interface CallParts {
-  /** Throws `provider-bad-response` when there is no end to it. */
+  /** Throws `provider-bad-response` when a limit is exceeded. */
   add(part: JsonObject): void;
   calls(): readonly CallRequest[];
-  /** For each call, what else it carries and wants to have back: a signature of Gemini's, without which it is refused. */
+  /** Per call, extra fields to send back: Gemini rejects a call without its signature. */
   extras(): readonly JsonObject[];
 }
 
-/** `nextId` makes the ids that the provider leaves out or gives twice. */
+/** `nextId` generates the ids that the provider leaves out or duplicates. */
 export function createCallParts(nextId: () => string): CallParts {
-  const all: Parts[] = []; // at most `mostCalls`, so that a search of all of them costs the same for every part
+  const all: PartialCall[] = []; // at most `mostCalls`, so a linear search per part is cheap
   let count = 0;
 
-  /** The call that a part goes on with; undefined: it begins another one. */
-  function continued({ index, id, name, piece }: Part): Parts | undefined {
+  /** The call that a part continues, or undefined if it starts a new one. */
+  function continued({ index, id, name, piece }: Part): PartialCall | undefined {
     const latest =
       index !== undefined
         ? all.findLast((one) => one.index === index)
@@ -46,7 +46,7 @@ export function createCallParts(nextId: () => string): CallParts {
           ? all.findLast((one) => one.id === id)
           : all.at(-1);
     if (latest === undefined || name === '') return latest;
-    // Whole calls that come one after the other, all of them at index 0, or under one id, or without either.
+    // Some providers send complete calls one after the other, all with index 0, with the same id, or with neither.
     const isAnother = index !== undefined ? id !== '' && id !== latest.id : id === '';
     return isAnother || (piece !== '' && latest.json.isWholeObject()) ? undefined : latest;
   }
@@ -62,12 +62,12 @@ export function createCallParts(nextId: () => string): CallParts {
         all.push(call);
       }
       if (call.id === '') call.id = id;
-      if (call.name === '') call.name = name; // some repeat it with every part
+      if (call.name === '') call.name = name; // some providers repeat it with every part
       call.json.append(piece);
       call.extra ??= extra;
       if (call.json.length > longestArguments || all.length > mostCalls || count > mostParts) {
         const why = `${all.length} calls, ${call.json.length} characters, ${count} parts`;
-        throw badResponse('The model calls tools without end.', why);
+        throw badResponse('The tool calls of the model exceed the limits.', why);
       }
     },
     calls() {

@@ -1,4 +1,4 @@
-/** OpenAI's /chat/completions, in the variety in which providers speak it. */
+/** OpenAI's /chat/completions, including the deviations of other providers. */
 import type { OpenAI } from 'openai';
 import {
   EngineError,
@@ -24,7 +24,7 @@ export const chatCompletions: Dialect = { path: '/chat/completions', converse };
 
 function converse(call: ChatCall, model: Model, tools: readonly Tool[]): Conversation {
   const { temperature, topP, maxTokens } = call;
-  /** By the message that it belongs to. */
+  /** Reasoning per message. */
   const reasonings = new Map<Message | JsonObject, JsonObject>();
   const messages: (Message | JsonObject)[] = call.messages.map(({ role, content }) => ({ role, content }));
   const nextId = createIds();
@@ -74,35 +74,35 @@ function toFunction({ name, description, parameters }: Tool): OpenAI.ChatComplet
 
 // ------------------------------------------------------------------------------------------------- the answer
 
-/** A reason that is not in the table is `stop`: the answer is there, and discarding it helps nobody. */
+/** Unknown reasons are mapped to `stop`: the answer is usable, so it is not discarded. */
 const finishReasons: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
   tool_calls: 'stop',
   function_call: 'stop',
-  /** Of text-generation-inference and Together. */
+  /** text-generation-inference and Together. */
   eos: 'stop',
   eos_token: 'stop',
   stop_sequence: 'stop',
   length: 'length',
-  /** Of Mistral: the context is full. */
+  /** Mistral: the context is full. */
   model_length: 'length',
   content_filter: 'content_filter',
 };
 
-/** Reasons that are failures: of OpenRouter and Mistral, and of DeepSeek. */
+/** Finish reasons that are failures: `error` of OpenRouter and Mistral, the other one of DeepSeek. */
 const failures: Readonly<Record<string, () => EngineError>> = {
-  error: () => new EngineError('provider-error', 'The provider failed while it answered.'),
+  error: () => new EngineError('provider-error', 'The provider failed during its response.'),
   insufficient_system_resource: () => new EngineError('provider-overloaded', 'The provider is overloaded.'),
 };
 
-/** Providers name it differently; what comes under a name goes back under the same. */
+/** The field name depends on the provider; reasoning is sent back under the name that it came with. */
 const reasoningKeys = ['reasoning_content', 'reasoning'] as const;
 
 function createReader(nextId: () => string): RoundReader {
   const parts = createCallParts(nextId);
   const reasoning = new Map<string, string>();
   const details = createReasoningDetails();
-  /** Reasoning within the content, which has no key to go back under. */
+  /** Reasoning inside the content, which is not sent back. */
   let thoughts = '';
   let content = '';
   let finish: string | undefined;
@@ -114,7 +114,7 @@ function createReader(nextId: () => string): RoundReader {
       const text = textOf(delta[key]);
       if (text === '') continue;
       reasoning.set(key, (reasoning.get(key) ?? '') + text);
-      // Some send the same under both names.
+      // Some providers send the same text under both names.
       if (reasoning.keys().next().value === key) shown.push({ type: 'reasoning-delta', delta: text });
     }
     for (const part of objectsOf(delta.reasoning_details)) details.add(part);
@@ -135,13 +135,13 @@ function createReader(nextId: () => string): RoundReader {
   function takeChoice({ choices, usage: counts }: JsonObject, key: 'delta' | 'message'): Delta[] {
     usage = readUsage(counts) ?? usage;
     const [choice] = objectsOf(choices);
-    if (choice === undefined) return []; // the chunk of the usage has none
+    if (choice === undefined) return []; // the usage chunk
     if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') finish = choice.finish_reason;
     const delta = choice[key];
     return isObject(delta) ? takeDelta(delta) : [];
   }
 
-  /** The reasoning, and what else belongs to each call. */
+  /** The reasoning, followed by the extra fields of each call. */
   function replay(): JsonObject[] {
     const blocks = details.blocks();
     const kept = { ...Object.fromEntries(reasoning), ...(blocks.length > 0 && { reasoning_details: blocks }) };
@@ -154,9 +154,9 @@ function createReader(nextId: () => string): RoundReader {
     get isFinished() {
       return finish !== undefined;
     },
-    isComplete: false, // the usage may follow; `[DONE]` is not the dialect's
+    isComplete: false, // the usage chunk may follow; the caller handles `[DONE]`
     end(): Round {
-      if (finish === undefined) throw badResponse('The answer of the provider has no end.', 'no finish_reason');
+      if (finish === undefined) throw badResponse('The response of the provider is incomplete.', 'no finish_reason');
       const failure = Object.hasOwn(failures, finish) ? failures[finish] : undefined;
       if (failure) throw failure();
       const known = Object.hasOwn(finishReasons, finish) ? finishReasons[finish] : undefined;
@@ -170,7 +170,7 @@ function createReader(nextId: () => string): RoundReader {
   };
 }
 
-/** A text, or a list of parts that are said or thought (Mistral). */
+/** A string, or a list of text and thinking parts (Mistral). */
 function readContent(content: unknown): { readonly said: string; readonly thought: string } {
   if (!Array.isArray(content)) return { said: textOf(content), thought: '' };
   const parts = objectsOf(content);

@@ -1,4 +1,4 @@
-/** The failures of an answer that began as a success. */
+/** Errors inside a response with status 200. */
 import { EngineError } from '../contract/index.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
@@ -6,7 +6,7 @@ export function badResponse(message: string, why: string): EngineError {
   return new EngineError('provider-bad-response', message, { cause: new Error(why) });
 }
 
-/** `{error}`, with or without the rest of an event; of /responses also the events that say so by their type. */
+/** Throws for `{error}`, with or without other fields, and for the error event types of /responses. */
 export function throwIfError(event: JsonObject, redact: (text: string) => string): void {
   const { error, type } = event;
   const isError = isObject(error) || (typeof error === 'string' && error !== '');
@@ -14,6 +14,6 @@ export function throwIfError(event: JsonObject, redact: (text: string) => string
 }
 
 export function errorInside(event: JsonObject, redact: (text: string) => string): EngineError {
-  const cause = new Error(`an error inside the answer: ${redact(JSON.stringify(event))}`);
-  return new EngineError('provider-error', 'The provider failed while it answered.', { cause });
+  const cause = new Error(`error inside the response: ${redact(JSON.stringify(event))}`);
+  return new EngineError('provider-error', 'The provider failed during its response.', { cause });
 }

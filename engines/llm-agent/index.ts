@@ -1,4 +1,4 @@
-/** Chat: our agent loop over any provider with OpenAI's /chat/completions or /responses. */
+/** Chat: our agent loop over any provider that supports OpenAI's /chat/completions or /responses. */
 import {
   EngineError,
   defineEngine,
@@ -9,8 +9,9 @@ import {
   type Finding,
   type Tool,
 } from '../contract/index.ts';
+import { abortable } from '../../lib/abort.ts';
+import { isLoopback } from '../../lib/loopback.ts';
 import { runLoop } from '../lib/agent/loop.ts';
-import { endable } from '../lib/agent/endable.ts';
 import { describeFailure, describeProvider, inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
 import { askable } from './ask.ts';
@@ -23,8 +24,6 @@ import { responses } from './responses.ts';
 const defaultTimeout = 600;
 const defaultIdleTimeout = 120;
 const defaultMaxSteps = 8;
-
-const loopback = /^https?:\/\/(localhost|127\.|\[::1\])/;
 
 const dialects = { chat: chatCompletions, responses };
 
@@ -40,9 +39,9 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
   const { timeout = defaultTimeout, idleTimeout = defaultIdleTimeout, maxSteps = defaultMaxSteps } = options;
   const { modelFilter: filter, discover = options.models === undefined } = options;
   const provider = createProvider(options, context);
-  const lists = discover && options.apiKey !== '';
-  const discovery = lists
-    ? startDiscovery({ provider, filter, isHere: loopback.test(options.baseUrl), context })
+  const canList = discover && options.apiKey !== '';
+  const discovery = canList
+    ? startDiscovery({ provider, filter, isLoopback: isLoopback(new URL(options.baseUrl).hostname), context })
     : undefined;
   const catalogue = createCatalogue(options, discovery);
 
@@ -68,9 +67,14 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
 
   return {
     models: () => catalogue.entries(),
-    // eslint-disable-next-line @typescript-eslint/require-await -- an unknown model is to reject
+    // eslint-disable-next-line @typescript-eslint/require-await -- async, so that an unknown model rejects
     availability: async (id) => provider.availability(modelOf(id).id),
-    complete: (call, { signal, tools }) => endable((own) => run(call, tools, own), signal),
+    complete: (call, { signal, tools }) =>
+      abortable(
+        (own) => run(call, tools, own),
+        signal,
+        ({ type }) => type === 'completed',
+      ),
     inspect: async () => {
       const { instance } = context;
       if (discovery === undefined) return [await inspectProvider(options, instance, provider)];
@@ -83,10 +87,10 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
   };
 }
 
-/** A provider that lists its models is asked whether it does. */
+/** With discovery, doctor checks that the provider lists its models. */
 async function inspectList(finding: Finding, discovery: Discovery): Promise<Finding> {
   try {
-    const ids = await discovery.ask();
+    const ids = await discovery.fetch();
     return { ...finding, ok: ids.length > 0, detail: `${finding.detail}, serves ${ids.length} of its models` };
   } catch (error) {
     return describeFailure({ ...finding, detail: `${finding.detail}, does not list its models` }, error);

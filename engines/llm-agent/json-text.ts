@@ -1,10 +1,10 @@
-/** JSON text that arrives in pieces. However many there are, each character is looked at once, and parsed once. */
+/** JSON text that arrives in pieces. Linear time: each character is scanned once and parsed once. */
 import { parseObject } from '../../lib/json.ts';
 
 export interface JsonText {
   readonly length: number;
   append(piece: string): void;
-  /** Whether it is a JSON object up to its closing bracket, and nothing behind it. */
+  /** Whether the text is a complete JSON object without anything after it. */
   isWholeObject(): boolean;
   text(): string;
 }
@@ -13,7 +13,7 @@ export function createJsonText(): JsonText {
   const pieces: string[] = [];
   const scanner = createScanner();
   let length = 0;
-  /** Pieces that the scanner has seen; most texts are never asked whether they are whole. */
+  /** Number of scanned pieces. Scanning is lazy, because `isWholeObject` is rarely called. */
   let scanned = 0;
   let isObject: boolean | undefined;
   const text = () => pieces.join('');
@@ -36,7 +36,7 @@ export function createJsonText(): JsonText {
   };
 }
 
-/** Counts brackets outside of strings: a text that is no JSON at all may be closed, too, but only once. */
+/** Counts brackets outside of strings. Invalid JSON may be balanced too, so a closed text is parsed, but only once. */
 function createScanner() {
   let state: 'open' | 'closed' | 'continued' = 'open';
   let depth = 0;

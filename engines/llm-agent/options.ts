@@ -10,7 +10,7 @@ import {
 export const apis = ['chat', 'responses'] as const;
 export const limitParams = ['max_tokens', 'max_completion_tokens'] as const;
 
-/** What is set for the provider, and for a model where it differs. */
+/** Set for the provider; a model may override each. */
 export interface DialectOptions {
   readonly api?: (typeof apis)[number];
   readonly maxTokensParam?: (typeof limitParams)[number];
@@ -36,23 +36,24 @@ const dialectProperties = {
   api: {
     type: 'string',
     enum: apis,
-    description: 'chat: /chat/completions, which every provider has; responses: /responses. Absent: chat.',
+    description: 'chat: /chat/completions, which every provider has; responses: /responses. Default: chat.',
   },
   maxTokensParam: {
     type: 'string',
     enum: limitParams,
     description:
-      'The field of the limit, for api chat; absent: max_tokens, until a model refuses it and takes the other one.',
+      'Name of the token limit field, for api chat. Default: max_tokens, with a fallback to the other one if a model rejects it.',
   },
   replayReasoning: {
     type: 'boolean',
-    description: 'Whether a model that calls tools gets its own reasoning back with their results; absent: true.',
+    description:
+      'Whether the reasoning of a model that calls tools is sent back to it with the tool results. Default: true.',
   },
   dropParams: {
     type: 'array',
-    // What makes a request one is not to be dropped.
+    // Required fields cannot be dropped.
     items: { type: 'string', pattern: '^(?!(?:model|messages|input|stream)$)[a-z_]{1,64}$' },
-    description: 'Fields that are never sent, such as stream_options or temperature.',
+    description: 'Request fields that are never sent, such as stream_options or temperature.',
   },
 } as const;
 
@@ -65,17 +66,17 @@ export const optionsSchema: OptionsSchema = {
     ...dialectProperties,
     timeout: {
       ...providerProperties.timeout,
-      description: 'Seconds that one answer of the provider may take, from the request to its end; absent: 600.',
+      description: 'Timeout in seconds of one response of the provider, from the request to its end. Default: 600.',
     },
     idleTimeout: {
       ...providerProperties.timeout,
-      description: 'Seconds without a byte after which an answer that has begun is given up; absent: 120.',
+      description: 'Idle timeout in seconds within a response. Default: 120.',
     },
     models: {
       type: 'array',
       minItems: 1,
       description:
-        'The models that are served: the provider’s ids, or a mapping where there is more to say. Absent: those that the provider lists.',
+        "The models to serve: the provider's ids, or mappings with more options. Default: the models that the provider lists.",
       items: {
         ...idOrMapping,
         properties: {
@@ -86,20 +87,20 @@ export const optionsSchema: OptionsSchema = {
     },
     discover: {
       type: 'boolean',
-      description: 'Whether the models that the provider lists are served too; absent: only when `models` is absent.',
+      description: 'Whether to serve the models that the provider lists. Default: only if `models` is absent.',
     },
     modelFilter: {
       type: 'array',
       minItems: 1,
       items: shortText,
       description:
-        'Which of the listed models are served: ids, in which * stands for anything; "!" before one takes out what it matches. Absent: all but those whose names say that they do not chat (embeddings, speech, pictures).',
+        'Filter for the listed models: ids with * as a wildcard; a leading "!" excludes. Default: all except those whose names show that they are not chat models (embeddings, speech, images).',
     },
     maxSteps: {
       type: 'integer',
       minimum: 1,
       maximum: 100,
-      description: 'Rounds of a run, each an answer of the model; in the last one it may call no tool. Absent: 8.',
+      description: 'Maximum number of model responses per run; the last one may not call tools. Default: 8.',
     },
   },
 };

@@ -1,19 +1,19 @@
-/** Puts OpenRouter's `reasoning_details` together from the pieces in which they stream. */
+/** Assembles OpenRouter's streamed `reasoning_details`. */
 import type { JsonObject } from '../../lib/json.ts';
 
-/** What of a block comes piece by piece; the rest, such as its signature, comes once. */
-const growing: Readonly<Record<string, string>> = { 'reasoning.text': 'text', 'reasoning.summary': 'summary' };
+/** The field of a block that is streamed in pieces, by type; other fields, such as the signature, arrive once. */
+const streamedFields: Readonly<Record<string, string>> = { 'reasoning.text': 'text', 'reasoning.summary': 'summary' };
 
 interface Block {
   readonly fields: Map<string, unknown>;
-  /** The pieces of its growing field. */
+  /** The pieces of the streamed field. */
   readonly texts: string[];
 }
 
 export interface ReasoningDetails {
   /**
-   * Adds a piece to its block, or begins another one. Given back in pieces, a block does not fit its signature, and the
-   * model refuses the history. Encrypted blocks come whole, and several of them may have one index.
+   * Adds a piece to its block, or starts a new one. Blocks must be sent back assembled: in pieces they do not match their
+   * signature, and the model rejects the history. Encrypted blocks arrive complete; several may share an index.
    */
   add(piece: JsonObject): void;
   blocks(): readonly JsonObject[];
@@ -21,7 +21,7 @@ export interface ReasoningDetails {
 
 export function createReasoningDetails(): ReasoningDetails {
   const blocks: Block[] = [];
-  /** The latest block of a growing type and an index: the one that the next piece continues. */
+  /** The latest block per streamed type and index, which the next piece continues. */
   const latest = new Map<string, Block>();
   return {
     add(piece) {
@@ -50,7 +50,7 @@ export function createReasoningDetails(): ReasoningDetails {
 }
 
 function fieldOf({ type }: JsonObject): string | undefined {
-  return typeof type === 'string' && Object.hasOwn(growing, type) ? growing[type] : undefined;
+  return typeof type === 'string' && Object.hasOwn(streamedFields, type) ? streamedFields[type] : undefined;
 }
 
 function toObject({ fields, texts }: Block): JsonObject {

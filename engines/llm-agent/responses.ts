@@ -1,4 +1,4 @@
-/** OpenAI's /responses. Nothing is stored at the provider: each round says everything again. */
+/** OpenAI's /responses, stateless: nothing is stored at the provider, and each round sends the whole history. */
 import type { OpenAI } from 'openai';
 import { EngineError, type ChatCall, type FinishReason, type Tool, type Usage } from '../contract/index.ts';
 import type { Delta } from '../lib/agent/loop.ts';
@@ -24,7 +24,7 @@ function converse(call: ChatCall, model: Model, tools: readonly Tool[]): Convers
     model: model.remoteId,
     stream: true,
     store: false,
-    // Without it, what is not stored cannot be said again.
+    // Reasoning that is not stored can only be sent back encrypted.
     ...(replaysReasoning && { include: ['reasoning.encrypted_content'] }),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { top_p: topP }),
@@ -53,11 +53,11 @@ function converse(call: ChatCall, model: Model, tools: readonly Tool[]): Convers
 }
 
 function toFunction({ name, description, parameters }: Tool): OpenAI.Responses.FunctionTool {
-  // Strict would refuse schemas with optional properties, which MCP servers have.
+  // Strict mode rejects schemas with optional properties, which MCP servers use.
   return { type: 'function', name, description, parameters: { ...parameters }, strict: false };
 }
 
-/** An item of the answer as an item of the next request. Ids speak of what is stored, and nothing is. */
+/** Converts an output item into an input item of the next request. Ids are dropped: they refer to stored items. */
 function toInput(
   { id, status: _status, ...item }: JsonObject,
   calls: ReadonlyMap<string, CallRequest>,
@@ -75,23 +75,23 @@ function toInput(
   }
 }
 
-/** Reasoning that is not stored is in the item itself: encrypted, or open as open models have it. */
+/** Reasoning that is not stored is in the item itself: encrypted, or as plain text for open models. */
 function isMeaningful({ encrypted_content: encrypted, content }: JsonObject): boolean {
   return typeof encrypted === 'string' || objectsOf(content).length > 0;
 }
 
 // ------------------------------------------------------------------------------------------------- the answer
 
-/** Of `incomplete_details.reason`. */
+/** Values of `incomplete_details.reason`. */
 const incompleteReasons: Readonly<Record<string, FinishReason>> = {
   max_output_tokens: 'length',
   content_filter: 'content_filter',
 };
 
-/** Statuses of an answer that has not come to its end, or never will. */
+/** Statuses of a response that is not finished. */
 const unfinished: ReadonlySet<string> = new Set(['', 'queued', 'in_progress', 'cancelled']);
 
-/** Reasoning comes as it is, or as a summary of it; where both come, the first kind is shown. */
+/** Reasoning is streamed as text or as a summary; if both are, only the kind that came first is used. */
 const reasoningEvents = {
   'response.reasoning_text.delta': 'content_index',
   'response.reasoning_summary_text.delta': 'summary_index',
@@ -107,7 +107,7 @@ function createReader(nextId: () => string): RoundReader {
   let last: JsonObject | undefined;
 
   function takeItem(item: JsonObject): void {
-    if (items.length === mostParts) throw badResponse('The answer of the provider has too many parts.', 'items');
+    if (items.length === mostParts) throw badResponse('The response of the provider has too many parts.', 'items');
     items.push(item);
   }
 
@@ -147,7 +147,7 @@ function createReader(nextId: () => string): RoundReader {
     }
   }
 
-  /** The answer at its end, or in one piece: what has not come before is in it. */
+  /** The final event of a stream, or a response without streaming: takes what was not streamed before. */
   function takeWhole(response: JsonObject): readonly Delta[] {
     last = response;
     if (items.length === 0) objectsOf(response.output).forEach(takeItem);
@@ -185,12 +185,12 @@ function createReader(nextId: () => string): RoundReader {
   };
 }
 
-/** An unknown word for an answer that is there is no failure. Where it says `incomplete`, no call in it is run. */
+/** An unknown status is not a failure, since the answer is usable. After `incomplete`, no tool call is run. */
 function readEnd(response: JsonObject | undefined): Pick<Round, 'finish' | 'unknownReason'> {
   const status = textOf(response?.status);
-  if (status === 'failed') throw new EngineError('provider-error', 'The provider failed while it answered.');
+  if (status === 'failed') throw new EngineError('provider-error', 'The provider failed during its response.');
   if (unfinished.has(status)) {
-    throw badResponse('The answer of the provider has no end.', `status ${JSON.stringify(status)}`);
+    throw badResponse('The response of the provider is incomplete.', `status ${JSON.stringify(status)}`);
   }
   if (status !== 'incomplete') return { finish: 'stop', unknownReason: status === 'completed' ? undefined : status };
   const reason = textOf(isObject(response?.incomplete_details) ? response.incomplete_details.reason : undefined);
@@ -198,7 +198,7 @@ function readEnd(response: JsonObject | undefined): Pick<Round, 'finish' | 'unkn
   return { finish: known ?? 'length', unknownReason: known === undefined ? `incomplete: ${reason}` : undefined };
 }
 
-/** Whatever ids the provider has given them, each call finds its output again. */
+/** Makes the ids of calls unique, so that each output matches its call. */
 function withDistinctCalls(items: readonly JsonObject[], nextId: () => string): readonly JsonObject[] {
   const calls = items.filter(({ type }) => type === 'function_call');
   const ids = distinctIds(
@@ -214,7 +214,7 @@ function readCalls(items: readonly JsonObject[]): CallRequest[] {
     .map((item) => ({ id: textOf(item.call_id), name: textOf(item.name), arguments: argumentsOf(item.arguments) }));
   const longest = calls.reduce((most, call) => Math.max(most, call.arguments.length), 0);
   if (calls.length > mostCalls || longest > longestArguments) {
-    throw badResponse('The model calls tools without end.', `${calls.length} calls, ${longest} characters`);
+    throw badResponse('The tool calls of the model exceed the limits.', `${calls.length} calls, ${longest} characters`);
   }
   return calls;
 }

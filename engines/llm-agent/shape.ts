@@ -1,30 +1,30 @@
-/** Which fields a request may have. Providers differ, and say so only when they refuse one. */
+/** Which fields a request may have. Providers differ, and reveal it only by rejecting a field. */
 import { objectsOf, type JsonObject } from '../../lib/json.ts';
 import type { Refusal } from '../lib/provider/failures.ts';
 import type { limitParams } from './options.ts';
 
 export interface Shape {
-  /** The field of the limit in /chat/completions. */
+  /** Name of the token limit field in /chat/completions. */
   readonly limitParam: (typeof limitParams)[number];
-  /** Whether the model gets its own reasoning back with the results of its tools. */
+  /** Whether the model's reasoning is sent back to it with the tool results. */
   readonly replaysReasoning: boolean;
-  /** Fields that are left out. */
+  /** Fields that are not sent. */
   readonly dropped: readonly string[];
 }
 
-/** A refusal of the request's shape, and the shape to try instead. */
+/** The provider rejected a field; `other` is the shape for the retry. */
 export class ShapeRefused extends Error {
   override readonly name = 'ShapeRefused';
   readonly other: Shape;
 
   constructor(other: Shape, cause: Error) {
-    super('the provider refuses a field of the request', { cause });
+    super('the provider rejects a field of the request', { cause });
     this.other = other;
   }
 }
 
-/** Fields that only make an answer better, and how a refusal speaks of them. */
-const dispensable: Readonly<Record<string, RegExp>> = {
+/** Optional fields, and how an error message mentions them. */
+const optionalFields: Readonly<Record<string, RegExp>> = {
   stream_options: /stream_options|include_usage/i,
   include: /encrypted.?content|\binclude\b/i,
 };
@@ -32,17 +32,17 @@ const dispensable: Readonly<Record<string, RegExp>> = {
 /** "Unsupported parameter", "Unrecognized request argument", "Extra inputs are not permitted"; not "too large". */
 const unsupported = /unsupported|not supported|unrecogni[sz]ed|unknown|not permitted|extra_forbidden|instead/i;
 
-/** How a refusal names the reasoning in a message (Groq, Cerebras, Mistral), not a setting of it. */
+/** How an error names the reasoning field of a message (Groq, Cerebras, Mistral), as opposed to a reasoning setting. */
 const reasoningField = /["'`.]reasoning(?:_content|_details)?["'`:]/;
 
-/** Statuses with which a model is refused its tools: 404 is OpenRouter's, 500 llama.cpp's. */
+/** Statuses for "tools are not supported": 404 is OpenRouter's, 500 llama.cpp's. */
 const toolsRefused = new Set([400, 404, 422, 500, 501]);
 
 const anyTool = '(?:tools|tool[ -](?:use|call(?:s|ing)?)|function[ -](?:tools|call(?:s|ing)?))';
 
 /**
- * That no tool at all is taken, as Ollama, vLLM, llama.cpp, OpenRouter, Groq and OpenAI say it; not what is wrong with
- * one tool, its schema, or the choice of it.
+ * Matches "tools are not supported" as Ollama, vLLM, llama.cpp, OpenRouter, Groq and OpenAI phrase it; not errors about
+ * one tool, its schema, or tool_choice.
  */
 const withoutTools = new RegExp(
   [
@@ -54,7 +54,7 @@ const withoutTools = new RegExp(
   'i',
 );
 
-/** The shape that the refusal asks for, or undefined when it is about something else. `first` is the run's first one. */
+/** The shape for a retry, or undefined if the error is about something else. `first` is the shape at the start of the run. */
 export function reshape(shape: Shape, first: Shape, sent: JsonObject, refusal: Refusal): Shape | undefined {
   if (refusesTools(sent, refusal)) return without(shape, 'tools');
   if (refusal.status !== 400 && refusal.status !== 422) return undefined;
@@ -67,11 +67,11 @@ export function reshape(shape: Shape, first: Shape, sent: JsonObject, refusal: R
   if (hasReasoning(shape, sent) && reasoningField.test(refusal.complaint) && unsupported.test(refusal.complaint)) {
     return { ...shape, replaysReasoning: false };
   }
-  const refused = Object.keys(dispensable).find((field) => field in sent && dispensable[field]?.test(said));
+  const refused = Object.keys(optionalFields).find((field) => field in sent && optionalFields[field]?.test(said));
   return refused === undefined ? undefined : without(shape, refused);
 }
 
-/** Words of the conversation, which the refusal may only repeat, do not take the tools from everybody. */
+/** Ignores a match that is also in the conversation: the error may only quote it, and the tools would be lost for all. */
 function refusesTools(sent: JsonObject, { status, complaint }: Refusal): boolean {
   if (!('tools' in sent) || !toolsRefused.has(status) || !withoutTools.test(complaint)) return false;
   return !withoutTools.test(JSON.stringify(sent.messages ?? sent.input));
@@ -86,7 +86,7 @@ function without(shape: Shape, field: string): Shape {
   return { ...shape, dropped: [...shape.dropped, field] };
 }
 
-/** Of what is left of it, the choice of tools goes with the tools. */
+/** Without tools, tool_choice is dropped too. */
 export function withoutDropped(body: JsonObject, { dropped }: Shape): JsonObject {
   if (dropped.length === 0) return body;
   const gone = dropped.includes('tools') ? [...dropped, 'tool_choice'] : dropped;

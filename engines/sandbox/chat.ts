@@ -1,17 +1,16 @@
-/** A model that does what the last message says, in the loop in which real ones run. */
+/** A scripted model that does what the last user message says, run by the same agent loop as real models. */
 import { EngineError, defineEngine, type ChatCall, type ChatEngine } from '../contract/index.ts';
 import { runLoop, type Answer, type Conversation, type Delta, type Round } from '../lib/agent/loop.ts';
-import { endable } from '../lib/agent/endable.ts';
-import { pause } from '../../lib/pause.ts';
+import { abortable, pause } from '../../lib/abort.ts';
 import { createCatalogue, optionsSchema } from './models.ts';
 import { readScript } from './script.ts';
 
 const maxSteps = 8;
-/** Milliseconds that a word takes: they come one by one, as from a real model. */
-const usualMs = 2;
+/** Delay per word: words are streamed one by one, as by a real model. */
+const normalMs = 2;
 const slowMs = 500;
-/** Of a longer answer, several words come at once: the longest message is echoed within a second or so, too. */
-const mostPauses = 500;
+/** Longer answers send several words per delta, so that even the longest message is echoed in about a second. */
+const maxPauses = 500;
 
 export const chat = defineEngine<'chat', object>({
   contract: 1,
@@ -26,39 +25,43 @@ function createChat(): ChatEngine {
   return {
     ...catalogue,
     complete: (call, { signal, tools }) =>
-      endable((own) => {
-        const pace = isSlow(call.model) ? { ms: slowMs, pauses: Infinity } : { ms: usualMs, pauses: mostPauses };
-        const conversation = converse(call, pace);
-        return runLoop({ conversation, tools, maxSteps }, own);
-      }, signal),
+      abortable(
+        (own) => {
+          const pace = isSlow(call.model) ? { ms: slowMs, pauses: Infinity } : { ms: normalMs, pauses: maxPauses };
+          const conversation = converse(call, pace);
+          return runLoop({ conversation, tools, maxSteps }, own);
+        },
+        signal,
+        ({ type }) => type === 'completed',
+      ),
   };
 }
 
 interface Pace {
-  /** Before each word. */
+  /** Delay before each delta. */
   readonly ms: number;
+  /** Maximum number of delays per answer. */
   readonly pauses: number;
 }
 
 function converse({ messages, maxTokens = Infinity }: ChatCall, pace: Pace): Conversation<Round> {
   const message = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   const script = readScript(message);
-  /** What the model has read so far. */
-  const read = messages.map(({ content }) => content);
-  /** What its tools said. */
-  const heard: string[] = [];
+  /** The model's input so far, for the token counts. */
+  const input = messages.map(({ content }) => content);
+  const toolOutputs: string[] = [];
 
-  /** First what it thinks and does, then what it says. */
+  /** The first round has the reasoning and the tool calls, the last one the content. */
   function nextRound(): Round {
-    const isFirst = heard.length === 0;
+    const isFirst = toolOutputs.length === 0;
     const calls = isFirst ? script.calls : [];
     const reasoning = isFirst ? wordsOf(script.reasoning) : [];
-    const content = calls.length > 0 ? [] : wordsOf([`You said: ${message}`, ...heard].join('\n'));
+    const content = calls.length > 0 ? [] : wordsOf([`You said: ${message}`, ...toolOutputs].join('\n'));
     const thought = reasoning.slice(0, maxTokens);
     const spoken = content.slice(0, maxTokens - thought.length);
     const isCut = thought.length + spoken.length < reasoning.length + content.length;
     const completionTokens = thought.length + spoken.length;
-    const promptTokens = read.reduce((sum, text) => sum + wordsOf(text).length, 0);
+    const promptTokens = input.reduce((sum, text) => sum + wordsOf(text).length, 0);
     return {
       reasoning: thought.join(''),
       content: spoken.join(''),
@@ -73,13 +76,13 @@ function converse({ messages, maxTokens = Infinity }: ChatCall, pace: Pace): Con
     };
   }
 
-  async function* tell({ reasoning, content }: Round, signal: AbortSignal): AsyncGenerator<readonly Delta[]> {
+  async function* stream({ reasoning, content }: Round, signal: AbortSignal): AsyncGenerator<readonly Delta[]> {
     const thoughts = wordsOf(reasoning).map((delta): Delta => ({ type: 'reasoning-delta', delta }));
     const words = wordsOf(content).map((delta): Delta => ({ type: 'content-delta', delta }));
     const deltas = [...thoughts, ...words];
-    const atOnce = Math.max(1, Math.ceil(deltas.length / pace.pauses));
-    for (let at = 0; at < deltas.length; at += atOnce) {
-      const next = deltas.slice(at, at + atOnce);
+    const batchSize = Math.max(1, Math.ceil(deltas.length / pace.pauses));
+    for (let at = 0; at < deltas.length; at += batchSize) {
+      const next = deltas.slice(at, at + batchSize);
       await pause(pace.ms, signal);
       yield next;
       if (script.failure !== undefined && next.some(({ type }) => type === 'content-delta')) {
@@ -91,17 +94,17 @@ function converse({ messages, maxTokens = Infinity }: ChatCall, pace: Pace): Con
   return {
     ask(_isLast, signal): Answer<Round> {
       const round = nextRound();
-      return { deltas: tell(round, signal), end: () => round };
+      return { deltas: stream(round, signal), end: () => round };
     },
     append({ calls }, outputs) {
       const lines = calls.map(({ name }, index) => `${name} said: ${outputs[index] ?? ''}`);
-      heard.push(...lines);
-      read.push(...lines);
+      toolOutputs.push(...lines);
+      input.push(...lines);
     },
   };
 }
 
-/** The tokens of this model: words with the space before them. */
+/** The tokens of this model: words with their leading white space. */
 function wordsOf(text: string): readonly string[] {
   return text.match(/\s*\S+|\s+$/g) ?? [];
 }

@@ -1,15 +1,15 @@
-/** The languages that the sandbox hears and speaks: few, so that a consumer can also meet one that it does not know. */
+/** Languages of the sandbox. Only a few, so that consumers can also test an unsupported one. */
 export interface Language {
-  /** ISO 639-1; also the id of its voice. */
+  /** ISO 639-1 code; also the id of the voice. */
   readonly code: string;
   readonly name: string;
-  /** What every recording says. */
+  /** Transcript of every recording. */
   readonly transcript: string;
-  /** Hz, of its voice. */
+  /** Pitch of the voice, in Hz. */
   readonly pitch: number;
 }
 
-/** The first one is heard when the caller gives no hint. */
+/** The first is the default for transcription. */
 export const languages: readonly [Language, ...Language[]] = [
   { code: 'en', name: 'English', transcript: 'The sandbox has heard a recording.', pitch: 440 },
   { code: 'de', name: 'German', transcript: 'Die Sandbox hat eine Aufnahme gehört.', pitch: 330 },

@@ -1,11 +1,11 @@
 /**
- * What the scripted model makes of a message. It echoes; and lines that begin in one of these ways make more happen:
+ * Parses a message into a script. The model echoes the message; lines with these prefixes do more:
  *
- *     think: TEXT            it reasons, before anything else
- *     read aloud: TEXT       it calls the tool read_aloud
- *     call NAME {"a": 1}     it calls the tool of that name, all of a message at once
- *     call NAME "TEXT"       the same with {"text": "TEXT"}; "call the tool `NAME` with the text" says so, too
- *     fail: CODE             it breaks off with this problem code, after its first words
+ *     think: TEXT            sends reasoning, before anything else
+ *     read aloud: TEXT       calls the tool read_aloud
+ *     call NAME {"a": 1}     calls the tool NAME; all calls of a message run concurrently
+ *     call NAME "TEXT"       the same with {"text": "TEXT"}; also: call the tool `NAME` with the text "TEXT"
+ *     fail: CODE             fails with this problem code after the first words
  */
 import { engineErrorCodes, type EngineErrorCode } from '../contract/index.ts';
 
@@ -17,18 +17,18 @@ export interface Script {
 
 export interface ScriptedCall {
   readonly name: string;
-  /** JSON, as it was written: a script may be wrong on purpose. */
+  /** Passed through unparsed: a script may contain invalid JSON on purpose. */
   readonly arguments: string;
 }
 
 export function readScript(message: string): Script {
   const lines = message.split('\n');
-  const said = (keyword: string) =>
+  const valuesOf = (keyword: string) =>
     lines.filter((line) => startsWith(line, keyword)).map((line) => rest(line, keyword));
   return {
-    reasoning: said('think:').join('\n'),
+    reasoning: valuesOf('think:').join('\n'),
     calls: lines.flatMap((line) => readCall(line) ?? []),
-    failure: engineErrorCodes.find((code) => said('fail:').includes(code)),
+    failure: engineErrorCodes.find((code) => valuesOf('fail:').includes(code)),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Speaks in beeps: one for each word, as long as the word, in the pitch of the voice. */
+/** Synthesizes beeps: one per word, with a length proportional to the word, in the pitch of the voice. */
 import {
   EngineError,
   defineEngine,
@@ -7,16 +7,16 @@ import {
   type SpeechCall,
   type SpeechEngine,
 } from '../contract/index.ts';
-import { pause } from '../../lib/pause.ts';
+import { pause } from '../../lib/abort.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
 import { createCatalogue, optionsSchema } from './models.ts';
 
 /** Hz. */
 const sampleRate = 16_000;
-/** Milliseconds; together about as long as a person takes. */
-const perCharacter = 50;
-const pauseBetween = 100;
-/** Milliseconds that the slow model thinks about each word. */
+/** Roughly the speed of human speech. */
+const msPerCharacter = 50;
+const msBetweenWords = 100;
+/** Delay of the slow model before each word. */
 const slowMs = 500;
 
 export const speech = defineEngine<'speech', object>({
@@ -32,7 +32,7 @@ function createSpeaker(context: EngineContext): SpeechEngine {
   const { isSlow, ...catalogue } = createCatalogue('sandbox-speech', { voices });
   return {
     ...catalogue,
-    // eslint-disable-next-line @typescript-eslint/require-await -- a refusal is to reject
+    // eslint-disable-next-line @typescript-eslint/require-await -- async, so that errors reject
     async synthesize(call, { signal }) {
       const delayMs = isSlow(call.model) ? slowMs : 0;
       const samples = beeps(call.text, voiceFor(call), { delayMs, signal });
@@ -45,23 +45,20 @@ function voiceFor({ voice, language }: SpeechCall): Language {
   if (voice === undefined) return findLanguage(language ?? '') ?? languages[0];
   const found = findLanguage(voice);
   if (found) return found;
-  throw new EngineError(
-    'voice-not-supported',
-    `There is no voice "${voice}"; the listing of the models names them all.`,
-  );
+  throw new EngineError('voice-not-supported', `Unknown voice "${voice}"; the list of models contains all voices.`);
 }
 
-/** Punctuation is silent; a text without a word is a pause. */
+/** Punctuation is silent; a text without words is one pause. */
 async function* beeps(
   text: string,
   { pitch }: Language,
   { delayMs, signal }: { readonly delayMs: number; readonly signal: AbortSignal },
 ): Pcm['samples'] & AsyncGenerator<Int16Array> {
-  const between = new Int16Array(lengthOf(pauseBetween));
+  const between = new Int16Array(lengthOf(msBetweenWords));
   yield between;
   for (const [word] of text.matchAll(/[\p{L}\p{N}]{1,40}/gu)) {
     if (delayMs > 0) await pause(delayMs, signal);
-    yield beep(pitch, lengthOf(Array.from(word).length * perCharacter));
+    yield beep(pitch, lengthOf(Array.from(word).length * msPerCharacter));
     yield between;
   }
 }
@@ -70,7 +67,7 @@ function lengthOf(ms: number): number {
   return Math.round((ms * sampleRate) / 1000);
 }
 
-/** Swells and fades, so that it does not click. */
+/** Fades in and out to avoid clicks. */
 function beep(hertz: number, length: number): Int16Array {
   const fade = lengthOf(5);
   return Int16Array.from({ length }, (_, i) => {

@@ -1,27 +1,27 @@
-/** The audio of an answer, whether it is the body itself or stands in JSON as base64. */
+/** Reads the audio of a response: the body itself, or base64 in JSON. */
 import { EngineError } from '../contract/index.ts';
 import { parseObject, textOf } from '../../lib/json.ts';
 import { readErrorText, readText, type HttpAnswer } from '../lib/provider/transport.ts';
-import type { Lifetime } from './lifetime.ts';
+import type { LinkedSignal } from '../../lib/abort.ts';
 
-/** In memory, as text: 24 MB of audio, which are 25 minutes of mp3 at 128 kbit/s, and 8 of WAV at 24 kHz. */
-const longestJson = 32 * 2 ** 20;
+/** Held in memory as text: 24 MB of audio, that is 25 minutes of mp3 at 128 kbit/s or 8 minutes of WAV at 24 kHz. */
+const maxJsonBytes = 32 * 2 ** 20;
 
 export interface ReadOptions {
-  readonly lifetime: Lifetime;
-  /** Milliseconds that the body may pause while it is waited for. */
+  readonly lifetime: LinkedSignal;
+  /** Idle timeout in milliseconds; backpressure does not count. */
   readonly idleMs: number;
-  /** Bytes of audio; what has more is no answer to its text. */
+  /** Maximum size of the audio in bytes. */
   readonly limit: number;
   readonly redact: (text: string) => string;
 }
 
-/** Throws `provider-bad-response` and `provider-timeout`, at once or while it is read, or the signal's reason. */
+/** Throws `provider-bad-response` or `provider-timeout`, also in the middle of the audio, or the signal's reason. */
 export async function* readAudio(answer: HttpAnswer, options: ReadOptions): AsyncGenerator<Uint8Array> {
   const { lifetime, redact } = options;
   const mediaType = [answer.headers['content-type']].flat()[0]?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (/^application\/([\w.-]+\+)?json$/.test(mediaType)) {
-    const text = await readText(answer, longestJson, lifetime.signal);
+    const text = await readText(answer, maxJsonBytes, lifetime.signal);
     yield audioIn(text, redact);
   } else if (mediaType.startsWith('text/')) {
     const text = await readErrorText(answer);
@@ -34,12 +34,12 @@ export async function* readAudio(answer: HttpAnswer, options: ReadOptions): Asyn
 
 async function* readBody({ body }: HttpAnswer, { lifetime, idleMs, limit }: ReadOptions): AsyncGenerator<Uint8Array> {
   const late = () =>
-    new EngineError('provider-timeout', `The speech of the provider paused for ${String(idleMs / 1000)} s.`);
+    new EngineError('provider-timeout', `Idle timeout: no audio from the provider for ${String(idleMs / 1000)} s.`);
   const chunks = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
   const next = () =>
     lifetime.within(idleMs, late, chunks.next()).catch((cause: unknown) => {
       lifetime.signal.throwIfAborted();
-      throw new EngineError('provider-bad-response', 'The speech of the provider broke off.', { cause });
+      throw new EngineError('provider-bad-response', 'The audio of the provider ended early.', { cause });
     });
   let bytes = 0;
   try {
@@ -49,11 +49,11 @@ async function* readBody({ body }: HttpAnswer, { lifetime, idleMs, limit }: Read
       yield chunk.value;
     }
   } finally {
-    await chunks.return?.(); // the rest of the body is not wanted
+    await chunks.return?.(); // destroys the rest of the body
   }
 }
 
-/** `audio_data` is Mistral's. */
+/** `audio_data` is used by Mistral. */
 const audioFields = ['audio_data', 'audio', 'data'];
 
 function audioIn(json: string, redact: (text: string) => string): Buffer {
@@ -65,7 +65,7 @@ function audioIn(json: string, redact: (text: string) => string): Buffer {
 
 export function notAudio(what: string): EngineError {
   const cause = new Error(`the provider answered with ${what}`);
-  return new EngineError('provider-bad-response', 'The provider answered with something that is not speech.', {
+  return new EngineError('provider-bad-response', 'The response of the provider is not audio.', {
     cause,
   });
 }

@@ -1,16 +1,16 @@
-/** The dialects of speech endpoints. */
+/** The supported speech APIs and their differences. */
 import type { SpeechFormat } from '../contract/index.ts';
 
-/** What a provider can be asked for: `pcm` is 16 bits, little-endian, mono, without a header; `ogg` is Vorbis. */
+/** Formats that can be requested: `pcm` is 16-bit little-endian mono without a header, `ogg` is Vorbis. */
 export const remoteFormats = ['pcm', 'wav', 'mp3', 'opus', 'ogg'] as const satisfies readonly (SpeechFormat | 'pcm')[];
 export type RemoteFormat = (typeof remoteFormats)[number];
 
 export interface Api {
-  /** The names of the fields in the request. */
+  /** Names of the request fields. */
   readonly fields: { readonly text: string; readonly voice: string; readonly format: string };
   readonly path: string;
   readonly formats: readonly RemoteFormat[];
-  /** The longest text of one request, in code points. */
+  /** Maximum text length of a request, in code points. */
   readonly maxCharacters: number;
 }
 

@@ -1,39 +1,38 @@
-/** One piece of a text, asked of the provider. */
+/** Requests the audio of one piece of the text from the provider. */
 import { EngineError, type SpeechCall } from '../contract/index.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 import { notAudio, readAudio } from './answer.ts';
 import type { Api, RemoteFormat } from './apis.ts';
 import { createByteReader, type ByteReader } from './byte-reader.ts';
-import type { Lifetime } from './lifetime.ts';
+import type { LinkedSignal } from '../../lib/abort.ts';
 import type { Model } from './models.ts';
 import { isMp3 } from './mp3.ts';
 import { explainRefusal } from './refusals.ts';
 
-/** To the provider. */
-export interface Way {
+export interface Endpoint {
   readonly provider: Provider;
   readonly api: Api;
-  /** Of the operation, behind the provider's baseUrl. */
+  /** Path below the provider's baseUrl. */
   readonly path: string;
-  /** Milliseconds until the first audio of a piece. */
+  /** Timeout until the first audio of a piece. */
   readonly timeoutMs: number;
-  /** Milliseconds that the audio may pause. */
+  /** Idle timeout of the audio. */
   readonly idleMs: number;
 }
 
-export interface Asking {
+export interface PieceOptions {
   readonly call: SpeechCall;
   readonly model: Model;
   readonly voice: string | undefined;
   readonly format: RemoteFormat;
-  readonly lifetime: Lifetime;
+  readonly lifetime: LinkedSignal;
 }
 
-/** The audio of the piece, once its first bytes are there. */
-export async function askFor(
+/** Resolves with the audio of the piece once its first bytes have arrived. */
+export async function requestPiece(
   text: string,
-  { call, model, voice, format, lifetime }: Asking,
-  { provider, api, path, timeoutMs, idleMs }: Way,
+  { call, model, voice, format, lifetime }: PieceOptions,
+  { provider, api, path, timeoutMs, idleMs }: Endpoint,
 ): Promise<ByteReader> {
   const { fields } = api;
   const body = Buffer.from(
@@ -46,7 +45,7 @@ export async function askFor(
     }),
   );
   const late = () =>
-    new EngineError('provider-timeout', `The provider did not begin to speak within ${String(timeoutMs / 1000)} s.`);
+    new EngineError('provider-timeout', `The provider sent no audio within ${String(timeoutMs / 1000)} s.`);
   const open = async () => {
     const answer = await provider.send(
       {
@@ -59,31 +58,31 @@ export async function askFor(
       },
       lifetime.signal,
     );
-    const limit = mostBytes(text);
+    const limit = maxAudioBytes(text);
     const bytes = createByteReader(readAudio(answer, { lifetime, idleMs, limit, redact: provider.redact }));
-    await checkBeginning(bytes, format);
+    await checkSignature(bytes, format);
     return bytes;
   };
   return lifetime.within(timeoutMs, late, open());
 }
 
-/** A second for every character, of 16 bits at 48 kHz or of 32 at 24 kHz, which is ten times real speech; and some more. */
-function mostBytes(text: string): number {
+/** One second per character, 16 bits at 48 kHz or 32 bits at 24 kHz, which is ten times real speech, plus a reserve. */
+function maxAudioBytes(text: string): number {
   return 2_000_000 + text.length * 96_000;
 }
 
-/** An error page under an audio media type is no audio; what sound begins with is seen when it is read. */
-async function checkBeginning(bytes: ByteReader, format: RemoteFormat): Promise<void> {
+/** Rejects error pages with an audio media type. pcm and wav are checked when the samples are read. */
+async function checkSignature(bytes: ByteReader, format: RemoteFormat): Promise<void> {
   const head = await bytes.peek(36);
-  if (head.length === 0) throw notAudio('nothing');
-  if (!beginnings[format](head)) throw notAudio(`something that is no ${format}`);
+  if (head.length === 0) throw notAudio('an empty body');
+  if (!signatures[format](head)) throw notAudio(`a body that is not ${format}`);
 }
 
 /** The first page of an Ogg stream has a header of 28 bytes and the first packet, which names the codec (RFC 3533). */
 const isOgg = (codec: string) => (head: Buffer) =>
   head.toString('latin1', 0, 4) === 'OggS' && head.toString('latin1', 28).startsWith(codec);
 
-const beginnings: Readonly<Record<RemoteFormat, (head: Buffer) => boolean>> = {
+const signatures: Readonly<Record<RemoteFormat, (head: Buffer) => boolean>> = {
   pcm: () => true,
   wav: () => true,
   mp3: isMp3,

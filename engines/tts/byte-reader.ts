@@ -1,10 +1,10 @@
-/** Bytes that come in chunks, looked at before they are taken. */
+/** Reads a stream of chunks with lookahead. */
 export interface ByteReader {
-  /** The next bytes, without taking them; fewer than `count` only at the end. */
+  /** The next `count` bytes without consuming them; fewer only at the end. */
   peek(count: number): Promise<Buffer>;
-  /** Takes the next bytes. */
+  /** Consumes the next bytes. */
   skip(count: number): Promise<void>;
-  /** All that is left, as it comes. */
+  /** Streams the remaining bytes. */
   rest(): AsyncGenerator<Uint8Array>;
 }
 

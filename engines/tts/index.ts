@@ -1,4 +1,4 @@
-/** The external speech provider: any with OpenAI's /audio/speech, or alike. The text leaves this machine. */
+/** Hosted speech: any provider with OpenAI's /audio/speech or a similar API. The text leaves this machine. */
 import { EngineError, defineEngine, type EngineContext, type SpeechEngine } from '../contract/index.ts';
 import { inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
@@ -24,7 +24,7 @@ function createTts(options: Options, context: EngineContext): SpeechEngine {
   const { path = api.path } = options;
   const models = options.models.map((model) => toModel(model, api));
   const provider = createProvider(options, context);
-  const tools = { provider, api, path, context, timeoutMs: timeout * 1000, idleMs: idleTimeout * 1000 };
+  const dependencies = { provider, api, path, context, timeoutMs: timeout * 1000, idleMs: idleTimeout * 1000 };
 
   function modelOf(id: string): Model {
     const model = models.find((candidate) => candidate.id === id);
@@ -41,7 +41,7 @@ function createTts(options: Options, context: EngineContext): SpeechEngine {
       const model = modelOf(call.model);
       const { code, reason } = provider.availability(model.id);
       if (code === 'key-missing') throw new EngineError('model-unavailable', reason);
-      return await synthesize(call, model, tools, signal);
+      return await synthesize(call, model, dependencies, signal);
     },
     inspect: async () => [await inspectProvider(options, context.instance, provider)],
     async [Symbol.asyncDispose]() {

@@ -1,14 +1,14 @@
-/** As much of MPEG audio (ISO 11172-3, 13818-3) as it takes to join streams of it. */
+/** The part of MPEG audio (ISO 11172-3, 13818-3) that is needed to concatenate mp3 streams. */
 import type { ByteReader } from './byte-reader.ts';
 
 const headerBytes = 10;
 
-/** Whether a stream begins like mp3: with an ID3v2 tag, or the header of a frame. */
+/** Whether a stream starts with an ID3v2 tag or a frame header. */
 export function isMp3(head: Buffer): boolean {
   return isId3(head) || frameLength(head) !== undefined;
 }
 
-/** The same of what may be raw samples: these may look like the header of one frame, but not like those of two. */
+/** Stricter, for streams that may be raw samples: these may look like one frame header, but not like two. */
 export async function isSurelyMp3(stream: ByteReader): Promise<boolean> {
   const head = await stream.peek(headerBytes);
   const length = frameLength(head);
@@ -21,8 +21,8 @@ function isId3(head: Buffer): boolean {
 }
 
 /**
- * The frames of a stream without what speaks of this stream alone: tags, and the frame that says how long it is (Xing,
- * Info or VBRI). A player would take that for the length of all that follows.
+ * The frames of a stream, without tags and without the frame that contains the length (Xing, Info or VBRI), which
+ * players would apply to the whole concatenated stream.
  */
 export async function* framesOf(stream: ByteReader): AsyncGenerator<Uint8Array> {
   for (;;) {
@@ -35,7 +35,7 @@ export async function* framesOf(stream: ByteReader): AsyncGenerator<Uint8Array> 
   yield* withoutTags(stream.rest());
 }
 
-/** Drops ID3 and APE tags between and behind the frames. Holds back no whole frame, only what may be a tag. */
+/** Removes ID3 and APE tags between and after the frames. Buffers only incomplete frames and possible tags. */
 async function* withoutTags(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let held: Buffer = Buffer.alloc(0);
   let toSkip = 0;
@@ -55,10 +55,10 @@ async function* withoutTags(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<U
   if (rest.length > 0) yield rest;
 }
 
-/** Bytes behind a frame that may be a tag without a header, such as APEv1; what is longer is none. */
-const longestUnknown = 8_192;
+/** Maximum length of unknown bytes after a frame that may be a tag without a header, such as APEv1. */
+const maxUnknownBytes = 8_192;
 
-/** Where a frame that is not there as a whole begins, or something that is, or may be, a tag. */
+/** Offset of the first incomplete frame, tag or possible tag. */
 function endOfFrames(bytes: Buffer): number {
   for (let end = 0; ;) {
     const length = frameLength(bytes.subarray(end));
@@ -69,12 +69,12 @@ function endOfFrames(bytes: Buffer): number {
     }
     if (tagLengthAt(bytes.subarray(end)) > 0) return end;
     const next = findFrames(bytes, end);
-    if (next === undefined) return bytes.length - end > longestUnknown ? bytes.length : end;
+    if (next === undefined) return bytes.length - end > maxUnknownBytes ? bytes.length : end;
     end = next;
   }
 }
 
-/** Where the frames go on: two headers at the right distance, since one may be chance. */
+/** Offset of the next frame: requires two headers at the right distance, since one may be a coincidence. */
 function findFrames(bytes: Buffer, from: number): number | undefined {
   for (let at = bytes.indexOf(0xff, from); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
     const length = frameLength(bytes.subarray(at));
@@ -86,10 +86,10 @@ function findFrames(bytes: Buffer, from: number): number | undefined {
 const apeMark = 'APETAGEX';
 const apeHeaderBytes = 32;
 const id3v1Bytes = 128;
-/** The ID3v1 extension stands before the tag itself. */
+/** The ID3v1 extension, which precedes the tag. */
 const enhancedBytes = 227;
 
-/** Length of the tag that begins here; 0 when there is none, or when too little of it has arrived. */
+/** Length of the tag at the start of `bytes`; 0 if there is none, or too few bytes have arrived. */
 function tagLengthAt(bytes: Buffer): number {
   if (bytes.length >= headerBytes && isId3(bytes)) return tagLength(bytes);
   const mark = bytes.toString('latin1', 0, apeMark.length);
@@ -98,7 +98,7 @@ function tagLengthAt(bytes: Buffer): number {
   return mark.startsWith('TAG+') ? enhancedBytes : id3v1Bytes;
 }
 
-/** Without the tags that are known by their end: ID3v1, APE, and ID3v2.4 with a footer. */
+/** Removes tags that are recognized by their end: ID3v1, APE, and ID3v2.4 with a footer. */
 function withoutTrailingTags(bytes: Buffer): Buffer {
   for (let rest = bytes; ;) {
     const length = tagLengthBefore(rest);
@@ -114,44 +114,44 @@ function tagLengthBefore(bytes: Buffer): number {
   return marksEnd(bytes, headerBytes, '3DI') ? tagLength(bytes.subarray(-headerBytes)) : 0;
 }
 
-/** Whether the last `length` bytes begin with the mark. */
+/** Whether the last `length` bytes start with the mark. */
 function marksEnd(bytes: Buffer, length: number, mark: string): boolean {
   return bytes.length >= length && bytes.subarray(-length).toString('latin1', 0, mark.length) === mark;
 }
 
-/** By its header or its footer. The size counts the items and the footer; the flags say whether there is a header, too. */
+/** From the header or the footer. The size field covers the items and the footer; a flag tells whether there is a header. */
 function apeLength(header: Buffer): number {
   const [size, flags] = [header.readUInt32LE(12), header.readUInt32LE(20)];
   return Math.max(size, apeHeaderBytes) + (flags >>> 31 === 1 ? apeHeaderBytes : 0);
 }
 
-/** Not a footer, which looks the same. */
+/** Header and footer have the same layout and differ in this flag. */
 function isApeHeader(bytes: Buffer): boolean {
   return (bytes.readUInt32LE(20) & 0x2000_0000) !== 0;
 }
 
-/** Header, content in seven bits a byte, and a footer when its flag is set (ID3v2.4, section 3.1). */
+/** Header, content (its length has seven bits per byte), and a footer if its flag is set (ID3v2.4, section 3.1). */
 function tagLength(head: Buffer): number {
   const [flags = 0, a = 0, b = 0, c = 0, d = 0] = head.subarray(5);
   const content = ((a & 0x7f) << 21) | ((b & 0x7f) << 14) | ((c & 0x7f) << 7) | (d & 0x7f);
   return headerBytes + content + ((flags & 0x10) === 0 ? 0 : headerBytes);
 }
 
-/** The marks stand behind the header and the side information, which has at most 32 bytes. */
+/** The marker follows the header and the side information, which has at most 32 bytes. */
 function isInfo(frame: Buffer): boolean {
   return /Xing|Info|VBRI/.test(frame.toString('latin1', 4, 44));
 }
 
-/** kbit/s of layer III by index, of MPEG 1 and of MPEG 2 and 2.5; 0 is "free", which no encoder of speech writes. */
+/** Layer III bit rates in kbit/s by index, for MPEG 1 and for MPEG 2 and 2.5; 0 is "free", unused by speech encoders. */
 const bitRates = {
   one: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
   two: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 } as const;
 const sampleRates = [44_100, 48_000, 32_000] as const;
-/** Of the sample rate, by the two bits of the version; 1 is reserved. */
+/** Divisor of the sample rate by the two version bits; 1 is reserved. */
 const divisors = [4, undefined, 2, 1] as const;
 
-/** In bytes; undefined when there is no header of a layer III frame. */
+/** In bytes; undefined if there is no layer III frame header. */
 function frameLength(head: Buffer): number | undefined {
   if (head.length < 4) return undefined;
   const bits = head.readUInt32BE(0);

@@ -37,12 +37,12 @@ export interface VoiceOptions {
 const voice = {
   ...idOrMapping,
   properties: {
-    id: { ...shortText, description: 'As requests name it, and the provider.' },
+    id: { ...shortText, description: 'Voice id used in requests and by the provider.' },
     name: modelProperties.name,
     language: {
       type: 'string',
       pattern: '^[a-z]{2}$',
-      description: 'ISO 639-1; absent: it speaks several.',
+      description: 'ISO 639-1. Default: the voice speaks several languages.',
     },
   },
 };
@@ -55,13 +55,16 @@ const model = {
       type: 'array',
       minItems: 1,
       items: voice,
-      description: 'A request for another one is refused. Absent: the provider decides.',
+      description: 'Requests for other voices are rejected. Default: the provider decides.',
     },
-    defaultVoice: { ...shortText, description: 'For requests that name none; absent: the first of the voices.' },
+    defaultVoice: {
+      ...shortText,
+      description: 'Used when a request names no voice. Default: the first of the voices.',
+    },
     maxCharacters: {
       type: 'integer',
       minimum: 50,
-      description: 'The longest text that the provider takes; longer ones go in pieces. Absent: 4096.',
+      description: 'Maximum text length of a request to the provider; longer texts are split. Default: 4096.',
     },
     formats: {
       type: 'array',
@@ -69,20 +72,20 @@ const model = {
       uniqueItems: true,
       items: { type: 'string', enum: remoteFormats },
       description:
-        'What the provider can answer with; the first of pcm and wav is what other formats and long texts are made of. ' +
-        'Absent: [pcm, mp3, opus]. Groq, for one, has [wav].',
+        'Formats that the provider supports; other formats and long texts are encoded from the first of pcm and wav. ' +
+        'Default: [pcm, mp3, opus]. Example: Groq has [wav].',
     },
     sampleRate: {
       type: 'integer',
       minimum: 8000,
       maximum: 48_000,
-      description: 'Of pcm, samples per second; absent: 24000. A wav says its own.',
+      description: 'Sample rate of pcm in Hz. Default: 24000. A wav contains its own.',
     },
     instructions: {
       type: 'string',
       minLength: 1,
       maxLength: 4096,
-      description: 'How to speak, for models that can be told (gpt-4o-mini-tts).',
+      description: 'Speaking instructions, for models that support them (gpt-4o-mini-tts).',
     },
   },
 };
@@ -95,29 +98,30 @@ export const optionsSchema: OptionsSchema = {
     ...providerProperties,
     timeout: {
       ...providerProperties.timeout,
-      description: 'Seconds until the first audio of a piece of the text, retries included; absent: 300.',
+      description:
+        'Timeout in seconds until the first audio of each piece of the text, including retries. Default: 300.',
     },
     idleTimeout: {
       type: 'number',
       exclusiveMinimum: 0,
       maximum: 86_400,
-      description: 'Seconds that the audio may pause; absent: 60.',
+      description: 'Idle timeout of the audio in seconds. Default: 60.',
     },
     api: {
       type: 'string',
       enum: apiNames,
-      description: 'How the provider is spoken to; absent: openai. parlance is another Parlance.',
+      description: 'API of the provider; parlance is another Parlance. Default: openai.',
     },
     path: {
       type: 'string',
       pattern: '^/[^?#\\s]*$',
-      description: 'Of the operation, behind baseUrl; absent: /audio/speech, for another Parlance /tts.',
+      description: 'Path of the endpoint below baseUrl. Default: /audio/speech, or /tts for another Parlance.',
     },
     models: {
       type: 'array',
       minItems: 1,
       items: model,
-      description: 'The models that are served: the provider’s ids, or a mapping where there is more to say.',
+      description: "The models to serve: the provider's ids, or mappings with more options.",
     },
   },
 };

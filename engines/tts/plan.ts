@@ -1,35 +1,35 @@
-/** How a format comes about that the provider may not have, or not for a text this long. */
+/** Decides how to produce a format that the provider may not support, or not for a text of several pieces. */
 import { EngineError, type SpeechFormat } from '../contract/index.ts';
 import type { RemoteFormat } from './apis.ts';
 
 /**
- * `pass` hands on what comes; `join` puts the frames of mp3 pieces behind one another; `encode` makes one stream of the
- * sound of all pieces. A joined WAV or Ogg would play its first piece alone, and the length in a provider's WAV is a
- * guess, so these are always made of sound.
+ * `pass` streams the response unchanged; `join` concatenates the frames of mp3 pieces; `encode` encodes the samples of
+ * all pieces as one stream. Players play only the first piece of a concatenated WAV or Ogg, and the length in a
+ * provider's WAV is a guess, so these are always encoded.
  */
 export interface Plan {
-  readonly way: 'pass' | 'join' | 'encode';
-  /** What the pieces are fetched as. */
-  readonly fetched: RemoteFormat;
+  readonly mode: 'pass' | 'join' | 'encode';
+  /** Format requested from the provider. */
+  readonly remoteFormat: RemoteFormat;
 }
 
-export interface Given {
-  /** Of the text. */
+export interface PlanInput {
+  /** Number of pieces of the text. */
   readonly pieces: number;
-  /** What the provider can answer with. */
+  /** Formats that the provider supports. */
   readonly remote: readonly RemoteFormat[];
-  /** What we can encode. */
+  /** Formats that we can encode. */
   readonly encodable: readonly SpeechFormat[];
 }
 
 /** Throws `format-not-supported`. */
-export function planFor(format: SpeechFormat, { pieces, remote, encodable }: Given): Plan {
-  if (pieces === 1 && format !== 'wav' && remote.includes(format)) return { way: 'pass', fetched: format };
-  const sound = remote.find((candidate) => candidate === 'pcm' || candidate === 'wav');
-  if (sound !== undefined && encodable.includes(format)) return { way: 'encode', fetched: sound };
-  if (format === 'mp3' && remote.includes(format)) return { way: 'join', fetched: format };
+export function planFor(format: SpeechFormat, { pieces, remote, encodable }: PlanInput): Plan {
+  if (pieces === 1 && format !== 'wav' && remote.includes(format)) return { mode: 'pass', remoteFormat: format };
+  const samples = remote.find((candidate) => candidate === 'pcm' || candidate === 'wav');
+  if (samples !== undefined && encodable.includes(format)) return { mode: 'encode', remoteFormat: samples };
+  if (format === 'mp3' && remote.includes(format)) return { mode: 'join', remoteFormat: format };
   throw new EngineError(
     'format-not-supported',
-    `This model cannot speak ${pieces > 1 ? 'so long a text ' : ''}in ${format}.`,
+    `This model does not support ${format}${pieces > 1 ? ' for a text of this length' : ''}.`,
   );
 }

@@ -2,13 +2,13 @@ const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 const words = new Intl.Segmenter('en', { granularity: 'word' });
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** What follows a cut decides whether it is one ("3.|14"): UTF-16 units shown to the segmenters beyond the limit. */
+/** UTF-16 units after the limit that the segmenters see: the following text decides whether a cut is allowed ("3.|14"). */
 const lookAhead = 32;
 
 /**
- * Splits a text for speaking: pieces of at most `limit` (>= 1) code points, each as long as that allows, which end at
- * the end of a sentence where there is one, else of a word, else of a grapheme. Joined they are the text but for white
- * space at the cuts and the ends; a text of white space alone has no piece. Takes time in proportion to the text.
+ * Splits a text for synthesis into pieces of at most `limit` (>= 1) code points, each as long as possible. A piece ends at
+ * the end of a sentence if possible, else of a word, else of a grapheme. White space is trimmed at the cuts and the ends;
+ * a text of only white space has no pieces. Runs in linear time.
  */
 export function splitSentences(text: string, limit: number): string[] {
   const pieces: string[] = [];
@@ -35,12 +35,12 @@ function pieceLength(text: string, start: number, limit: number): number {
   );
 }
 
-/** The last boundary at or before `index`; 0 when there is none. */
+/** The last boundary at or before `index`, or 0. */
 function boundaryBefore(segmenter: Intl.Segmenter, window: string, index: number): number {
   return segmenter.segment(window).containing(index)?.index ?? 0;
 }
 
-/** The end of the last white space at or before `index`; 0 when there is none. */
+/** The end of the last white space at or before `index`, or 0. */
 function spaceBefore(window: string, index: number): number {
   let end = index;
   while (end > 0 && !isSpace(window, end - 1)) end -= 1;
@@ -61,7 +61,7 @@ function skipCodePoints(text: string, start: number, count: number): number {
   return end;
 }
 
-/** No white space lies beyond the Basic Multilingual Plane: a unit is enough. */
+/** All white space is in the Basic Multilingual Plane, so one UTF-16 unit is enough. */
 function isSpace(text: string, index: number): boolean {
   return /\s/.test(text.charAt(index));
 }

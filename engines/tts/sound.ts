@@ -1,4 +1,4 @@
-/** Samples out of raw PCM and out of WAV as providers stream it. */
+/** Reads samples from raw PCM and from streamed WAV. */
 import { EngineError, type Pcm } from '../contract/index.ts';
 import { notAudio } from './answer.ts';
 import type { ByteReader } from './byte-reader.ts';
@@ -8,19 +8,19 @@ interface Layout {
   readonly sampleRate: number;
   readonly channels: number;
   readonly encoding: Encoding;
-  /** Of the samples; Infinity when it is not known. */
+  /** Length of the samples; Infinity if unknown. */
   readonly bytes: number;
 }
 
 interface Encoding {
   readonly width: number;
-  /** A sample, scaled to 16 bits. */
+  /** Reads a sample, scaled to 16 bits. */
   readonly read: (view: DataView, offset: number) => number;
 }
 
 const signed16: Encoding = { width: 2, read: (view, offset) => view.getInt16(offset, true) };
 
-/** WAV's: 1 are integers, 3 floats. Those of 8 bits have no sign; of the long ones the upper 16 bits count. */
+/** WAV encodings as format/bits: format 1 is integer, 3 float. 8 bits are unsigned; for 24 and 32 the upper 16 are used. */
 const encodings: Readonly<Record<string, Encoding>> = {
   '1/8': { width: 1, read: (view, offset) => (view.getUint8(offset) - 128) * 256 },
   '1/16': signed16,
@@ -30,13 +30,13 @@ const encodings: Readonly<Record<string, Encoding>> = {
 };
 const extensible = 0xfffe;
 
-/** The sound of an answer, once it is known what it is; `rate` is that of raw PCM. Throws `provider-bad-response`. */
+/** Detects WAV or raw PCM; `rate` is the sample rate of raw PCM. Throws `provider-bad-response`. */
 export async function readSound(bytes: ByteReader, rate: number): Promise<Pcm> {
   const head = await bytes.peek(16);
   if (!isWav(head)) await expectSamples(bytes, head);
   const raw: Layout = { sampleRate: rate, channels: 1, encoding: signed16, bytes: Infinity };
   const layout = isWav(head) ? await readWavHeader(bytes) : raw;
-  if ((await bytes.peek(1)).length === 0) throw notAudio('nothing');
+  if ((await bytes.peek(1)).length === 0) throw notAudio('no samples');
   return { sampleRate: layout.sampleRate, samples: samplesOf(bytes, layout) };
 }
 
@@ -44,15 +44,15 @@ function isWav(head: Buffer): boolean {
   return head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WAVE';
 }
 
-/** Some providers have one format, whatever they are asked for; taken for samples it would be noise, as loud as can be. */
+/** Some providers ignore the requested format; encoded audio played as samples would be noise at full volume. */
 async function expectSamples(bytes: ByteReader, head: Buffer): Promise<void> {
   if (looksLikeText(head)) throw notAudio('text');
   if (/^(OggS|fLaC)/.test(head.toString('latin1')) || (await isSurelyMp3(bytes))) {
-    throw notAudio('encoded audio instead of samples; the setting `formats` says what it can make');
+    throw notAudio('encoded audio instead of samples; fix the setting `formats`');
   }
 }
 
-/** An error page under a wrong media type. Speech begins quietly, and eight such samples in a row are very loud. */
+/** Detects an error page with a wrong media type. Speech starts quietly; as samples, text would be very loud. */
 function looksLikeText(head: Buffer): boolean {
   return /^\s*[!-~][\s -~]*$/.test(head.toString('latin1'));
 }
@@ -75,13 +75,13 @@ async function readWavHeader(bytes: ByteReader): Promise<Layout> {
   }
 }
 
-/** Who streams does not know the length yet: 0, or about the largest that there is, signed or not. */
+/** Streaming servers write a placeholder for the unknown length: 0, or about the signed or unsigned maximum. */
 function isUnknown(size: number): boolean {
   return size === 0 || size >= 0x7fff_0000;
 }
 
 function readFormat(chunk: Buffer): Omit<Layout, 'bytes'> {
-  if (chunk.length < 16) throw notAudio('a WAV whose format is cut');
+  if (chunk.length < 16) throw notAudio('a WAV with a truncated fmt chunk');
   const tag = chunk.readUInt16LE(0);
   const code = tag === extensible && chunk.length >= 26 ? chunk.readUInt16LE(24) : tag;
   const [channels, sampleRate, bits] = [chunk.readUInt16LE(2), chunk.readUInt32LE(4), chunk.readUInt16LE(14)];
@@ -102,11 +102,11 @@ async function* samplesOf(bytes: ByteReader, layout: Layout): AsyncGenerator<Int
     const whole = own.length - (own.length % frameBytes);
     carried = own.subarray(whole);
     if (whole > 0) yield toSamples(own.subarray(0, whole), layout);
-    if (left === 0) return; // other chunks may follow
+    if (left === 0) return; // ignore further WAV chunks
   }
   if (Number.isFinite(left)) {
     const cause = new Error(`${left} bytes of the samples are missing`);
-    throw new EngineError('provider-bad-response', 'The speech of the provider broke off.', { cause });
+    throw new EngineError('provider-bad-response', 'The audio of the provider ended early.', { cause });
   }
 }
 

@@ -1,77 +1,88 @@
 import type { EngineContext, Pcm, Speech, SpeechCall } from '../contract/index.ts';
+import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import { begin } from '../lib/begin.ts';
 import { splitSentences } from './sentences.ts';
-import { openAhead } from './ahead.ts';
 import { notAudio } from './answer.ts';
-import { askFor, type Way } from './ask.ts';
+import { requestPiece, type Endpoint } from './ask.ts';
 import type { ByteReader } from './byte-reader.ts';
-import { startLifetime, type Lifetime } from './lifetime.ts';
 import type { Model } from './models.ts';
 import { framesOf } from './mp3.ts';
 import { planFor, type Plan } from './plan.ts';
+import { prefetch } from './prefetch.ts';
 import { readSound } from './sound.ts';
 
-export interface Tools extends Way {
+export interface Dependencies extends Endpoint {
   readonly context: Pick<EngineContext, 'encode' | 'formats'>;
 }
 
-type Ask = (text: string) => Promise<ByteReader>;
+type Fetch = (text: string) => Promise<ByteReader>;
 
-export async function synthesize(call: SpeechCall, model: Model, tools: Tools, signal: AbortSignal): Promise<Speech> {
+export async function synthesize(
+  call: SpeechCall,
+  model: Model,
+  dependencies: Dependencies,
+  signal: AbortSignal,
+): Promise<Speech> {
   const split = splitSentences(call.text, model.maxCharacters);
-  const pieces = split.length > 0 ? split : [call.text]; // of white space alone: the provider may say what it thinks
-  const { formats } = tools.context;
-  const plan = planFor(call.format, { pieces: pieces.length, remote: model.formats, encodable: formats });
+  const pieces = split.length > 0 ? split : [call.text]; // only white space: let the provider decide
+  const { context } = dependencies;
+  const plan = planFor(call.format, { pieces: pieces.length, remote: model.formats, encodable: context.formats });
   const voice = model.voiceFor(call);
-  const lifetime = startLifetime(signal);
-  try {
-    const ask: Ask = (text) => askFor(text, { call, model, voice, format: plan.fetched, lifetime }, tools);
-    const speech = await speechOf[plan.way](pieces, ask, { call, model, lifetime, context: tools.context });
-    return await begin(speech, { end: () => lifetime[Symbol.dispose](), empty: () => notAudio('nothing') });
-  } catch (error) {
+  signal.throwIfAborted();
+  const lifetime = linkedSignal(signal);
+  const end = () => {
     lifetime[Symbol.dispose]();
+    lifetime.abort(new Error('the synthesis is over'));
+  };
+  try {
+    const options = { call, model, voice, format: plan.remoteFormat, lifetime };
+    const fetch: Fetch = (text) => requestPiece(text, options, dependencies);
+    const speech = await speechBy[plan.mode](pieces, fetch, { call, model, lifetime, context });
+    return await begin(speech, { end, empty: () => notAudio('an empty body') });
+  } catch (error) {
+    end();
     throw error;
   }
 }
 
-interface Making {
+interface Synthesis {
   readonly call: SpeechCall;
   readonly model: Model;
-  readonly lifetime: Lifetime;
-  readonly context: Tools['context'];
+  readonly lifetime: LinkedSignal;
+  readonly context: Dependencies['context'];
 }
 
 const mediaTypes = { mp3: 'audio/mpeg', wav: 'audio/wav', ogg: 'audio/ogg', opus: 'audio/ogg' } as const;
 
-const speechOf: Readonly<
-  Record<Plan['way'], (pieces: readonly string[], ask: Ask, making: Making) => Speech | Promise<Speech>>
+const speechBy: Readonly<
+  Record<Plan['mode'], (pieces: readonly string[], fetch: Fetch, synthesis: Synthesis) => Speech | Promise<Speech>>
 > = {
-  pass: (pieces, ask, { call }) => ({
+  pass: (pieces, fetch, { call }) => ({
     mediaType: mediaTypes[call.format],
-    audio: joined(pieces, ask, (answer) => answer.rest()),
+    audio: concatenated(pieces, fetch, (answer) => answer.rest()),
   }),
-  join: (pieces, ask, { call }) => ({
+  join: (pieces, fetch, { call }) => ({
     mediaType: mediaTypes[call.format],
-    audio: joined(pieces, ask, framesOf),
+    audio: concatenated(pieces, fetch, framesOf),
   }),
-  async encode(pieces, ask, { call, model, lifetime, context }) {
-    const pcm = await soundOf(openAhead(pieces, async (text) => readSound(await ask(text), model.sampleRate)));
+  async encode(pieces, fetch, { call, model, lifetime, context }) {
+    const pcm = await soundOf(prefetch(pieces, async (text) => readSound(await fetch(text), model.sampleRate)));
     return context.encode(pcm, call.format, { signal: lifetime.signal });
   },
 };
 
-async function* joined(
+async function* concatenated(
   pieces: readonly string[],
-  ask: Ask,
+  fetch: Fetch,
   bytesOf: (answer: ByteReader) => AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  for await (const answer of openAhead(pieces, ask)) yield* bytesOf(answer);
+  for await (const answer of prefetch(pieces, fetch)) yield* bytesOf(answer);
 }
 
-/** All of them as one, once the first says its sample rate. */
+/** Concatenates the samples of all pieces, which must have the sample rate of the first. */
 async function soundOf(sounds: AsyncGenerator<Pcm>): Promise<Pcm> {
   const first = await sounds.next();
-  if (first.done) throw new Error('a text has one piece at least');
+  if (first.done) throw new Error('a text has at least one piece');
   const { sampleRate, samples } = first.value;
   async function* all(): AsyncGenerator<Int16Array> {
     yield* samples;

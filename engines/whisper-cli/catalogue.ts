@@ -1,16 +1,16 @@
-/** Where the models come from when the settings name no mirror. */
+/** Default base URL of model downloads, unless the settings name a mirror. */
 export const modelSource = 'https://huggingface.co/ggerganov/whisper.cpp/resolve/main';
 
 const MiB = 2 ** 20;
 
 interface CatalogueEntry {
-  /** Of the whole file, in hex, as upstream publishes it. */
+  /** SHA-1 of the file in hex, as published upstream. */
   readonly sha1: string;
-  /** Upstream's rounded figure. */
+  /** Rounded, as published upstream. */
   readonly sizeMiB: number;
 }
 
-/** The models that can be downloaded: upstream's own list, cut down to what is useful for short recordings. */
+/** Models that can be downloaded: the part of upstream's list that is useful for short recordings. */
 export const catalogue = {
   tiny: { sha1: 'bd577a113a864445d4c299885e0cb97d4ba92b5f', sizeMiB: 75 },
   base: { sha1: '465707469ff3a37a2b9b8d8f89f2f99de7299dac', sizeMiB: 142 },
@@ -31,12 +31,12 @@ export function modelFileName(name: ModelName): string {
   return `ggml-${name}.bin`;
 }
 
-/** Where the model lies below `source`, the base URL of upstream or of a mirror, with or without a slash at its end. */
+/** Download URL of a model below `source`, the base URL of upstream or of a mirror, with or without a trailing slash. */
 export function modelUrl(name: ModelName, source: string): string {
   return `${source.replace(/\/+$/, '')}/${modelFileName(name)}`;
 }
 
-/** The most bytes that the file can have: upstream rounds to whole MiB, so one more on top is a safe bound. */
+/** Upper bound of the file size: upstream rounds to whole MiB, so one more is safe. */
 export function maxModelBytes(name: ModelName): number {
   return (catalogue[name].sizeMiB + 1) * MiB;
 }

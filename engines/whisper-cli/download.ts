@@ -1,54 +1,54 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Logger } from '../contract/index.ts';
 import { acquireLock } from './lock.ts';
-import { pause } from '../../lib/pause.ts';
-import { BrokenTransfer, requestTransfer, ResumeRefused, type Transfer } from './transfer.ts';
+import { pause } from '../../lib/abort.ts';
+import { makeDirectory } from '../../lib/make-directory.ts';
+import { TransferError, requestTransfer, ResumeRejected, type Transfer } from './transfer.ts';
 
 const MiB = 2 ** 20;
 
 export interface Download {
   readonly url: string;
-  /** Where the file appears once it is whole and its digest is right; until then its bytes are in `<to>.part`. */
+  /** Target path. The file appears there once it is complete and verified; until then the bytes are in `<to>.part`. */
   readonly to: string;
-  /** Of the whole file, in hex. */
+  /** SHA-1 of the complete file, in hex. */
   readonly sha1: string;
-  /** The most bytes to accept. */
+  /** Maximum size. */
   readonly maxBytes: number;
   readonly fetch: typeof globalThis.fetch;
   readonly signal: AbortSignal;
-  /** From 0 to 1; null when the server does not say how much there is. */
+  /** 0 to 1, or null if the server does not send the length. */
   readonly progress: (fraction: number | null) => void;
   readonly log: Logger;
-  readonly patience?: Patience;
+  readonly retry?: RetryPolicy;
 }
 
-/** How long to bear with a bad line; times in milliseconds. */
-export interface Patience {
-  /** Without a byte for this long, a transfer counts as broken. */
+export interface RetryPolicy {
+  /** Idle timeout of a transfer. */
   readonly idleMs: number;
-  /** Attempts in a row that may break without getting a MiB further than any before. */
+  /** Maximum number of consecutive failed attempts without a MiB of progress. */
   readonly attempts: number;
-  /** The wait after the first of them; it doubles with each one that follows. */
-  readonly firstWaitMs: number;
-  /** The longest wait, also where the server asks for a longer one. */
-  readonly longestWaitMs: number;
+  /** Delay after the first failed attempt; it doubles with each further one. */
+  readonly firstDelayMs: number;
+  /** Maximum delay; also limits Retry-After. */
+  readonly maxDelayMs: number;
 }
 
-const defaultPatience: Patience = { idleMs: 30_000, attempts: 6, firstWaitMs: 1_000, longestWaitMs: 60_000 };
+const defaultRetry: RetryPolicy = { idleMs: 30_000, attempts: 6, firstDelayMs: 1_000, maxDelayMs: 60_000 };
 
 /**
- * Fetches a file over a line that may break: goes on where an earlier attempt, or an earlier process, stopped, and
- * puts the file in place in one step when its SHA-1 is right. Resolves without a request when it is there already.
- * Only one download per target runs at a time; the others wait for it.
+ * Downloads a file over an unreliable connection: resumes where an earlier attempt or an earlier process stopped, and
+ * renames the file into place when its SHA-1 is correct. Resolves without a request if the file already exists. Only one
+ * download runs per target; concurrent calls wait for it.
  *
- * Rejects with an error that says what is wrong, or with the signal's reason. `<to>.part` then stays for the next
- * time, unless it is worthless.
+ * Rejects with an error that states the problem, or with the signal's reason. `<to>.part` is then kept for the next
+ * attempt if it can be resumed.
  */
 export async function download(job: Download): Promise<void> {
-  await mkdir(dirname(job.to), { recursive: true });
+  await makeDirectory(dirname(job.to));
   await using _lock = await acquireLock(`${job.to}.lock`, job);
   if ((await inspect(job.to, job.signal)).sha1 === job.sha1) return;
   await completePart(job);
@@ -56,36 +56,36 @@ export async function download(job: Download): Promise<void> {
   await syncDirectory(dirname(job.to));
 }
 
-/** Tries until the partial file has the right digest. */
+/** Retries until the partial file has the expected digest. */
 async function completePart(job: Download): Promise<void> {
-  const { attempts, firstWaitMs, longestWaitMs } = patienceOf(job);
+  const { idleMs, attempts, firstDelayMs, maxDelayMs } = job.retry ?? defaultRetry;
   let etag: string | undefined;
   let furthest = 0;
-  let broken = 0;
+  let failed = 0;
   for (;;) {
     const part = await inspect(partOf(job), job.signal);
     if (part.sha1 === job.sha1) return;
     if (part.bytes >= furthest + MiB) {
       furthest = part.bytes;
-      broken = 0;
+      failed = 0;
     }
     try {
-      using transfer = await requestTransfer({ ...job, offset: part.bytes, etag, idleMs: patienceOf(job).idleMs });
+      using transfer = await requestTransfer({ ...job, offset: part.bytes, etag, idleMs });
       etag = transfer.etag;
       return await receive(job, transfer, part);
     } catch (error) {
-      if (error instanceof ResumeRefused) await rm(partOf(job), { force: true });
-      if (!(error instanceof BrokenTransfer)) throw error;
-      broken += 1;
-      if (broken === attempts) throw giveUp(job, attempts, error);
-      job.log.warn({ url: job.url, reason: error.message }, 'a download broke off and is tried again');
-      const wait = error.retryAfterMs ?? firstWaitMs * 2 ** (broken - 1);
-      await pause(Math.min(wait, longestWaitMs), job.signal);
+      if (error instanceof ResumeRejected) await rm(partOf(job), { force: true });
+      if (!(error instanceof TransferError)) throw error;
+      failed += 1;
+      if (failed === attempts) throw giveUp(job, attempts, error);
+      job.log.warn({ url: job.url, reason: error.message }, 'a download was interrupted, retrying');
+      const delay = error.retryAfterMs ?? firstDelayMs * 2 ** (failed - 1);
+      await pause(Math.min(delay, maxDelayMs), job.signal);
     }
   }
 }
 
-/** Writes the transfer's bytes into the partial file and checks the whole of it. */
+/** Writes the transfer into the partial file and verifies the complete file. */
 async function receive(job: Download, transfer: Transfer, part: Inspection): Promise<void> {
   const resumed = transfer.start > 0;
   const hash = resumed ? part.hash : createHash('sha1');
@@ -94,9 +94,9 @@ async function receive(job: Download, transfer: Transfer, part: Inspection): Pro
   if (sha1 === job.sha1) return;
   await rm(partOf(job));
   const found = `${bytes} bytes with the SHA-1 ${sha1}, expected ${job.sha1}`;
-  // Its beginning may be of another version than its end: worth one more try, from the first byte on.
-  if (resumed) throw new BrokenTransfer(`the resumed file was wrong: ${found}`);
-  throw new Error(`${job.url} is not the file that was expected: ${found}; what came was deleted`);
+  // The part may come from another version of the file: retry from the first byte.
+  if (resumed) throw new TransferError(`wrong checksum after resuming: ${found}`);
+  throw new Error(`${job.url} is not the expected file: ${found}; the download was deleted`);
 }
 
 /** Returns the length of the partial file in bytes. */
@@ -115,7 +115,7 @@ async function write(job: Download, transfer: Transfer, hash: Hash): Promise<num
     await file.sync();
     return bytes;
   } catch (error) {
-    // Neither is worth keeping; least of all on a full disk, which the rest of the service needs too.
+    // Neither can be resumed, and on a full disk the rest of the service needs the space.
     if (bytes > job.maxBytes || isDiskFull(error)) await rm(partOf(job), { force: true });
     throw isDiskFull(error) ? diskFull(job, error) : error;
   }
@@ -123,9 +123,9 @@ async function write(job: Download, transfer: Transfer, hash: Hash): Promise<num
 
 interface Inspection {
   readonly bytes: number;
-  /** Undefined when there is no byte. */
+  /** Undefined if the file is missing or empty. */
   readonly sha1: string | undefined;
-  /** To go on with the bytes that follow. */
+  /** Hash state after these bytes, to continue with the next ones. */
   readonly hash: Hash;
 }
 
@@ -151,7 +151,7 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** A rename survives a power failure only when its directory is on the disk too. */
+/** A rename survives a power failure only if the directory is synced too. */
 async function syncDirectory(path: string): Promise<void> {
   await using directory = await open(path, 'r');
   await directory.sync();
@@ -161,16 +161,12 @@ function partOf(job: Download): string {
   return `${job.to}.part`;
 }
 
-function patienceOf(job: Download): Patience {
-  return job.patience ?? defaultPatience;
-}
-
-function giveUp(job: Download, attempts: number, last: BrokenTransfer): Error {
+function giveUp(job: Download, attempts: number, last: TransferError): Error {
   return new Error(`${job.url} cannot be downloaded: ${last.message}, after ${attempts} attempts`, { cause: last });
 }
 
 function tooLarge(job: Download): Error {
-  return new Error(`${job.url} is not the file that was expected: it has more than ${job.maxBytes} bytes`);
+  return new Error(`${job.url} is not the expected file: it has more than ${job.maxBytes} bytes`);
 }
 
 function isDiskFull(error: unknown): boolean {
@@ -178,6 +174,6 @@ function isDiskFull(error: unknown): boolean {
 }
 
 function diskFull(job: Download, cause: unknown): Error {
-  const room = `${Math.ceil(job.maxBytes / MiB)} MiB`;
-  return new Error(`the disk is full: ${basename(job.to)} needs ${room} in ${dirname(job.to)}`, { cause });
+  const size = `${Math.ceil(job.maxBytes / MiB)} MiB`;
+  return new Error(`disk full: ${basename(job.to)} needs ${size} in ${dirname(job.to)}`, { cause });
 }

@@ -1,4 +1,4 @@
-/** Local transcription: our decoder and the whisper-cli program. The recording stays on this machine. */
+/** Local transcription: our decoder and the whisper-cli program. Recordings stay on this machine. */
 import { existsSync } from 'node:fs';
 import {
   EngineError,
@@ -13,7 +13,7 @@ import { modelSource, modelUrl } from './catalogue.ts';
 import { languageFor } from './languages.ts';
 import { toModel, type Model } from './models.ts';
 import { optionsSchema, type ModelOptions, type Options } from './options.ts';
-import { createPreparation } from './preparation.ts';
+import { createPreparationTracker } from './preparation-tracker.ts';
 import { findWhisper, versionOf } from './program.ts';
 import { transcribe } from './transcribe.ts';
 
@@ -32,7 +32,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   const threads = options.threads ?? Math.max(1, Math.floor(context.cores / slots));
   const queue = context.queue({ slots, waiting: options.waiting ?? defaultWaiting });
   const models = options.models.map((model) => toModel({ ...model, ...withPaths(model, context) }, context.dataDir));
-  const preparation = createPreparation(context);
+  const preparation = createPreparationTracker(context);
   const program = () => findWhisper(options.program, context);
 
   function modelOf(id: string): Model {
@@ -46,10 +46,9 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     if (!file.ok && model.download === undefined) return unavailable('model-file-missing', `${file.detail}.`);
     if (model.vad !== undefined && !existsSync(model.vad))
       return unavailable('model-file-missing', `${model.vad} does not exist.`);
-    const hasProgram = (await program()) !== undefined;
+    const hasProgram = program() !== undefined;
     if (file.ok && hasProgram) return queue.full ? busy : ready;
-    if (preparation.underWay !== undefined)
-      return unavailable('preparing', `Being prepared (${preparation.underWay}).`);
+    if (preparation.progress !== undefined) return unavailable('preparing', `Preparing (${preparation.progress}).`);
     return hasProgram
       ? unavailable('model-file-missing', modelHelp(model))
       : unavailable('program-missing', programHelp);
@@ -62,7 +61,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
 
   function modelHelp({ file, download }: Model): string {
     const url = download === undefined ? '' : modelUrl(download, options.mirror ?? modelSource);
-    return `The model is not there: \`${setupCommand}\` downloads it, or put ${url} at ${file}.`;
+    return `Model file missing: run \`${setupCommand}\`, or download ${url} to ${file}.`;
   }
 
   return {
@@ -71,11 +70,12 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     availability: async (id) => availability(modelOf(id)),
     async transcribe({ recording, model: id, language }, { signal }) {
       const model = modelOf(id);
-      const [found, file] = [await program(), await model.inspect()];
+      const [found, file] = [program(), await model.inspect()];
       if (found === undefined || !file.ok)
         throw new EngineError('model-unavailable', (await availability(model)).reason);
-      const spoken = languageFor(language ?? model.language, file.multilingual, id);
-      const job = { program: found, modelFile: model.file, vadFile: model.vad, language: spoken, threads, recording };
+      const whisperLanguage = languageFor(language ?? model.language, file.multilingual, id);
+      const files = { program: found, modelFile: model.file, vadFile: model.vad };
+      const job = { ...files, language: whisperLanguage, threads, recording };
       return queue.run(() => transcribe(job, context, { signal }), { signal });
     },
     async prepare(call) {
@@ -83,14 +83,11 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
         models.map(async ({ download, inspect }) => ((await inspect()).ok ? undefined : download)),
       );
       const missing = new Set(files.filter((name) => name !== undefined));
-      const needProgram = (await program()) === undefined;
+      const needProgram = program() === undefined;
       if (!needProgram && missing.size === 0) return;
       await preparation.run({ needProgram, models: [...missing], mirror: options.mirror }, call);
     },
-    inspect: async () => [
-      await inspectProgram(await program(), context),
-      ...(await Promise.all(models.map(inspectModel))),
-    ],
+    inspect: async () => [await inspectProgram(program(), context), ...(await Promise.all(models.map(inspectModel)))],
   };
 }
 
@@ -99,8 +96,8 @@ function withPaths({ file, vad }: ModelOptions, { resolve }: EngineContext): Pic
 }
 
 const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
-const busy: Availability = { available: true, code: 'busy', reason: 'All places are taken; try again in a moment.' };
-const programHelp = `The program whisper-cli is not there: \`${setupCommand}\` builds it, or WHISPER_CLI names where it is.`;
+const busy: Availability = { available: true, code: 'busy', reason: 'All slots are in use; try again in a moment.' };
+const programHelp = `whisper-cli not found: run \`${setupCommand}\` to build it, or set WHISPER_CLI to its path.`;
 
 async function inspectProgram(program: string | undefined, context: EngineContext): Promise<Finding> {
   const what = 'whisper-cli';

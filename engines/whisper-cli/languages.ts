@@ -9,29 +9,32 @@ const known = new Set(
   ).split(' '),
 );
 
-/** Whisper's own name for a language, or undefined when it does not know it. */
+/** Whisper's code of a language, or undefined if it is not supported. */
 function toWhisper(language: string): string | undefined {
   if (!known.has(language)) return undefined;
   return language === 'jv' ? 'jw' : language;
 }
 
-/** ISO 639-1, or null for Whisper's languages without such a code (Hawaiian, Cantonese). */
+/** ISO 639-1 code, or null for Whisper languages that have none (Hawaiian, Cantonese). */
 export function fromWhisper(code: string | undefined): string | null {
   const language = code === 'jw' ? 'jv' : code;
   return language !== undefined && known.has(language) ? language : null;
 }
 
 /**
- * What whisper-cli is told: the language that was asked for, else `auto` (its own default is English). Throws
+ * The value of whisper-cli's `-l`: the requested language, else `auto` (the program's own default is English). Throws
  * `language-not-supported`.
  */
 export function languageFor(language: string | undefined, multilingual: boolean, model: string): string {
   if (!multilingual) {
     if (language === undefined || language === 'en') return 'en';
-    throw new EngineError('language-not-supported', `The model ${model} knows English (en) only, not "${language}".`);
+    throw new EngineError(
+      'language-not-supported',
+      `The model ${model} supports only English (en), not "${language}".`,
+    );
   }
   if (language === undefined) return 'auto';
-  const known = toWhisper(language);
-  if (known !== undefined) return known;
-  throw new EngineError('language-not-supported', `Whisper does not know the language "${language}".`);
+  const code = toWhisper(language);
+  if (code !== undefined) return code;
+  throw new EngineError('language-not-supported', `Whisper does not support the language "${language}".`);
 }

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import type { Logger } from '../contract/index.ts';
-import { pause } from '../../lib/pause.ts';
+import { pause } from '../../lib/abort.ts';
+import { makeDirectory } from '../../lib/make-directory.ts';
 
 const pollMs = 200;
 
-/** The ids that this process writes into locks: a lock with our pid and another id is of an earlier process. */
+/** Lock ids of this process: a lock with our pid but another id belongs to an earlier process. */
 const ours = new Set<string>();
 
 interface Holder {
@@ -19,23 +20,23 @@ interface Holder {
 interface LockOptions {
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** A holder touches its lock four times in this many milliseconds; one that has not is taken for dead. */
+  /** A lock that was not touched for this time is stale; its holder touches it four times as often. */
   readonly staleAfterMs?: number;
 }
 
 /**
- * Waits until the lock file at `path` is ours, against other processes and other calls in this one; disposing of the
- * result gives it back.
+ * Acquires the lock file at `path`, waiting for other processes and for other calls in this process. Disposing of the
+ * result releases it.
  *
- * A lock is stale when its process on this host is gone. Where the pid proves nothing (another host or container on
- * the same volume, a pid used again after a restart), it is stale once it has not been touched for `staleAfterMs`.
+ * A lock is stale if its process on this host is gone. Where the pid proves nothing (another host or container on the
+ * same volume, or a pid that was reused after a restart), it is stale after `staleAfterMs` without a touch.
  */
 export async function acquireLock(
   path: string,
   { signal, log, staleAfterMs = 20_000 }: LockOptions,
 ): Promise<AsyncDisposable> {
   const mine: Holder = { id: randomUUID(), pid: process.pid, host: hostname() };
-  await mkdir(dirname(path), { recursive: true });
+  await makeDirectory(dirname(path));
   ours.add(mine.id);
   try {
     await waitForTurn(path, JSON.stringify(mine), { signal, log, staleAfterMs });
@@ -58,7 +59,7 @@ async function waitForTurn(
   mine: string,
   { signal, log, staleAfterMs }: Required<LockOptions>,
 ): Promise<void> {
-  // The silence is measured on our own clock: comparing mtimes with the time of day would trust two machines' clocks.
+  // Measured with our own clock: comparing the mtime with the current time would need synchronized machines.
   let seen = { touched: Number.NaN, at: 0 };
   let announced = false;
   for (;;) {
@@ -69,11 +70,11 @@ async function waitForTurn(
     if (touched !== seen.touched) seen = { touched, at: performance.now() };
     const holder = parse(text);
     if (isDead(holder) || performance.now() - seen.at > staleAfterMs) {
-      log.warn({ lock: path, holder }, 'removing a lock whose holder is gone');
+      log.warn({ lock: path, holder }, 'removing a stale lock');
       await removeStale(path, text);
       continue;
     }
-    if (!announced) log.info({ lock: path, holder }, 'waiting for another process that does the same work');
+    if (!announced) log.info({ lock: path, holder }, 'waiting for another process that holds the lock');
     announced = true;
     await pause(pollMs, signal);
   }
@@ -89,7 +90,7 @@ async function create(path: string, text: string): Promise<boolean> {
   }
 }
 
-/** Undefined while its holder is still writing it. */
+/** Undefined while the holder is still writing the file. */
 function parse(text: string): Holder | undefined {
   try {
     return JSON.parse(text) as Holder;
@@ -109,7 +110,7 @@ function isDead(holder: Holder | undefined): boolean {
   }
 }
 
-/** Looks at the lock again once it is out of the way: another waiter may have replaced the stale one by its own. */
+/** Renames the lock away and checks it again: another waiter may have replaced the stale lock with its own. */
 async function removeStale(path: string, stale: string): Promise<void> {
   if ((await read(path)) !== stale) return;
   const aside = `${path}.${randomUUID()}`;
@@ -128,7 +129,7 @@ async function touch(path: string, log: Logger): Promise<void> {
   try {
     await utimes(path, now, now);
   } catch (error) {
-    log.warn({ lock: path, error }, 'a lock could not be kept alive');
+    log.warn({ lock: path, error }, 'could not touch a lock');
   }
 }
 

@@ -1,28 +1,28 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 
-/** What a look at a model file tells, without loading it. */
+/** Facts about a model file that can be read without loading it. */
 export type ModelFile =
   | {
       readonly ok: true;
       readonly bytes: number;
-      /** False of the models that know English only. */
+      /** False for English-only models. */
       readonly multilingual: boolean;
     }
   | {
       readonly ok: false;
-      /** `missing` is also a file that this process may not read. */
-      readonly problem: 'missing' | 'not-a-model' | 'cut-off';
-      /** A sentence without its full stop; it names the file. */
+      /** `missing` includes files that this process may not read. */
+      readonly problem: 'missing' | 'not-a-model' | 'truncated';
+      /** A sentence without a full stop that names the file. */
       readonly detail: string;
     };
 
 /**
- * Checks that a file is a whole whisper model in ggml's format: reads its header, then walks from tensor to tensor
- * without reading their data. whisper-cli itself takes a file that ends before its tensors for a model, hears nothing
- * and exits with 0.
+ * Checks that a file is a complete whisper model in ggml format: reads its header, then walks from tensor to tensor
+ * without reading their data. whisper-cli itself accepts a file that ends before its tensors, returns an empty
+ * transcript and exits with 0.
  *
- * Synchronous on purpose: the walk is a chain of 170 to 1,300 tiny reads, 2 to 7 ms in all, and ten times as much
- * when each of them waits for the thread pool.
+ * Synchronous on purpose: the walk is a chain of 170 to 1,300 tiny reads that takes 2 to 7 ms in total, and ten times
+ * as long if each read goes through the thread pool.
  */
 export function inspectModelFile(path: string): ModelFile {
   try {
@@ -45,11 +45,12 @@ function withFile<T>(path: string, use: (file: number) => T): T {
 }
 
 class NotAModel extends Error {}
-class CutOff extends Error {}
+class Truncated extends Error {}
 
-function explain(error: unknown, path: string): { problem: 'missing' | 'not-a-model' | 'cut-off'; detail: string } {
-  if (error instanceof CutOff) return { problem: 'cut-off', detail: `${path} is cut off: ${error.message}` };
-  if (error instanceof NotAModel) return { problem: 'not-a-model', detail: `${path} is no model: ${error.message}` };
+function explain(error: unknown, path: string): { problem: 'missing' | 'not-a-model' | 'truncated'; detail: string } {
+  if (error instanceof Truncated) return { problem: 'truncated', detail: `${path} is truncated: ${error.message}` };
+  if (error instanceof NotAModel)
+    return { problem: 'not-a-model', detail: `${path} is not a whisper model: ${error.message}` };
   switch ((error as NodeJS.ErrnoException).code) {
     case 'ENOENT':
     case 'ENOTDIR':
@@ -65,7 +66,7 @@ function explain(error: unknown, path: string): { problem: 'missing' | 'not-a-mo
 const magic = 0x67676d6c;
 const smallestMultilingualVocabulary = 51_865;
 
-/** By ggml's number of the type: the bytes of one block and the values in it. Those that whisper.cpp's tools write. */
+/** Block size in bytes and values per block, by ggml type number. Only the types that whisper.cpp's tools write. */
 const blocks: Readonly<Record<number, { readonly bytes: number; readonly values: number }>> = {
   0: { bytes: 4, values: 1 }, // f32
   1: { bytes: 2, values: 1 }, // f16
@@ -92,7 +93,7 @@ function walk(cursor: Cursor): { multilingual: boolean } {
 }
 
 function readHyperparameters(cursor: Cursor): { vocabulary: number; tensors: number } {
-  if (cursor.left < 4 || cursor.int32() !== magic) throw new NotAModel('it does not begin as a ggml file does');
+  if (cursor.left < 4 || cursor.int32() !== magic) throw new NotAModel('it has no ggml header');
   const vocabulary = cursor.int32Between('size of the vocabulary', 50_000, 60_000);
   cursor.skip(3 * 4); // n_audio_ctx, n_audio_state, n_audio_head
   const encoderLayers = cursor.int32Between('number of encoder layers', 1, 100);
@@ -127,7 +128,7 @@ function skipTensor(cursor: Cursor): void {
   cursor.skip((values / block.values) * block.bytes);
 }
 
-/** Reads on from one place in the file to the next, through a small window. */
+/** Sequential reader with a small buffer. */
 class Cursor {
   readonly #file: number;
   readonly #size: number;
@@ -141,14 +142,13 @@ class Cursor {
     this.#size = size;
   }
 
-  /** Bytes up to the end of the file. */
+  /** Bytes until the end of the file. */
   get left(): number {
     return this.#size - this.#at;
   }
 
   skip(bytes: number): void {
-    if (bytes > this.left)
-      throw new CutOff(`it has ${this.#size} bytes, and at least ${this.#at + bytes} are announced`);
+    if (bytes > this.left) throw new Truncated(`it has ${this.#size} bytes, expected at least ${this.#at + bytes}`);
     this.#at += bytes;
   }
 
@@ -158,7 +158,7 @@ class Cursor {
     if (start < this.#windowStart || this.#at > this.#windowEnd) {
       this.#windowStart = start;
       this.#windowEnd = start + readSync(this.#file, this.#window, 0, this.#window.length, start);
-      if (this.#at > this.#windowEnd) throw new CutOff(`it ended at byte ${this.#windowEnd} while it was read`);
+      if (this.#at > this.#windowEnd) throw new Truncated(`it ended at byte ${this.#windowEnd} while it was read`);
     }
     return this.#window.readInt32LE(start - this.#windowStart);
   }

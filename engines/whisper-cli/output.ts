@@ -1,4 +1,4 @@
-/** What whisper-cli writes with `-oj`. Exit code 0 proves nothing: only a file that parses is a transcript. */
+/** Reads the JSON that whisper-cli writes with `-oj`. Exit code 0 proves nothing: only a valid file is a transcript. */
 import { readFile } from 'node:fs/promises';
 import { EngineError, type Transcript } from '../contract/index.ts';
 import { fromWhisper } from './languages.ts';
@@ -8,31 +8,31 @@ interface WhisperJson {
   readonly transcription: readonly { readonly text: string }[];
 }
 
-/** Whisper's own notes about sound that is not speech. */
+/** Whisper's annotations for silence. */
 const notes = /\[BLANK_AUDIO\]|\[ ?Silence ?\]/gi;
 
-/** Throws `engine-failed` when the file is missing or is not what whisper-cli writes. */
-export async function readTranscript(jsonPath: string, said: string): Promise<Transcript> {
+/** `log` is the program's output. Throws `engine-failed` if the file is missing or invalid. */
+export async function readTranscript(jsonPath: string, log: string): Promise<Transcript> {
   const fail = (cause: unknown) =>
-    new EngineError('engine-failed', 'The transcription program gave no result.', {
-      cause: new Error(`whisper-cli wrote no usable JSON; it said: ${said.trim().slice(-2000)}`, { cause }),
+    new EngineError('engine-failed', 'The transcription program produced no result.', {
+      cause: new Error(`whisper-cli wrote no usable JSON; output: ${log.trim().slice(-2000)}`, { cause }),
     });
   let parsed: unknown;
   try {
-    // It escapes no control characters and may cut a character in half: lenient UTF-8, and spaces for controls.
+    // whisper-cli does not escape control characters and may split a UTF-8 sequence: decode leniently, use spaces.
     // eslint-disable-next-line no-control-regex
     parsed = JSON.parse((await readFile(jsonPath, 'utf8')).replace(/[\x00-\x1f]/g, ' '));
   } catch (cause) {
     throw fail(cause);
   }
-  if (!isWhisperJson(parsed)) throw fail(new Error('the JSON has another shape'));
+  if (!isWhisperJson(parsed)) throw fail(new Error('the JSON has an unexpected structure'));
   const text = parsed.transcription
     .map((segment) => segment.text)
     .join('')
     .replace(notes, '')
     .replace(/ {2,}/g, ' ')
     .trim();
-  // Whisper names a language for silence too.
+  // Whisper reports a language for silence too.
   return { text, language: text === '' ? null : fromWhisper(parsed.result.language) };
 }
 

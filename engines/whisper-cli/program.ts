@@ -1,25 +1,25 @@
-/** The whisper-cli program on this machine. */
+/** Finds the whisper-cli program and its version. */
 import type { EngineContext } from '../contract/index.ts';
 import { builtProgramPath } from './build.ts';
-import { findProgram, isExecutable } from '../../lib/find-executable.ts';
+import { findExecutable, isExecutable } from '../../lib/find-executable.ts';
 
-/** By the settings, then WHISPER_CLI, then PATH, then what `npm run setup` has built. */
-export async function findWhisper(named: string | undefined, context: EngineContext): Promise<string | undefined> {
+/** Order: the settings, WHISPER_CLI, PATH, the program built by `npm run setup`. */
+export function findWhisper(named: string | undefined, context: EngineContext): string | undefined {
   const { env, dataDir, resolve } = context;
   const path = named ?? env.WHISPER_CLI;
-  if (path !== undefined && path !== '') return (await isExecutable(resolve(path))) ? resolve(path) : undefined;
-  const found = await findProgram(['whisper-cli'], env.PATH);
+  if (path !== undefined && path !== '') return isExecutable(resolve(path)) ? resolve(path) : undefined;
+  const found = findExecutable('whisper-cli', env.PATH ?? '');
   if (found !== undefined) return found;
   const built = builtProgramPath(dataDir);
-  return (await isExecutable(built)) ? built : undefined;
+  return isExecutable(built) ? built : undefined;
 }
 
-const versionDeadlineMs = 5_000;
+const versionTimeoutMs = 5_000;
 
 export async function versionOf(program: string, context: EngineContext): Promise<string> {
   await using directory = await context.temporaryDirectory();
-  const signal = AbortSignal.timeout(versionDeadlineMs);
-  const call = { signal, timeoutMs: versionDeadlineMs, cwd: directory.path };
+  const signal = AbortSignal.timeout(versionTimeoutMs);
+  const call = { signal, timeoutMs: versionTimeoutMs, cwd: directory.path };
   const { stdout } = await context.run(program, ['--version'], call);
   return /version:? *(\S+)/.exec(stdout)?.[1] ?? 'unknown version';
 }

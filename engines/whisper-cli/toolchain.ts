@@ -1,6 +1,6 @@
-import { findProgram } from '../../lib/find-executable.ts';
+import { findExecutable } from '../../lib/find-executable.ts';
 
-/** What a build needs on the PATH: any of these programs, and the Debian package that has one. */
+/** Build tools: one of these programs must be on PATH; `debianPackage` provides one. */
 const needs = {
   npm: { programs: ['npm'], debianPackage: 'npm' },
   tar: { programs: ['tar'], debianPackage: 'tar' },
@@ -10,31 +10,31 @@ const needs = {
   'C++ compiler': { programs: ['c++', 'g++', 'clang++'], debianPackage: 'g++' },
 } as const;
 
-/** The path of each. */
+/** Path of each tool. */
 export type Toolchain = Readonly<Record<keyof typeof needs, string>>;
 
-/** Rejects with an error that names all that is missing and the command that installs it. */
-export async function findToolchain(path: string | undefined): Promise<Toolchain> {
+/** Throws an error that lists all missing tools and the command that installs them. */
+export function findToolchain(path: string | undefined): Toolchain {
   const found: Partial<Record<string, string>> = {};
   const missing = new Map<string, string>();
   for (const [what, { programs, debianPackage }] of Object.entries(needs)) {
-    const program = await findProgram(programs, path);
+    const program = programs.map((name) => findExecutable(name, path ?? '')).find((found) => found !== undefined);
     if (program === undefined) missing.set(what, debianPackage);
     else found[what] = program;
   }
   if (missing.size === 0) return found as Toolchain;
   const command = `apt-get install ${[...new Set(missing.values())].join(' ')}`;
-  throw new Error(`whisper-cli cannot be built here for want of: ${[...missing.keys()].join(', ')} (${command})`);
+  throw new Error(`cannot build whisper-cli, missing: ${[...missing.keys()].join(', ')} (fix: ${command})`);
 }
 
-const passedOn = /^(PATH|HOME|NODE_EXTRA_CA_CERTS|(https?_|no_|all_)proxy|npm_config_.*)$/i;
+const inherited = /^(PATH|HOME|NODE_EXTRA_CA_CERTS|(https?_|no_|all_)proxy|npm_config_.*)$/i;
 
-/** What the tools get of our environment: enough to find each other and the registry, and none of our keys. */
+/** Environment of the build tools: enough to find each other and the npm registry, without our API keys. */
 export function toolEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   temporaryDirectory: string,
 ): Record<string, string> {
-  const passed = Object.entries(env).filter(([name, value]) => passedOn.test(name) && value !== undefined);
-  // Compilers that are killed leave their temporary files behind: they go with this directory.
+  const passed = Object.entries(env).filter(([name, value]) => inherited.test(name) && value !== undefined);
+  // Killed compilers leave temporary files behind; they are deleted with this directory.
   return { ...(Object.fromEntries(passed) as Record<string, string>), TMPDIR: temporaryDirectory };
 }

@@ -5,24 +5,24 @@ import { readTranscript } from './output.ts';
 export interface TranscribeJob {
   readonly program: string;
   readonly modelFile: string;
-  /** Silero VAD model (ggml), where one is configured. */
+  /** Silero VAD model (ggml), if configured. */
   readonly vadFile: string | undefined;
-  /** Whisper's name of the language, or `auto`. */
+  /** Whisper's language code, or `auto`. */
   readonly language: string;
   readonly threads: number;
   readonly recording: Recording;
 }
 
-/** Its threads wait for each other by spinning: on a busy machine that takes the cores from whoever has work (OpenMP). */
-const patientThreads = { GOMP_SPINCOUNT: '10000' };
+/** Limits OpenMP spin-waiting, so that idle threads do not starve other processes. */
+const spinLimit = { GOMP_SPINCOUNT: '10000' };
 
-/** One window of Whisper's spectrogram; on less sound than that whisper-cli crashes. */
+/** One window of Whisper's spectrogram; whisper-cli crashes on shorter recordings. */
 const shortestMs = 25;
 
-/** The caller's signal carries the deadline; this bound only catches a program that outlives every caller. */
+/** Safety net only: the caller's signal carries the real timeout. */
 const hardLimitMs = 24 * 3_600_000;
 
-/** Decodes the recording and lets whisper-cli hear it: it gets nothing but the WAV file that we wrote. */
+/** Decodes the recording and runs whisper-cli on the WAV file that we wrote. */
 export async function transcribe(
   job: TranscribeJob,
   context: EngineContext,
@@ -30,22 +30,22 @@ export async function transcribe(
 ): Promise<Transcript> {
   const { wavPath, durationMs } = await context.decode(job.recording, { signal });
   if (durationMs < shortestMs) return { text: '', language: null, durationMs };
-  // A private working directory: builds with dynamic backends load libraries from where they run.
+  // A private working directory: builds with dynamic backends load libraries from the working directory.
   await using directory = await context.temporaryDirectory();
   const output = join(directory.path, 'out');
   const exit = await context.run(job.program, whisperArguments(job, wavPath, output), {
     signal,
     timeoutMs: hardLimitMs,
     cwd: directory.path,
-    env: patientThreads,
+    env: spinLimit,
   });
-  const said = `${exit.stdout}\n${exit.stderr}`;
+  const log = `${exit.stdout}\n${exit.stderr}`;
   if (exit.code !== 0) {
     const how = exit.signal === null ? `exit code ${String(exit.code)}` : `signal ${exit.signal}`;
-    const cause = new Error(`whisper-cli ended with ${how}; it said: ${said.trim().slice(-2000)}`);
+    const cause = new Error(`whisper-cli ended with ${how}; output: ${log.trim().slice(-2000)}`);
     throw new EngineError('engine-failed', 'The transcription program failed.', { cause });
   }
-  return { ...(await readTranscript(`${output}.json`, said)), durationMs };
+  return { ...(await readTranscript(`${output}.json`, log)), durationMs };
 }
 
 function whisperArguments(job: TranscribeJob, wavPath: string, output: string): string[] {

@@ -1,7 +1,9 @@
-/** A transfer that broke off or was turned away, and that may work when it is tried again. */
-export class BrokenTransfer extends Error {
-  override readonly name = 'BrokenTransfer';
-  /** Milliseconds, where the server asked for a pause. */
+import { linkedSignal } from '../../lib/abort.ts';
+
+/** A transfer that was interrupted or rejected, and that is worth a retry. */
+export class TransferError extends Error {
+  override readonly name = 'TransferError';
+  /** Milliseconds, if the server sent Retry-After. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, { cause, retryAfterMs }: { cause?: unknown; retryAfterMs?: number | undefined } = {}) {
@@ -10,45 +12,46 @@ export class BrokenTransfer extends Error {
   }
 }
 
-/** The server does not go on from the offset that was asked for: what is there of the file is of no use. */
-export class ResumeRefused extends BrokenTransfer {}
+/** The server cannot resume from the requested offset: the partial file is useless. */
+export class ResumeRejected extends TransferError {}
 
 export interface TransferRequest {
   readonly url: string;
-  /** The first byte wanted; 0 asks for the whole file. */
+  /** Offset of the first requested byte; 0 requests the whole file. */
   readonly offset: number;
-  /** Of the version that the bytes before `offset` come from; the server then starts over when it has another one. */
+  /** ETag of the version that the bytes before `offset` belong to; if it has changed, the server sends the whole file. */
   readonly etag: string | undefined;
   readonly fetch: typeof globalThis.fetch;
   readonly signal: AbortSignal;
-  /** Milliseconds without a byte after which the transfer counts as broken. */
+  /** Idle timeout in milliseconds. */
   readonly idleMs: number;
 }
 
-/** An answer whose body is still to be read. Disposing of it closes the connection. */
+/** A response whose body has not been read yet. Disposing of it closes the connection. */
 export interface Transfer extends Disposable {
-  /** Where the body begins in the file: the offset asked for, or 0. */
+  /** Offset of the body in the file: the requested one, or 0. */
   readonly start: number;
-  /** Length of the whole file in bytes, as the server claims it. */
+  /** Length of the whole file in bytes, according to the server. */
   readonly total: number | undefined;
-  /** A strong validator; weak ones are of no use for resuming. */
+  /** Strong ETags only; weak ones cannot be used to resume. */
   readonly etag: string | undefined;
-  /** The body. Throws a `BrokenTransfer`, also when less came than was claimed, or the signal's reason. */
+  /** The body. Throws a `TransferError`, also if it is shorter than announced, or the signal's reason. */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** Asks for a file, or for the rest of it. Rejects with a `BrokenTransfer`, a final error or the signal's reason. */
+/** Requests a file or the rest of it. Rejects with a `TransferError`, a non-retryable error or the signal's reason. */
 export async function requestTransfer(request: TransferRequest): Promise<Transfer> {
-  const connection = new AbortController();
+  const connection = linkedSignal(request.signal);
   const idle = setTimeout(() => {
-    connection.abort(new BrokenTransfer(`no byte came for ${request.idleMs / 1000} s`));
+    connection.abort(new TransferError(`idle timeout: no data for ${request.idleMs / 1000} s`));
   }, request.idleMs);
   const close = () => {
     clearTimeout(idle);
-    connection.abort();
+    connection[Symbol.dispose]();
+    connection.abort(new Error('the transfer is over'));
   };
   try {
-    const response = await send(request, AbortSignal.any([request.signal, connection.signal]));
+    const response = await send(request, connection.signal);
     const start = startOf(response, request);
     const length = lengthOf(response);
     const total = length === undefined ? undefined : start + length;
@@ -61,7 +64,7 @@ export async function requestTransfer(request: TransferRequest): Promise<Transfe
 }
 
 async function send({ url, offset, etag, fetch, signal: caller }: TransferRequest, signal: AbortSignal) {
-  // A compressed body has neither the length nor the offsets of the file.
+  // With compression, Content-Length and offsets would not be those of the file.
   const headers = new Headers({ 'accept-encoding': 'identity' });
   if (offset > 0) headers.set('range', `bytes=${offset}-`);
   if (offset > 0 && etag !== undefined) headers.set('if-range', etag);
@@ -72,17 +75,17 @@ async function send({ url, offset, etag, fetch, signal: caller }: TransferReques
   }
 }
 
-/** Throws unless the answer's body holds what was asked for. */
+/** Returns the offset of the body in the file. Throws unless the body contains the requested bytes. */
 function startOf(response: Response, { url, offset }: TransferRequest): number {
   const { status } = response;
   const answer = `the server answered ${status} ${response.statusText}`.trimEnd();
   if (status === 200) return 0;
   if (status === 206 && firstByteOf(response) === offset) return offset;
   if (status === 206 || (status === 416 && offset > 0)) {
-    throw new ResumeRefused(`${answer} when asked for the bytes from ${offset} on`);
+    throw new ResumeRejected(`${answer} to a range request from byte ${offset}`);
   }
   if (status === 408 || status === 429 || status >= 500) {
-    throw new BrokenTransfer(answer, { retryAfterMs: retryAfterOf(response) });
+    throw new TransferError(answer, { retryAfterMs: retryAfterOf(response) });
   }
   throw new Error(`${url} cannot be downloaded: ${answer}`);
 }
@@ -104,7 +107,7 @@ async function* read(response: Response, { length, signal, onChunk }: Reading): 
   } catch (error) {
     throw asBroken(error, signal);
   }
-  if (length !== undefined && bytes < length) throw new BrokenTransfer(`${bytes} bytes came instead of ${length}`);
+  if (length !== undefined && bytes < length) throw new TransferError(`received ${bytes} of ${length} bytes`);
 }
 
 function firstByteOf(response: Response): number | undefined {
@@ -122,7 +125,7 @@ function strongEtagOf(response: Response): string | undefined {
   return etag?.startsWith('"') ? etag : undefined;
 }
 
-/** Milliseconds; the header holds seconds or a date. */
+/** Parses Retry-After, seconds or a date, into milliseconds. */
 function retryAfterOf(response: Response): number | undefined {
   const value = response.headers.get('retry-after');
   if (value === null) return undefined;
@@ -130,13 +133,13 @@ function retryAfterOf(response: Response): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
-function asBroken(error: unknown, caller: AbortSignal): BrokenTransfer {
+function asBroken(error: unknown, caller: AbortSignal): TransferError {
   caller.throwIfAborted();
-  if (error instanceof BrokenTransfer) return error;
-  return new BrokenTransfer(`the connection failed (${reasonOf(error)})`, { cause: error });
+  if (error instanceof TransferError) return error;
+  return new TransferError(`the connection failed (${reasonOf(error)})`, { cause: error });
 }
 
-/** What fetch wraps: the system's error, which on a host with several addresses has a code but no message. */
+/** fetch wraps the system's error, which for a host with several addresses has a code but no message. */
 function reasonOf(error: unknown): string {
   const cause = (error as Error).cause;
   if (!(cause instanceof Error)) return (error as Error).message;

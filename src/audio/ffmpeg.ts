@@ -5,7 +5,8 @@
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { EngineError, type Container, type Decoded } from '../../engines/contract/index.ts';
-import { findProgram, startProgram } from '../system/child-process.ts';
+import { findExecutable } from '../../lib/find-executable.ts';
+import { startProgram } from '../system/child-process.ts';
 import { tooLong, type DecodeJob, type DecodeOptions } from './job.ts';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
 
@@ -24,7 +25,7 @@ const codecs =
 /** No core dump, no output files, CPU time limit, 2 GB of memory. */
 const limits = (cpuSeconds: number) =>
   `ulimit -c 0; ulimit -f 0; ulimit -t ${String(cpuSeconds)}; ulimit -v 2000000; exec "$@"`;
-const shell = findProgram('/bin/sh');
+const shell = findExecutable('/bin/sh');
 
 const bytesPerSecond = sampleRate * 2;
 

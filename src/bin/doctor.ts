@@ -2,16 +2,18 @@
  * `npm run doctor`: what was found, what is missing, and the command that fixes it. Exit code 1: something that is
  * configured cannot work at all, or nothing can.
  */
+import { access, constants } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { pino } from 'pino';
 import type { Capability, Finding } from '../../engines/contract/index.ts';
 import type { Registry } from '../engine-host/registry.ts';
+import { makeDirectory } from '../../lib/make-directory.ts';
 import { describeFailure } from './startup-summary.ts';
 import { findFfmpeg } from '../engine-host/context.ts';
 import { openEngines } from '../engine-host/open-engines.ts';
 import { runProgram } from '../system/child-process.ts';
 import { listModels, toEntry } from '../engine-host/model-selection.ts';
-import { loadSettings, type LoadedSettings } from '../settings/load.ts';
+import { describeUnknownVariables, loadSettings, type LoadedSettings } from '../settings/load.ts';
 import { explainStartFailure } from './startup-error.ts';
 import { createMcpTools } from '../tools/mcp/index.ts';
 
@@ -22,13 +24,23 @@ const verdicts = [
   { capability: 'transcription', title: 'Transcription', broken: 'Nothing can transcribe.' },
 ] as const;
 
+const nothingToCheck: Finding = { what: 'engine', ok: true, detail: 'needs nothing of this machine' };
+
 try {
   const settings = loadSettings(process.env);
   const log = pino({ level: 'silent' });
   await using engines = await openEngines(settings, process.env, log);
   await using mcp = createMcpTools({ settings, env: process.env, log });
-  print('this machine', [node(), await ffmpeg(settings), { what: 'data', ok: true, detail: settings.dataDir }]);
-  for (const { instance, findings } of await engines.registry.inspect()) print(`engine ${instance}`, findings);
+  for (const line of describeUnknownVariables(process.env)) console.log(`Warning: ${line}`);
+  print('this machine', [node(), await ffmpeg(settings), await data(settings)]);
+  const optional = optionalInstances(engines.registry, settings);
+  for (const [instance, findings] of await findingsByInstance(engines.registry)) {
+    const lines = findings.length > 0 ? findings : [nothingToCheck];
+    print(
+      `engine ${instance}`,
+      lines.map((finding) => ({ ...finding, isOptional: optional.has(instance) })),
+    );
+  }
   const servers = await mcp.inspect();
   if (servers.length > 0) print('MCP servers', servers);
   if (!(await judge(engines.registry, settings))) process.exitCode = 1;
@@ -36,24 +48,54 @@ try {
   explainStartFailure(error);
 }
 
-function print(title: string, findings: readonly Finding[]): void {
+interface Line extends Finding {
+  /** MISSING is for what the settings ask for; what is optional is absent. */
+  readonly isOptional?: boolean;
+}
+
+function print(title: string, lines: readonly Line[]): void {
   console.log(title);
-  for (const { what, ok, detail, fix } of findings) {
-    console.log(
-      `  ${ok ? 'ok     ' : 'MISSING'} ${what.padEnd(12)} ${detail}${fix === undefined ? '' : `\n          fix: ${fix}`}`,
-    );
+  for (const { what, ok, detail, fix, isOptional } of lines) {
+    const verdict = ok ? 'ok     ' : isOptional ? 'absent ' : 'MISSING';
+    console.log(`  ${verdict} ${what.padEnd(12)} ${detail}${fix === undefined ? '' : `\n          fix: ${fix}`}`);
   }
+}
+
+/** An instance may have several engines. */
+async function findingsByInstance(registry: Registry): Promise<Map<string, Finding[]>> {
+  const found = new Map<string, Finding[]>();
+  for (const { instance, findings } of await registry.inspect()) {
+    found.set(instance, [...(found.get(instance) ?? []), ...findings]);
+  }
+  return found;
+}
+
+/** Those that nobody has asked for: they serve when this machine has what they need. */
+function optionalInstances(registry: Registry, settings: LoadedSettings): Set<string> {
+  const unwanted = verdicts.filter(({ capability }) => !isAskedFor(capability, settings));
+  return new Set(unwanted.flatMap(({ capability }) => registry.instancesFor(capability)));
 }
 
 function node(): Finding {
   return { what: 'Node.js', ok: true, detail: `${process.version}, ${process.execPath}` };
 }
 
-async function ffmpeg(settings: LoadedSettings): Promise<Finding> {
+async function data({ dataDir }: LoadedSettings): Promise<Finding> {
+  try {
+    await makeDirectory(dataDir);
+    await access(dataDir, constants.W_OK);
+    return { what: 'data', ok: true, detail: dataDir };
+  } catch (error) {
+    const detail = `${dataDir} cannot be used: ${(error as Error).message}`;
+    return { what: 'data', ok: false, detail, fix: 'set DATA_DIR to a directory that this user can write' };
+  }
+}
+
+async function ffmpeg(settings: LoadedSettings): Promise<Line> {
   const program = findFfmpeg(settings, process.env);
   if (program === undefined) {
     const detail = 'not found: recordings are decoded without it, all but AAC in mp4 (Safari)';
-    return { what: 'ffmpeg', ok: false, detail, fix: 'apt-get install ffmpeg' };
+    return { what: 'ffmpeg', ok: false, detail, fix: 'apt-get install ffmpeg', isOptional: true };
   }
   const deadlineMs = 5_000;
   const call = { signal: AbortSignal.timeout(deadlineMs), timeoutMs: deadlineMs, cwd: tmpdir() };

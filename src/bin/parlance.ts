@@ -24,6 +24,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   setup: { about: 'fetch and build what local transcription needs, then end', run: () => import('./setup.ts') },
   doctor: { about: 'say what was found, what is missing, and what fixes it', run: () => import('./doctor.ts') },
+  init: { about: 'write an example parlance.config.yaml, with every setting', run: () => import('./init.ts') },
   'check-engine': {
     about: 'hold an engine against the engine contract: parlance check-engine ./my-engine.js',
     run: () => import('./check-engine.ts'),

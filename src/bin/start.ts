@@ -5,7 +5,7 @@ import { describeService } from './startup-summary.ts';
 import { shrinkHeap } from '../system/shrink-heap.ts';
 import { prepareEngines } from './prepare-engines.ts';
 import { startService, type Service } from '../service.ts';
-import { loadSettings } from '../settings/load.ts';
+import { describeUnknownVariables, loadSettings } from '../settings/load.ts';
 import { explainStartFailure } from './startup-error.ts';
 
 /** Docker kills ten seconds after it has asked. */
@@ -29,6 +29,7 @@ if (started) {
     return `Parlance listens on ${service.url}`;
   });
   process.stderr.write(`${await description}\n`);
+  for (const line of describeUnknownVariables(process.env)) process.stderr.write(`Warning: ${line}\n`);
   if (settings.sandbox) process.stderr.write(`${sandboxNotice}\n`);
 }
 

@@ -1,11 +1,31 @@
 import { RegistryError } from '../engine-host/registry.ts';
 import { SettingsError } from '../settings/load.ts';
 
-/** Tells a person what is wrong with the settings; anything else is a defect and keeps its stack. */
+/** Explains wrong settings; anything else is a defect and keeps its stack. */
 export function explainStartFailure(error: unknown): void {
   const { syscall } = error as NodeJS.ErrnoException;
   const isMistake = error instanceof SettingsError || error instanceof RegistryError || syscall === 'listen';
   if (!isMistake) throw error;
-  process.stderr.write(`Parlance cannot start.\n${(error as Error).message.replace(/^/gm, '  ')}\n`);
+  const message = syscall === 'listen' ? describeListen(error as ListenError) : (error as Error).message;
+  process.stderr.write(`Parlance cannot start.\n${message.replace(/^/gm, '  ')}\n`);
   process.exitCode = 1;
+}
+
+interface ListenError extends NodeJS.ErrnoException {
+  readonly address?: string;
+  readonly port?: number;
+}
+
+function describeListen({ code, message, address, port }: ListenError): string {
+  const at = `${String(address)}:${String(port)}`;
+  switch (code) {
+    case 'EADDRINUSE':
+      return `PORT: another process listens on ${at} (EADDRINUSE); end it, or set PORT to another one, or to 0 for any that is free`;
+    case 'EACCES':
+      return `PORT: this user may not listen on ${at} (EACCES); set PORT to 1024 or above`;
+    case 'EADDRNOTAVAIL':
+      return `HOST: this machine has no address ${String(address)} (EADDRNOTAVAIL); set HOST to one of its own, such as 127.0.0.1`;
+    default:
+      return `HOST and PORT: ${message}`;
+  }
 }

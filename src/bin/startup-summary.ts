@@ -1,7 +1,7 @@
 /** What works and what is missing for the rest, in plain words for the person who started the service. */
 import type { Capability } from '../../engines/contract/index.ts';
 import { capabilities, type EngineFailure } from '../engine-host/registry.ts';
-import { listModels, toEntry } from '../engine-host/model-selection.ts';
+import { listModels, noModelHint, toEntry } from '../engine-host/model-selection.ts';
 import type { Service } from '../service.ts';
 
 const titles: Readonly<Record<Capability, string>> = {
@@ -21,7 +21,7 @@ export async function describeService({ url, registry }: Service): Promise<strin
     }
     const failures = registry.failuresOf(capability).map(describeFailure);
     if (models.length === 0 && failures.length === 0) {
-      lines.push(`  ${title} ${nothing(registry.instancesFor(capability))}`);
+      lines.push(`  ${title} ${nothing(capability, registry.instancesFor(capability))}`);
     }
     lines.push(...failures.map((failure) => `  ${title} ${failure}`));
   }
@@ -33,6 +33,6 @@ export function describeFailure({ instance, finding: { what, detail } }: EngineF
   return `the engine ${instance} fails at ${what}: ${detail}`;
 }
 
-function nothing(instances: readonly string[]): string {
-  return instances.length === 0 ? 'no engine is configured' : `no model now; looked for by ${instances.join(', ')}`;
+function nothing(capability: Capability, instances: readonly string[]): string {
+  return instances.length === 0 ? 'no engine is configured' : `no model now: ${noModelHint(capability, instances)}`;
 }

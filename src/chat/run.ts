@@ -2,12 +2,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, type AgentEvent, type ChatCall, type Tool } from '../../engines/contract/index.ts';
 import type { ServedModel } from '../engine-host/registry.ts';
+import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import { chooseModel, requireAvailable } from '../engine-host/model-selection.ts';
 import type { OperationRequest } from '../contract/operations.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { createClipOrder } from './clip-order.ts';
 import { toChatEvent, type ChatEvent } from './events.ts';
-import { openLifetime, type Lifetime } from './run-scope.ts';
 import { createEventOrder } from './event-order.ts';
 
 /** Of `createChat` or `streamChat`. */
@@ -24,14 +24,15 @@ export async function startRun(
   const { voice_id = null, tts_model = null } = request.body;
   const model = await chooseModel(services.registry, 'chat', request.body.model);
   await requireAvailable(model);
-  const life = openLifetime(request.signal);
+  const scope = linkedSignal(request.signal);
   try {
-    const tools = await life.until(
-      services.tools.toolsFor({ id: request.id, voice_id, tts_model, signal: life.signal }),
+    const tools = await scope.race(
+      services.tools.toolsFor({ id: request.id, voice_id, tts_model, signal: scope.signal }),
     );
-    return run(request, services, { model, tools, life });
+    return run(request, services, { model, tools, scope });
   } catch (error) {
-    life.fail(error);
+    scope[Symbol.dispose]();
+    scope.abort(error);
     throw error;
   }
 }
@@ -39,29 +40,35 @@ export async function startRun(
 interface RunContext {
   readonly model: ServedModel<'chat'>;
   readonly tools: readonly Tool[];
-  readonly life: Lifetime;
+  /** Whatever the run has begun ends when it fails or its caller disconnects; once it is completed, nothing does. */
+  readonly scope: LinkedSignal;
 }
 
 async function* run(
   { id, body, log }: ChatRequest,
   { linkTo }: Services,
-  { model, tools, life }: RunContext,
+  { model, tools, scope }: RunContext,
 ): AsyncGenerator<ChatEvent, void, undefined> {
   const facts = { model: model.id, linkTo };
   const isEmitted = createEventOrder();
   const inOrder = createClipOrder();
   let seq = 0;
+  const fail = (reason: unknown) => {
+    scope[Symbol.dispose]();
+    scope.abort(reason);
+  };
+  let isCompleted = false;
   try {
     yield { type: 'chat.started', seq: seq++, id, model: model.id };
-    life.signal.throwIfAborted();
-    const answering = model.engine.complete(toCall(body, model.engineId), { signal: life.signal, tools });
+    scope.signal.throwIfAborted();
+    const answering = model.engine.complete(toCall(body, model.engineId), { signal: scope.signal, tools });
     const events = answering[Symbol.asyncIterator]();
     // A generator that awaits does not see `return()`, and one that does not await does not see the signal: use both.
     const leave = () => void end(events).catch((err: unknown) => log.debug({ id, err }, 'an engine failed to stop'));
-    life.signal.addEventListener('abort', leave);
+    scope.signal.addEventListener('abort', leave);
     for (let count = 1; ; count += 1) {
       if (count % eventsPerTurn === 0) await setImmediate();
-      const next = await life.until(events.next());
+      const next = await scope.race(events.next());
       if (next.done) throw new EngineError('engine-failed', 'The engine ended without a result.');
       const event = next.value;
       if (!isEmitted(event)) continue;
@@ -70,7 +77,8 @@ async function* run(
         continue;
       }
       if (event.type === 'completed') {
-        life.complete();
+        isCompleted = true;
+        scope[Symbol.dispose]();
         leave();
         yield toChatEvent(event, seq, facts);
         return;
@@ -78,10 +86,10 @@ async function* run(
       yield toChatEvent(event, seq++, facts);
     }
   } catch (error) {
-    life.fail(error);
+    fail(error);
     throw error;
   } finally {
-    life.fail(readerLeft);
+    if (!isCompleted) fail(readerLeft);
   }
 }
 

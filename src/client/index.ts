@@ -1,5 +1,6 @@
 /** `@parlance/server/client`: a typed client for pages and for Node.js 22 and later. */
 import createFetchClient from 'openapi-fetch';
+import { rootOf } from './base-url.ts';
 import type {
   ChatEvent,
   ChatRequest,
@@ -24,11 +25,11 @@ export { ParlanceError };
 export type { Clip, Fetch, RecordingSource };
 
 export interface ClientOptions {
-  /** Where the service is, such as `http://127.0.0.1:8484`; on a page, its own origin when absent. */
+  /** URL of the service, such as `http://127.0.0.1:8484`, with or without `/api/v1`; default on a page: its origin. */
   readonly baseUrl?: string | URL;
   /** Sent as a bearer token. */
   readonly apiKey?: string;
-  /** In place of the global `fetch`. */
+  /** Default: the global `fetch` at the time of each call. */
   readonly fetch?: Fetch;
 }
 
@@ -74,9 +75,9 @@ export interface Client {
 
 const json = { Accept: 'application/json' };
 
-/** Throws a `TypeError` when `baseUrl` is no address. */
-export function createClient({ baseUrl = '/', apiKey, fetch = globalThis.fetch }: ClientOptions = {}): Client {
-  const root = addressOf(baseUrl);
+/** Throws a `TypeError` when `baseUrl` is not the URL of a service. */
+export function createClient({ baseUrl, apiKey, fetch = globalFetch }: ClientOptions = {}): Client {
+  const root = rootOf(baseUrl);
   const http = createFetchClient<paths>({
     baseUrl: `${root}api/v1`,
     fetch: strict(fetch),
@@ -122,11 +123,8 @@ export function createClient({ baseUrl = '/', apiKey, fetch = globalThis.fetch }
   };
 }
 
-/** With a slash at the end. */
-function addressOf(baseUrl: string | URL): string {
-  const { location } = globalThis as { location?: { readonly origin: string } };
-  return new URL(baseUrl, location?.origin).href.replace(/\/*$/, '/');
-}
+/** Looked up per call: mocks and instrumentation replace it after the client is made. */
+const globalFetch: Fetch = (request) => globalThis.fetch(request);
 
 /** Bodies are read here: what openapi-fetch makes of a broken one cannot be told from a request that cannot be made. */
 const unread: object = { parseAs: 'stream' };

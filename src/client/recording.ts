@@ -24,7 +24,12 @@ async function openFile(path: string): Promise<Blob> {
   const { process } = globalThis as { process?: Partial<typeof globalThis.process> };
   const fs = process?.getBuiltinModule?.('node:fs');
   if (!fs) throw new TypeError('Only Node.js can open a path; hand over a File, a Blob or the bytes.');
-  return fs.openAsBlob(path);
+  try {
+    return await fs.openAsBlob(path);
+  } catch (cause) {
+    // Node.js says "Unable to open file as blob", without a name.
+    throw new TypeError(`The recording ${path} cannot be opened: is there such a file?`, { cause });
+  }
 }
 
 function baseName(path: string): string {

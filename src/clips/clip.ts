@@ -1,7 +1,7 @@
 /** A clip on disk, and its expiry. */
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { unlessAborted, withDeadline } from '../../lib/abort.ts';
+import { raceAbort, startTimeout } from '../../lib/abort.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
 import type { AudioType } from '../speech/speaker.ts';
 import { Spool, type Part } from './spool.ts';
@@ -122,9 +122,8 @@ export class StoredClip implements Clip {
 
   async settled(signal: AbortSignal): Promise<void> {
     const over = new Error('it is still being made');
-    await withDeadline({ signal, ms: this.#limits.holdMs, late: () => over }, (limited) =>
-      unlessAborted(this.#settled.promise, limited),
-    ).catch((error: unknown) => {
+    using timeout = startTimeout(this.#limits.holdMs, () => over, signal);
+    await raceAbort(this.#settled.promise, timeout.signal).catch((error: unknown) => {
       if (error !== over) throw error;
     });
   }

@@ -1,6 +1,6 @@
 /** Stores an engine's audio as fast as it is produced. */
 import { EngineError } from '../../engines/contract/index.ts';
-import { unlessAborted } from '../../lib/abort.ts';
+import { raceAbort } from '../../lib/abort.ts';
 
 type Store = (piece: Uint8Array) => Promise<void>;
 
@@ -22,7 +22,7 @@ export function createPump(audio: AsyncIterable<Uint8Array>, { signal, onStopFai
   const pieces = audio[Symbol.asyncIterator]();
   /** False at the end. */
   const moveOne = async (store: Store) => {
-    const item = await unlessAborted(pieces.next(), signal);
+    const item = await raceAbort(pieces.next(), signal);
     if (!item.done) await store(item.value);
     return !item.done;
   };

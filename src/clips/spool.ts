@@ -1,6 +1,6 @@
 /** A file that any number of readers can read, each at its own pace, while it is being written. */
 import { open, truncate, type FileHandle } from 'node:fs/promises';
-import { unlessAborted } from '../../lib/abort.ts';
+import { raceAbort } from '../../lib/abort.ts';
 
 /** An inclusive byte range; `last` may be past the end. */
 export interface Part {
@@ -74,7 +74,7 @@ export class Spool {
           at += bytesRead;
           yield piece.subarray(0, bytesRead);
         } else if (this.#state === 'growing') {
-          await unlessAborted(this.#progress.promise, signal);
+          await raceAbort(this.#progress.promise, signal);
         } else {
           return;
         }

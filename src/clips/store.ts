@@ -5,7 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Logger } from '../../engines/contract/index.ts';
 import { currentCaller } from '../caller.ts';
-import { follow } from '../../lib/abort.ts';
+import { linkedSignal } from '../../lib/abort.ts';
 import { largestSpeech } from '../system/disk-budget.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -72,14 +72,13 @@ export function createClipStore({ directory, log, limits }: ClipStoreOptions): C
   };
 
   async function make(audio: Audio, owner: ClipOwner): Promise<StoredClip> {
-    const work = new AbortController();
-    const stops = [follow(owner.signal, work), follow(closing.signal, work)];
+    const work = linkedSignal(owner.signal, closing.signal);
     const pump = createPump(audio.audio, {
       signal: work.signal,
       onStopFailure: (error) => log.debug({ err: error }, 'an engine could not end its speech'),
     });
     const leave = () => {
-      stops.forEach((stop) => stop());
+      work[Symbol.dispose]();
       pump.stop();
     };
     let clip: StoredClip | undefined;

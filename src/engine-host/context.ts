@@ -5,7 +5,8 @@ import type { EngineContext, Logger } from '../../engines/contract/index.ts';
 import { createDecoder } from '../audio/decode.ts';
 import { createEncoder } from '../audio/encode/index.ts';
 import { largestSpeech } from '../system/disk-budget.ts';
-import { findProgram, runProgram, streamProgram } from '../system/child-process.ts';
+import { findExecutable } from '../../lib/find-executable.ts';
+import { runProgram, streamProgram } from '../system/child-process.ts';
 import { createQueue } from './job-queue.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { SettingsError, type Environment, type LoadedSettings } from '../settings/load.ts';
@@ -58,8 +59,8 @@ export function createEngineContexts({
 
 /** The ffmpeg to decode and to make opus with; undefined: WASM decoders do the one, and nothing the other. */
 export function findFfmpeg({ ffmpeg, baseDir }: LoadedSettings, env: Environment): string | undefined {
-  if (ffmpeg === undefined) return findProgram('ffmpeg', env.PATH);
+  if (ffmpeg === undefined) return findExecutable('ffmpeg', env.PATH);
   const path = resolve(baseDir, ffmpeg);
-  if (findProgram(path) === undefined) throw new SettingsError(`FFMPEG: ${path} is no program that can be run`);
+  if (findExecutable(path) === undefined) throw new SettingsError(`FFMPEG: ${path} is no program that can be run`);
   return path;
 }

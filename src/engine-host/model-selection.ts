@@ -41,10 +41,23 @@ export async function chooseModel<C extends Capability>(
 }
 
 function nothingServed(registry: Registry, capability: Capability): ProblemError {
-  return registry.instancesFor(capability).length > 0
-    ? new ProblemError('model-unavailable', `The engines for ${capability} have no model now.`)
+  const instances = registry.instancesFor(capability);
+  return instances.length > 0
+    ? new ProblemError(
+        'model-unavailable',
+        `No ${capability} model is available now: ${noModelHint(capability, instances)}.`,
+      )
     : new ProblemError('no-engine', `No engine for ${capability} is configured.`);
 }
+
+/** What to do when engines are configured and list no model, which happens to chat on a fresh machine. */
+export function noModelHint(capability: Capability, instances: readonly string[]): string {
+  const asked = `${instances.join(', ')} ${instances.length === 1 ? 'lists' : 'list'} none`;
+  const remedy = capability === 'chat' ? '; start Ollama or set OPENAI_API_KEY' : '';
+  return `${asked}${remedy}; ${doctorCommand} shows what is missing`;
+}
+
+const doctorCommand = import.meta.url.endsWith('.ts') ? 'npm run doctor' : 'npx parlance doctor';
 
 /** Throws `model-unavailable` for a model that cannot work until something is done about it, or `engine-failed`. */
 export async function requireAvailable(model: ServedModel): Promise<void> {

@@ -2,6 +2,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHttpClient } from '../../lib/http-client.ts';
+import { makeDirectory } from '../../lib/make-directory.ts';
 import { createRegistry, type Registry, type RegistryOptions } from './registry.ts';
 import { createEngineContexts, type ParentLogger } from './context.ts';
 import { createWorkspace, type Workspace } from '../system/workspace.ts';
@@ -10,6 +11,18 @@ import { SettingsError, type Environment, type LoadedSettings } from '../setting
 export interface OpenEngines extends AsyncDisposable {
   readonly registry: Registry;
   readonly workspace: Workspace;
+}
+
+/** Throws a `SettingsError` that says which directory to choose. */
+async function openWorkspace(root: string, { diskBudget, dataDirIsNamed }: LoadedSettings): Promise<Workspace> {
+  try {
+    await makeDirectory(root);
+    return await createWorkspace(root, diskBudget);
+  } catch (cause) {
+    const what = dataDirIsNamed ? 'DATA_DIR' : 'the directory for temporary files';
+    const why = `${what}: ${root} cannot be used: ${(cause as Error).message}`;
+    throw new SettingsError(`${why}; set DATA_DIR to a directory that this user can write`, { cause });
+  }
 }
 
 /** Throws a `RegistryError` or a `SettingsError`. */
@@ -21,9 +34,7 @@ export async function openEngines(
 ): Promise<OpenEngines> {
   const http = createHttpClient(env);
   const root = settings.dataDirIsNamed ? join(settings.dataDir, 'tmp') : tmpdir();
-  const workspace = await createWorkspace(root, settings.diskBudget).catch((cause: unknown) => {
-    throw new SettingsError(`DATA_DIR: ${root} cannot be used: ${(cause as Error).message}`, { cause });
-  });
+  const workspace = await openWorkspace(root, settings);
   const { transcribeModel, chatModel, ttsModel } = settings;
   try {
     const registry = await createRegistry({

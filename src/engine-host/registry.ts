@@ -20,11 +20,14 @@ import {
   type ModelEntry,
   type PrepareCall,
 } from '../../engines/contract/index.ts';
+import { provideEngineContract } from './engine-import.ts';
+import { didYouMean } from '../../lib/did-you-mean.ts';
 import { dispose, failedEngine, guardEngine, hasFunction, unguarded, within, type Guarded } from './guard/guard.ts';
 import { readable } from './guard/failures.ts';
 import { defaultLimits, type GuardLimits } from './guard/limits.ts';
 import type { EngineInstances, InstanceSettings } from '../settings/load.ts';
 import { describeErrors, explainable } from '../settings/schema-errors.ts';
+import { settingsTable } from '../settings/table.ts';
 
 export type { GuardLimits };
 
@@ -78,6 +81,9 @@ export interface EngineFailure {
 
 /** As in the contract of the API. */
 const longestId = 256;
+
+/** The setting for the default model. */
+const defaultSettings = { transcription: 'transcribeModel', chat: 'chatModel', speech: 'ttsModel' } as const;
 
 const builtInFolder = join(import.meta.dirname, '../../engines');
 
@@ -215,8 +221,10 @@ export class Registry {
     const named = this.#defaults[capability];
     if (named === undefined || this.#mayServe(capability, named) || models.length === 0) return mistakes;
     if (!this.defaultOf(capability, models)) {
-      const names = theRightOnes([...owners.keys()]);
-      mistakes.push(new RegistryError(`the default ${capability} model "${named}" is served by no engine; ${names}`));
+      const { env } = settingsTable[defaultSettings[capability]];
+      const place = `${env} (in the file: ${defaultSettings[capability]})`;
+      const hint = theRightOnes([...owners.keys()], named);
+      mistakes.push(new RegistryError(`${place}: no engine serves the ${capability} model "${named}"; ${hint}`));
     }
     return mistakes;
   }
@@ -420,18 +428,29 @@ async function loadDefinitions(name: string, use: string, options: RegistryOptio
   const builtIns = await listBuiltIns(options.builtIns ?? builtInFolder);
   const place = builtIns.get(use) ?? (await findModule(use, options.baseDir));
   if (place === undefined) {
-    const names = `use one of ${[...builtIns.keys()].join(', ')}, a path such as ./my-engine.js, or the name of an installed package`;
-    const hint = isPath(use) ? `there is no file ${resolve(options.baseDir, use)}` : names;
-    throw new RegistryError(`engines.${name}.use: "${use}" is no engine; ${hint}`);
+    const known = [...builtIns.keys()];
+    const meant = didYouMean(use, known);
+    const names = `use one of ${known.join(', ')}, a path such as ./my-engine.js, or the name of an installed package`;
+    const hint = isPath(use)
+      ? `there is no file ${resolve(options.baseDir, use)}`
+      : `${meant === undefined ? '' : `did you mean ${meant}? `}${names}`;
+    throw new RegistryError(`engines.${name}.use: unknown engine "${use}"; ${hint}`);
   }
-  const module = await explained(
-    `${name}.use`,
-    `${place} cannot be loaded`,
-    async () => (await import(pathToFileURL(place).href)) as { default?: unknown },
-  );
+  if (!builtIns.has(use)) provideEngineContract();
+  const module = await explained(`${name}.use`, `${place} cannot be loaded`, () => load(place));
   const definitions: unknown[] = Array.isArray(module.default) ? module.default : [module.default];
   if (definitions.length === 0) throw refusal(`${name}.use`, `${place} exports an empty list of engines`);
   return definitions.map((definition) => checkDefinition(name, place, definition));
+}
+
+async function load(place: string): Promise<{ readonly default?: unknown }> {
+  try {
+    return (await import(pathToFileURL(place).href)) as { default?: unknown };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // Which syntax is valid depends on the version: types are removed, but nothing is compiled.
+    throw new SyntaxError(`${error.message} (${error.name} on Node.js ${process.version})`, { cause: error });
+  }
 }
 
 /** The folder listing is the catalogue: every folder with an index is an engine of that name. */
@@ -537,6 +556,8 @@ function refusal(place: string, what: string, cause?: unknown): RegistryError {
   return new RegistryError(`engines.${place}: ${what}`, { cause });
 }
 
-function theRightOnes(names: readonly string[]): string {
-  return names.length > 0 ? `known are ${names.join(', ')}` : 'none is known';
+function theRightOnes(names: readonly string[], wrong = ''): string {
+  const meant = didYouMean(wrong, names);
+  const known = names.length > 0 ? `known: ${names.join(', ')}` : 'none is known';
+  return meant === undefined ? known : `did you mean ${meant}? ${known}`;
 }

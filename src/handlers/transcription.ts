@@ -1,6 +1,6 @@
 import { EngineError, type Availability } from '../../engines/contract/index.ts';
 import { availabilityOf } from '../engine-host/registry.ts';
-import { withDeadline } from '../../lib/abort.ts';
+import { startTimeout } from '../../lib/abort.ts';
 import { chooseModel, listModels, requireAvailable, toEntry } from '../engine-host/model-selection.ts';
 import { answer, type Handler } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -28,9 +28,8 @@ export const createTranscription: Handler<'createTranscription', Services> = asy
   const ms = services.transcribeTimeoutMs;
   const late = () =>
     new EngineError('engine-timeout', `The transcription did not finish within ${String(ms / 1000)} s.`);
-  const { text, language, durationMs } = await withDeadline({ signal, ms, late }, (limited) =>
-    model.engine.transcribe(call, { signal: limited }),
-  );
+  using timeout = startTimeout(ms, late, signal);
+  const { text, language, durationMs } = await model.engine.transcribe(call, { signal: timeout.signal });
   const length = durationMs === undefined ? {} : { duration_ms: Math.round(durationMs) };
   return answer({ status: 200, mediaType: 'application/json', body: { text, language, ...length, model: model.id } });
 };

@@ -13,7 +13,7 @@ import type { Incoming, Respond } from './router.ts';
 import { callerOfAddress, runInScope, type RequestScope } from '../caller.ts';
 import { checkAnswer } from '../contract/response-validation.ts';
 import { apiRoot, documents, operationsById } from '../contract/document.ts';
-import { preflightHeaders, type Access } from './auth.ts';
+import { originNotAllowed, preflightHeaders, type Access } from './auth.ts';
 import type { Arrivals } from './body-pace.ts';
 import { linger } from './body.ts';
 import { onBroken } from './break-request.ts';
@@ -273,10 +273,7 @@ function isPreflight({ method, headers }: Context): boolean {
 function answerPreflight(context: Context): void {
   const { origin } = context.headers;
   if (!context.res.hasHeader('Access-Control-Allow-Origin')) {
-    throw new ProblemError(
-      'origin-not-allowed',
-      `Pages of ${String(origin)} may not use this service: list it in CORS_ORIGINS.`,
-    );
+    throw originNotAllowed(String(origin));
   }
   context.set(preflightHeaders);
   context.status = 204;

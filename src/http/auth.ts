@@ -41,10 +41,7 @@ export function createAccess({ apiKeys, allowOpen, corsOrigins, publicUrl }: Acc
   function admitOrigin(origin: string, host: string): void {
     if (isListed(origin) || origin === ours?.origin) return;
     if (origin === `http://${host}` || origin === `https://${host}`) return;
-    throw new ProblemError(
-      'origin-not-allowed',
-      `The origin ${origin} is not allowed; to allow it, add it to CORS_ORIGINS.`,
-    );
+    throw originNotAllowed(origin);
   }
 
   return {
@@ -77,6 +74,14 @@ export function createAccess({ apiKeys, allowOpen, corsOrigins, publicUrl }: Acc
       };
     },
   };
+}
+
+/** A development server's proxy (Vite's, say) sends its page's origin on: reads have none, so only POST fails. */
+export function originNotAllowed(origin: string): ProblemError {
+  const remedy = /^https?:/.test(origin)
+    ? `start it with CORS_ORIGINS=${origin} (comma-separated with others), also when a development proxy such as Vite's is between`
+    : 'list its origin in CORS_ORIGINS';
+  return new ProblemError('origin-not-allowed', `Pages of ${origin} may not use this service: ${remedy}.`);
 }
 
 export const preflightHeaders = {

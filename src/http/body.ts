@@ -1,6 +1,6 @@
 /** Common to all request bodies: `100 Continue`, a deadline, cancellation when the client disconnects. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { follow, unlessAborted } from '../../lib/abort.ts';
+import { linkedSignal } from '../../lib/abort.ts';
 import type { Arrivals } from './body-pace.ts';
 
 /** A request and the limits for reading its body. */
@@ -33,14 +33,13 @@ export async function receive<T>(
 ): Promise<T> {
   signal.throwIfAborted();
   if (awaitingContinue.delete(req)) res.writeContinue();
-  const over = new AbortController();
-  const unfollow = follow(signal, over);
+  const over = linkedSignal(signal);
   const unwatch = arrivals.watch(req, { timeoutMs, late: (problem) => over.abort(problem) });
   try {
-    return await unlessAborted(read(over.signal), over.signal);
+    return await over.race(read(over.signal));
   } finally {
     unwatch();
-    unfollow();
+    over[Symbol.dispose]();
     over.abort(ended);
   }
 }

@@ -16,8 +16,9 @@ export interface EventStream {
 
 export const eventStreamHeaders = {
   'Content-Type': 'text/event-stream; charset=utf-8',
-  // A compressing proxy would buffer the first events.
-  'Cache-Control': 'no-store, no-transform',
+  // no-transform: a compressing proxy would buffer the first events. Not no-store: Chromium (156) then reports most
+  // streams that a page has read to the end as net::ERR_ABORTED. The answer to a POST like this is not cached anyway.
+  'Cache-Control': 'no-cache, no-transform',
   'X-Accel-Buffering': 'no',
 } as const;
 

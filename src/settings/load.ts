@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parseDocument } from 'yaml';
+import { didYouMean } from '../../lib/did-you-mean.ts';
 import { isLoopback } from '../../lib/loopback.ts';
 import { proxyMistakes } from '../../lib/proxies.ts';
 import { describeErrors, explainable } from './schema-errors.ts';
@@ -71,6 +72,19 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     mcpServers: settings.mcpServers ?? {},
     baseDir: file.dir,
   };
+}
+
+const ownVariable = /^(PARLANCE|TRANSCRIBE)_/;
+
+/** A line for each variable that looks like a setting and is none. */
+export function describeUnknownVariables(env: Environment): string[] {
+  const known = ['PARLANCE_CONFIG', ...Object.values(settingsTable).map((row) => row.env)];
+  return Object.keys(env)
+    .filter((name) => ownVariable.test(name) && !known.includes(name))
+    .map((name) => {
+      const meant = didYouMean(name, known);
+      return `unknown variable ${name}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+    });
 }
 
 /** Only for values that the schema has accepted. */
@@ -175,13 +189,29 @@ function readFile(env: Environment, cwd: string): SettingsFile {
   return { path, dir: dirname(path), values: withEnvironment(values, env, path) as SettingsFile['values'] };
 }
 
-/** The messages of the parser quote the file, which may hold keys: only the place and the kind of mistake are told. */
+/** By the parser's codes. */
+const yamlMistakes: Readonly<Record<string, string>> = {
+  BAD_INDENT: 'the indentation differs from the lines around it, or a bracket is not closed',
+  TAB_AS_INDENT: 'a tab is used for indentation; use spaces',
+  DUPLICATE_KEY: 'a key that this mapping has already',
+  MULTIPLE_DOCS: 'a second document begins (---); only one is allowed',
+  BLOCK_AS_IMPLICIT_KEY: 'a second "key: value" in one value; put a text that contains ": " into quotes',
+  MULTILINE_IMPLICIT_KEY: 'a key needs a colon on the same line',
+  MISSING_CHAR: 'a quote, bracket, comma or colon is missing',
+  BAD_SCALAR_START: 'a text that begins with a reserved character such as @ or ` must be in quotes',
+  BAD_DQ_ESCAPE: 'an unknown escape after a backslash; use single quotes',
+  UNEXPECTED_TOKEN: 'something is at the wrong level, such as "key: value" behind the items of a list',
+  BAD_ALIAS: 'an alias (*name) without a name',
+};
+
+/** The parser's messages quote the file, which may hold keys: only the place and the kind of mistake are shown. */
 function parseYaml(source: string, path: string): unknown {
   const document = parseDocument(source);
   const [broken] = document.errors;
   if (broken) {
     const { line, col } = broken.linePos?.[0] ?? { line: 1, col: 1 };
-    throw new SettingsError(`${path} is not YAML: ${broken.code} at line ${String(line)}, column ${String(col)}`);
+    const what = yamlMistakes[broken.code] ?? 'the syntax is wrong';
+    throw new SettingsError(`${path} is not YAML: line ${String(line)}, column ${String(col)}: ${what}`);
   }
   try {
     const values: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
@@ -252,7 +282,7 @@ function violations(schema: object, values: object, path: string | undefined): s
     if (!row) {
       const where = [path, place].filter(Boolean).join(': ');
       if (name !== 'mcpServers') return { where };
-      return { where, ...placeInMcpServer(rest[1]) };
+      return { where, oneOf: ['command', 'url'], ...placeInMcpServer(rest[1]) };
     }
     return { where: path ? `${row.env} (in the file: ${place})` : row.env, expects: row.expects, secret: row.secret };
   });

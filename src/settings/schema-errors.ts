@@ -1,5 +1,6 @@
 /** Says what is wrong with settings: the place, the value, and what is allowed. Used for the service's and for engines'. */
 import type { ErrorObject } from 'ajv/dist/2020.js';
+import { didYouMean } from '../../lib/did-you-mean.ts';
 
 /** An address may pass a pattern and still be none, such as `http://a:99999`. IRI: hosts need not be ASCII. */
 const formats = { iri: (text: string): boolean => URL.canParse(text) } as const;
@@ -14,25 +15,40 @@ export interface Place {
   readonly expects?: string | undefined;
   /** The value is never shown. */
   readonly secret?: boolean | undefined;
+  /** Settings of which one is required. */
+  readonly oneOf?: readonly string[] | undefined;
 }
 
 /** One line for each wrong place. */
 export function describeErrors(errors: readonly ErrorObject[], placeOf: (pointer: string) => Place): string[] {
+  const misspelled = errors.map(spellingOf).filter((spelling) => spelling !== undefined);
+  const isMisspelled = (name: string, path: string) =>
+    misspelled.some(({ meant, instancePath }) => meant === name && instancePath === path);
   const lines = errors.filter(saysMore).map((error) => {
-    const { where, expects, secret } = placeOf(error.instancePath);
+    const { where, expects, secret, oneOf } = placeOf(error.instancePath);
     const place = where === '' ? '' : `${where}: `;
-    if (error.keyword === 'additionalProperties') {
-      const wrong = (error.params as { additionalProperty: string }).additionalProperty;
-      const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {});
-      return `${place}"${wrong}" is no setting here; known are ${known.join(', ')}`;
+    const spelling = spellingOf(error);
+    if (spelling) {
+      const { wrong, meant, known } = spelling;
+      return `${place}unknown setting "${wrong}"; ${meant === undefined ? `known: ${known.join(', ')}` : `did you mean "${meant}"?`}`;
     }
     if (error.keyword === 'required') {
-      return `${place}"${(error.params as { missingProperty: string }).missingProperty}" is missing`;
+      const names = oneOf ?? [(error.params as { missingProperty: string }).missingProperty];
+      if (names.some((name) => isMisspelled(name, error.instancePath))) return undefined;
+      return `${place}${names.map((name) => `"${name}"`).join(' or ')} is missing`;
     }
     if (error.keyword === 'false schema') return `${place}it does not go with the settings beside it`;
     return `${place}${shown(error.data, secret)} is not allowed: it ${expects ?? allowed(error)}`;
   });
-  return [...new Set(lines)];
+  return [...new Set(lines.filter((line) => line !== undefined))];
+}
+
+/** Of an error that is about an unknown setting. */
+function spellingOf({ keyword, params, parentSchema, instancePath }: ErrorObject) {
+  if (keyword !== 'additionalProperties') return undefined;
+  const wrong = (params as { additionalProperty: string }).additionalProperty;
+  const known = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {});
+  return { wrong, known, meant: didYouMean(wrong, known), instancePath };
 }
 
 /** The verdict of a combination repeats what its branches have said. */
@@ -47,8 +63,11 @@ function shown(value: unknown, secret: boolean | undefined): string {
   return JSON.stringify(value);
 }
 
-function allowed({ keyword, schema, message }: ErrorObject): string {
+function allowed({ keyword, schema, parentSchema, message }: ErrorObject): string {
+  const isUrl = (parentSchema as { format?: string } | undefined)?.format === 'iri';
   if (keyword === 'enum') return `must be one of ${(schema as unknown[]).join(', ')}`;
-  if (keyword === 'format' && schema === 'iri') return 'must be a valid URL';
+  if (isUrl && (keyword === 'format' || keyword === 'pattern')) {
+    return 'must be an http or https URL without user, query and fragment, such as https://api.example.com/v1';
+  }
   return message ?? keyword;
 }

@@ -40,6 +40,8 @@ interface SettingRow {
     readonly pattern?: string;
   };
   readonly default?: unknown;
+  /** For the example file, where there is no default. */
+  readonly example?: unknown;
   /** What is allowed, in words; shown after "it". */
   readonly expects?: string;
   /** False: a variable only; in the file it is an option of an engine. */
@@ -73,6 +75,7 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     expects: 'must be an http or https address without user or query, such as https://voice.example.com',
     // Header values are ASCII: the host in punycode, the path percent-encoded.
     normalize: (text) => new URL(text).href.replace(/\/+$/, ''),
+    example: 'https://voice.example.com',
     description: 'The service as its clients see it; prefix of the links that it hands out',
   },
   sandbox: {
@@ -114,6 +117,7 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
   transcribeModel: {
     env: 'TRANSCRIBE_MODEL',
     schema: text,
+    example: 'local',
     description: 'Default transcription model; unset: the first local entry',
   },
   transcribeSetup: {
@@ -148,10 +152,25 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     inFile: false,
     description: 'ggml file of the model `local`; unset: DATA_DIR/models/ggml-base.bin',
   },
-  ffmpeg: { env: 'FFMPEG', schema: text, description: 'The ffmpeg program; unset: found on PATH' },
-  chatModel: { env: 'CHAT_MODEL', schema: text, description: 'Default chat model; unset: the first entry' },
-  ttsModel: { env: 'TTS_MODEL', schema: text, description: 'Default speech model; unset: the first local entry' },
-  ttsVoice: { env: 'TTS_VOICE', schema: text, description: "Default voice; unset: the engine's own" },
+  ffmpeg: {
+    env: 'FFMPEG',
+    schema: text,
+    example: '/usr/bin/ffmpeg',
+    description: 'The ffmpeg program; unset: found on PATH',
+  },
+  chatModel: {
+    env: 'CHAT_MODEL',
+    schema: text,
+    example: 'ollama/llama3.2',
+    description: 'Default chat model; unset: the first entry',
+  },
+  ttsModel: {
+    env: 'TTS_MODEL',
+    schema: text,
+    example: 'espeak',
+    description: 'Default speech model; unset: the first local entry',
+  },
+  ttsVoice: { env: 'TTS_VOICE', schema: text, example: 'en', description: "Default voice; unset: the engine's own" },
   openaiApiKey: {
     env: 'OPENAI_API_KEY',
     schema: { type: 'string', pattern: '^[\\x20-\\x7e]+$' },
@@ -176,11 +195,13 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
   dataDir: {
     env: 'DATA_DIR',
     schema: text,
+    example: '/var/lib/parlance',
     description:
       'Where built programs, models and temporary files live; unset: ~/.local/share/parlance, and the temporary files in the system’s temporary directory',
   },
   diskBudget: {
     env: 'DISK_BUDGET',
+    example: 4_294_967_296,
     schema: { type: 'integer', minimum: 1_048_576 },
     expects: 'must be an integer of at least 1048576 (bytes)',
     description:
@@ -193,7 +214,12 @@ function schemaOf(rows: readonly [string, SettingRow][]) {
     type: 'object',
     additionalProperties: false,
     properties: {
-      ...Object.fromEntries(rows.map(([name, { schema, description }]) => [name, { ...schema, description }])),
+      ...Object.fromEntries(
+        rows.map(([name, row]) => {
+          const { schema, description, default: value } = row;
+          return [name, { ...schema, description, ...(value !== undefined && { default: value }) }];
+        }),
+      ),
       engines: enginesSchema,
       mcpServers: mcpServersSchema,
     },

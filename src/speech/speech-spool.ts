@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from '../../engines/contract/index.ts';
 import { createPump } from '../clips/pump.ts';
 import { Spool } from '../clips/spool.ts';
-import { follow } from '../../lib/abort.ts';
+import { linkedSignal, onAbort, type LinkedSignal } from '../../lib/abort.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
 
 export interface SpeechSpool extends AsyncDisposable {
@@ -31,8 +31,7 @@ export function createSpeechSpool({ directory, log }: SpeechSpoolOptions): Speec
   const inUse = new Set<Promise<void>>();
   return {
     async spool(audio, { signal }) {
-      const reading = new AbortController();
-      const unfollow = follow(signal, reading);
+      const reading = linkedSignal(signal);
       const pump = createPump(audio, {
         signal: reading.signal,
         onStopFailure: (error) => log.debug({ err: error }, 'an engine failed to stop its speech'),
@@ -43,7 +42,7 @@ export function createSpeechSpool({ directory, log }: SpeechSpoolOptions): Speec
         stored = await openFile(await directory());
         await pump.start(stored.store);
       } catch (error) {
-        unfollow();
+        reading[Symbol.dispose]();
         pump.stop();
         await stored?.remove();
         throw error;
@@ -54,7 +53,9 @@ export function createSpeechSpool({ directory, log }: SpeechSpoolOptions): Speec
         .then(() => file.complete())
         .catch((error: unknown) => file.fail(error as Error))
         .finally(pump.stop);
-      const isRead = aborted(reading.signal).finally(unfollow);
+      const isRead = new Promise((resolve) => onAbort(reading.signal, resolve)).finally(() =>
+        reading[Symbol.dispose](),
+      );
       track(Promise.all([rest, isRead]).finally(remove));
       return readOnce(file, reading);
     },
@@ -89,17 +90,10 @@ async function openFile(directory: AccountedDirectory): Promise<Stored> {
   };
 }
 
-async function* readOnce(file: Spool, reading: AbortController): AsyncGenerator<Uint8Array> {
+async function* readOnce(file: Spool, reading: LinkedSignal): AsyncGenerator<Uint8Array> {
   try {
     yield* file.read({ first: 0 }, reading.signal);
   } finally {
     reading.abort(new Error('the reader of the speech has ended'));
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -1,7 +1,7 @@
 /** A synthesis that cannot hang: deadlines for its first bytes and for every wait after them, and an end at any moment. */
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, type Speech } from '../../engines/contract/index.ts';
-import { follow, unlessAborted } from '../../lib/abort.ts';
+import { linkedSignal, onAbort } from '../../lib/abort.ts';
 
 /** In milliseconds. */
 export interface SpeechLimits {
@@ -27,46 +27,42 @@ export async function supervise<S extends Speech>(
   { signal, waiting }: Listener,
   { firstBytesMs, silenceMs }: SpeechLimits,
 ): Promise<S> {
-  const work = new AbortController();
-  const unfollow = follow(signal, work);
-  const stopWaiting = waiting ? follow(waiting, work) : () => undefined;
-  const within = async <T>(ms: number, what: string, job: () => Promise<T>): Promise<T> => {
+  const work = linkedSignal(signal);
+  const stopWaiting = waiting && onAbort(waiting, work.abort);
+  const within = async <T>(ms: number, what: string, job: Promise<T>): Promise<T> => {
     let late: EngineError | undefined;
-    const timer = setTimeout(() => {
-      late = new EngineError('engine-timeout', `${what} within ${String(ms / 1000)} s.`);
-      work.abort(late);
-    }, ms);
-    const outcome = job();
+    const expire = () => (late = new EngineError('engine-timeout', `${what} within ${String(ms / 1000)} s.`));
     try {
-      return await unlessAborted(outcome, work.signal);
+      return await work.within(ms, expire, job);
     } catch (error) {
-      throw late !== undefined && error === late ? await lastWord(outcome, late) : error;
-    } finally {
-      clearTimeout(timer);
+      throw late !== undefined && error === late ? await lastWord(job, late) : error;
     }
   };
   const end = (reason: unknown) => {
-    unfollow();
+    work[Symbol.dispose]();
     work.abort(reason);
   };
 
+  async function begin() {
+    work.signal.throwIfAborted();
+    const speech = await synthesize(work.signal);
+    const source = speech.audio[Symbol.asyncIterator]();
+    // At once, when the caller has left meanwhile: by now the engine may hold files.
+    onAbort(work.signal, () => void source.return?.().catch(ignore));
+    let first = await source.next();
+    while (!first.done && first.value.length === 0) first = await source.next();
+    return { speech, source, first };
+  }
+
   try {
-    const { speech, source, first } = await within(firstBytesMs, 'The speech did not begin', async () => {
-      work.signal.throwIfAborted();
-      const begun = await synthesize(work.signal);
-      const pieces = begun.audio[Symbol.asyncIterator]();
-      onAbort(work.signal, () => void pieces.return?.().catch(ignore));
-      let piece = await pieces.next();
-      while (!piece.done && piece.value.length === 0) piece = await pieces.next();
-      return { speech: begun, source: pieces, first: piece };
-    });
+    const { speech, source, first } = await within(firstBytesMs, 'The speech did not begin', begin());
     if (first.done) throw new EngineError('engine-failed', 'The engine made no sound of this text.');
     return { ...speech, audio: continued(first, source) };
   } catch (error) {
     end(error);
     throw error;
   } finally {
-    stopWaiting();
+    stopWaiting?.();
   }
 
   /** By hand: `return()` of a generator would wait for the piece that it waits for itself. */
@@ -90,11 +86,11 @@ export async function supervise<S extends Speech>(
         if (ended) return done;
         try {
           work.signal.throwIfAborted();
-          const item = held ?? (await within(silenceMs, 'The speech did not go on', () => source.next()));
+          const item = held ?? (await within(silenceMs, 'The speech did not go on', source.next()));
           held = undefined;
           if (!item.done) return item;
           ended = true;
-          unfollow();
+          work[Symbol.dispose]();
           return done;
         } catch (error) {
           leave(error);
@@ -107,12 +103,6 @@ export async function supervise<S extends Speech>(
       },
     };
   }
-}
-
-/** At once, when it has been aborted already: an engine may begin after its caller has left, and holds files by then. */
-function onAbort(signal: AbortSignal, listener: () => void): void {
-  if (signal.aborted) listener();
-  else signal.addEventListener('abort', listener, { once: true });
 }
 
 function ignore(): void {

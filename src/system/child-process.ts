@@ -1,7 +1,5 @@
 /** Child processes: each is ended by its signal or timeout, and all of them when the service exits. */
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createInterface } from 'node:readline';
@@ -12,6 +10,7 @@ import {
   type RunningProgram,
   type StreamingCall,
 } from '../../engines/contract/index.ts';
+import { findExecutable } from '../../lib/find-executable.ts';
 import { isAtMachineLimit } from '../../lib/resource-limits.ts';
 
 export interface StartedProgram {
@@ -32,25 +31,8 @@ const inherited = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LD_LIBRARY_PATH'] as const
 
 const tailBytes = 65_536;
 
-/** Finds a program on PATH; an absolute path is returned if it is executable. */
-export function findProgram(name: string, searchPath = process.env.PATH ?? ''): string | undefined {
-  // Relative PATH entries would search the working directory.
-  const folders = searchPath.split(delimiter).filter(isAbsolute);
-  const candidates = isAbsolute(name) ? [name] : folders.map((folder) => join(folder, name));
-  return candidates.find(isProgram);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false; // try the next candidate
-  }
-}
-
 /** On Linux, setpriv ends a program with its parent, even if the parent is SIGKILLed. */
-const withParent = process.platform === 'linux' ? findProgram('setpriv', '/usr/bin:/bin') : undefined;
+const withParent = process.platform === 'linux' ? findExecutable('setpriv', '/usr/bin:/bin') : undefined;
 
 /** The command line for a program that must end with this process. */
 export function endingWithParent(path: string, args: readonly string[]): [string, ...string[]] {
@@ -79,7 +61,7 @@ export function startProgram(program: string, args: readonly string[], options: 
 
 function spawnProgram(program: string, args: readonly string[], options: ProgramCall, stdin: 'ignore' | 'pipe'): Child {
   options.signal.throwIfAborted();
-  const path = findProgram(program);
+  const path = findExecutable(program);
   // setpriv would report this with an exit code that looks like the program's own.
   if (path === undefined) throw new Error(`${program} could not be started: program not found`);
   const [command, ...rest] = endingWithParent(path, args);

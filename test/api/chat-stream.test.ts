@@ -162,7 +162,7 @@ data: {"type":"chat.completed","seq":4,"result":{"content":"Hello.","model":"scr
   it('has headers that prevent proxy buffering', async () => {
     const { headers } = (await streamed(hello)).answer;
     expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
-    expect(headers.get('cache-control')).toBe('no-store, no-transform');
+    expect(headers.get('cache-control')).toBe('no-cache, no-transform');
     expect(headers.get('x-accel-buffering')).toBe('no');
     expect(headers.get('transfer-encoding')).toBe('chunked');
     expect(headers.has('content-length')).toBe(false);

@@ -3,7 +3,7 @@
  * it; then nothing of it may be left. It ends when its last clip has expired, after ten minutes more. SOAK_SECONDS
  * sets another length. Fails when a child, a file or a descriptor is left, or when the heap has grown.
  */
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -158,15 +158,28 @@ function children({ pid }: Pick<ChildService, 'pid'> = service) {
   return found;
 }
 
-/** What each descriptor is open on; the numbers of pipes and sockets say nothing. */
+/** What each descriptor is open on, without numbers that say nothing. */
 function openDescriptors(): string[] {
   const folder = `/proc/${service.pid}/fd`;
+  const sockets = new Map(['tcp', 'unix'].flatMap((family) => socketsOf(family)));
   return readdirSync(folder).flatMap((name) => {
     try {
-      return [readlinkSync(join(folder, name)).replace(/:\[\d+\]$/, '')];
+      const target = readlinkSync(join(folder, name));
+      return [sockets.get(target) ?? target.replace(/:\[\d+\]$/, '')];
     } catch {
       return []; // closed meanwhile
     }
+  });
+}
+
+/** TCP sockets with ports and state in hexadecimal digits, as in /proc/net/tcp; the others by their family. */
+function socketsOf(family: string): [link: string, description: string][] {
+  const lines = readFileSync(`/proc/${service.pid}/net/${family}`, 'utf8').trim().split('\n').slice(1);
+  return lines.map((line) => {
+    const fields = line.trim().split(/\s+/);
+    const inode = family === 'tcp' ? fields[9] : fields[6];
+    const ends = family === 'tcp' ? ` ${fields[1]} ${fields[2]} state ${fields[3]}` : '';
+    return [`socket:[${inode}]`, `${family} socket${ends}`];
   });
 }
 
@@ -197,7 +210,7 @@ async function report(before: readonly string[], after: readonly string[]): Prom
   console.log(`children left ${left.length}`);
   const files = await service.leftovers();
   console.log(`files left ${files.length}`);
-  if (files.length > 0) failures.push(`files are left: ${files.join(' ')}`);
+  if (files.length > 0) failures.push(`files are left, such as ${files.slice(0, 10).join(' ')}`);
   for (const failure of failures) console.error(`FAILED: ${failure}`);
   if (failures.length > 0) process.exitCode = 1;
 }

@@ -146,8 +146,8 @@ describe('its tools', () => {
     const finished = events.filter(({ type }) => type === 'tool.finished');
     expect(finished.map(({ ok }) => ok)).toEqual([false, false, false]);
     const { content } = (events.at(-1) as { result?: Result }).result!;
-    expect(content).toContain('no_such_tool said: Error: There is no tool "no_such_tool"; there are read_aloud.');
-    expect(content).toContain('read_aloud said: Error: The arguments are no JSON object.');
+    expect(content).toContain('no_such_tool said: Error: Unknown tool "no_such_tool"; available tools: read_aloud.');
+    expect(content).toContain('read_aloud said: Error: The arguments are not a JSON object.');
     expect(content).toContain('read_aloud said: Error: `text` must be a non-empty string.');
   });
 

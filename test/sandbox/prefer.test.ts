@@ -7,7 +7,6 @@ import { operations, root, type Operation } from '../contract/support/document.t
 import { readEventStream } from '../support/event-stream.ts';
 import { createApi } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
-import { startStopwatch } from '../support/stopwatch.ts';
 import { saying, serveSandbox } from './support.ts';
 
 const sandbox = serveSandbox({ env: { API_KEYS: 'a-key' } });
@@ -184,12 +183,6 @@ describe('the preference', () => {
     for (const path of ['/healthz', '/openapi.json']) {
       expect((await sandbox.api.get(path, prefer('code=503'))).status).toBe(200);
     }
-  });
-
-  it('does not take long over a hostile header', async () => {
-    const elapsedMs = startStopwatch();
-    await sandbox.api.get('/api/v1/models', { ...prefer('a'.repeat(12_000)), authorization: 'Bearer a-key' });
-    expect(elapsedMs()).toBeLessThan(1_000);
   });
 });
 

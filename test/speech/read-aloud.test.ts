@@ -3,10 +3,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { readStream } from '../chat/support/stream.ts';
 import { calls, says } from '../engines/llm-agent/support.ts';
 import { createApi } from '../support/http.ts';
-import { until } from '../support/processes.ts';
 import { startProvider } from '../support/provider.ts';
 import type { TestService } from '../support/service.ts';
-import { startStopwatch } from '../support/stopwatch.ts';
 import {
   addressOf,
   chat,
@@ -20,7 +18,6 @@ import {
 } from './support.ts';
 
 const patience = { timeout: 10_000, interval: 5 };
-const limitMs = 250;
 const spoken = 'The text is being read aloud to the user now.';
 
 const once = (args: object): ChatScript => ({ calls: [[args]] });
@@ -202,26 +199,6 @@ describe('a clip belongs', () => {
     expect(await reading.ended).toBe('whole');
     expect(reading.received).toBe(sound(0, 150));
   });
-
-  test.each(['100 hang', '100 deaf', 'hang', 'deaf'])(
-    'to the run until then: a caller that leaves ends it (%s)',
-    async (text) => {
-      const service = await startSpeechService();
-      const caller = new AbortController();
-      const body = chatBody({ ...once({ text }), then: 'hang' });
-      const left = expect(service.post('/chat', body, { signal: caller.signal })).rejects.toThrow();
-      await expect.poll(() => synthesized(service), patience).toHaveLength(1);
-      const hasBegun = text.startsWith('100');
-      await expect.poll(async () => (await service.leftovers()).length > 0, patience).toBe(hasBegun);
-      const sinceLeft = startStopwatch();
-      caller.abort();
-      await left;
-      await expect.poll(() => ended(service), patience).toHaveLength(1);
-      expect(sinceLeft()).toBeLessThan(limitMs);
-      await until('no file is left', async () => (await service.leftovers()).length === 0, limitMs);
-      expect(service.log.filter(({ level }) => level >= 40)).toEqual([]);
-    },
-  );
 
   test.each(['100 hang', '100'])('to the run until then: removed when the run fails (%s)', async (text) => {
     const service = await startSpeechService();

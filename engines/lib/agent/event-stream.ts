@@ -1,35 +1,35 @@
-/** Server-sent events from a provider, as they arrive. */
+/** Reads server-sent events from a provider. */
 import type { Readable } from 'node:stream';
 import { createParser } from 'eventsource-parser';
 import { EngineError } from '../../contract/index.ts';
 
 export interface StreamEvent {
-  /** `event:` of the stream; "" when it has none. */
+  /** The `event:` field, or "". */
   readonly name: string;
   readonly data: string;
-  /** The body is no stream but one JSON object: some servers take no notice of `stream: true`. */
+  /** True if the body is a single JSON object, not a stream: some servers ignore `stream: true`. */
   readonly whole: boolean;
 }
 
 export interface StreamLimits {
-  /** Of the whole body. */
+  /** Maximum size of the body. */
   readonly bytes: number;
-  /** Milliseconds that may pass until the next bytes come. */
+  /** Idle timeout between two chunks, in milliseconds. */
   readonly idleMs: number;
-  /** Whether nothing follows that matters. */
+  /** True once the rest of the stream can be ignored. */
   readonly isComplete: () => boolean;
-  /** Whether what has come is worth something, should the connection break now. */
+  /** True once the answer is usable even if the connection breaks now. */
   readonly isEnough: () => boolean;
 }
 
-/** What still follows an answer that is enough, its usage, follows at once: some providers never end their streams. */
-const afterwordMs = 2_000;
-/** A complete stream may take so long to end: a connection that is read to its end can be used again. */
-const lingerMs = 100;
+/** Idle timeout once the answer is usable. Only the usage chunk follows, at once; some providers never end their streams. */
+const trailerMs = 2_000;
+/** How long to wait for the end of a complete stream: only a connection that was read to its end can be reused. */
+const drainMs = 100;
 
 /**
- * The events in batches, one for what arrives at once. Half an event at the end is none. Throws `provider-timeout`,
- * and `provider-bad-response` when the body is too long or breaks off. The body is ended in any case.
+ * Yields events in batches, one batch per chunk. An incomplete event at the end is ignored. Throws `provider-timeout`
+ * when the stream is idle, and `provider-bad-response` when the body is too large or ends early. Always closes the body.
  */
 export async function* readEvents(
   body: Readable,
@@ -40,27 +40,27 @@ export async function* readEvents(
   const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
   let bytes = 0;
   let isWaiting = false;
-  let idle = setTimeout(silent, idleMs);
-  let isAfterword = false;
+  let idle = setTimeout(onIdle, idleMs);
+  let isTrailer = false;
   let hasEvents = false;
-  function silent(): void {
-    if (isWaiting) body.destroy(new EngineError('provider-timeout', 'The provider fell silent in its answer.'));
+  function onIdle(): void {
+    if (isWaiting) body.destroy(new EngineError('provider-timeout', 'Idle timeout: the provider stopped sending.'));
   }
-  body.on('error', () => {}); // the iterator tells of it, as long as somebody listens
+  body.on('error', () => {}); // the iterator throws it; without a listener it would be an uncaught exception
   try {
     while (!isComplete()) {
-      if (isEnough() && !isAfterword) {
-        isAfterword = true;
+      if (isEnough() && !isTrailer) {
+        isTrailer = true;
         clearTimeout(idle);
-        idle = setTimeout(silent, Math.min(idleMs, afterwordMs));
+        idle = setTimeout(onIdle, Math.min(idleMs, trailerMs));
       }
       isWaiting = true;
-      // A reader of ours that takes its time does not count. Comments do: the provider is alive, but has no afterword.
-      if (hasEvents || !isAfterword) idle.refresh();
+      // Backpressure is not idleness. SSE comments reset the timer, except after finish_reason.
+      if (hasEvents || !isTrailer) idle.refresh();
       const { done, value } = await chunks.next();
       isWaiting = false;
       bytes += value?.length ?? 0;
-      if (bytes > limit) throw new EngineError('provider-bad-response', 'The answer of the provider is too long.');
+      if (bytes > limit) throw new EngineError('provider-bad-response', 'The response of the provider is too large.');
       const batch = collector.take(decoder.decode(value, { stream: done !== true }), done === true);
       hasEvents = batch.length > 0;
       if (hasEvents) yield batch;
@@ -70,7 +70,7 @@ export async function* readEvents(
   } catch (error) {
     if (isEnough()) return;
     if (EngineError.is(error)) throw error;
-    throw new EngineError('provider-bad-response', 'The answer of the provider broke off.', { cause: error });
+    throw new EngineError('provider-bad-response', 'The response of the provider ended early.', { cause: error });
   } finally {
     clearTimeout(idle);
     body.destroy();
@@ -78,7 +78,7 @@ export async function* readEvents(
 }
 
 async function readToEnd(body: Readable, chunks: AsyncIterator<Buffer, undefined>): Promise<void> {
-  const timer = setTimeout(() => body.destroy(), lingerMs);
+  const timer = setTimeout(() => body.destroy(), drainMs);
   try {
     while (!(await chunks.next()).done);
   } finally {
@@ -86,7 +86,7 @@ async function readToEnd(body: Readable, chunks: AsyncIterator<Buffer, undefined
   }
 }
 
-/** Tells a stream from a whole answer by its first character. */
+/** Distinguishes a stream from a single JSON object by the first character. */
 function createCollector() {
   let batch: StreamEvent[] = [];
   const parser = createParser({

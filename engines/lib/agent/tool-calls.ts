@@ -1,45 +1,45 @@
-/** Runs the tool calls of a round, all at once, and tells what happens while it does. */
+/** Runs the tool calls of a round concurrently and yields their events. */
 import type { AgentEvent, Tool, ToolEvent } from '../../contract/index.ts';
 import { parseObject, type JsonObject } from '../../../lib/json.ts';
 
-/** A call as the model makes it. */
+/** A tool call as the model sent it. */
 export interface CallRequest {
   readonly id: string;
   readonly name: string;
-  /** JSON, if the model has done well. */
+  /** Should be JSON, but models make mistakes. */
   readonly arguments: string;
 }
 
 export interface ToolCall {
   readonly request: CallRequest;
-  /** Undefined: the model has not written a JSON object. */
+  /** Undefined if the arguments are not a JSON object. */
   readonly args: JsonObject | undefined;
 }
 
-/** A call without arguments is often an empty text. */
+/** An empty string means no arguments. */
 export function toToolCall(request: CallRequest): ToolCall {
   const args = request.arguments.trim() === '' ? {} : parseObject(request.arguments);
-  // Bad JSON is not said again: there are providers that refuse a history with it.
+  // Invalid JSON is not sent back: some providers reject a history that contains it.
   return { request: args ? request : { ...request, arguments: '{}' }, args };
 }
 
 type CallEvent = Extract<AgentEvent, { call: number }>;
 
-/** What waits for a reader who does not read: beyond it, progress is dropped. Nothing else comes in such numbers. */
-const mostWaiting = 256;
+/** Limit of the event queue under backpressure: beyond it, progress events are dropped. No other event is that frequent. */
+const maxQueued = 256;
 
 /**
- * Returns what the model reads, an output for each call. Rejects with the signal's reason as soon as it aborts, whether
- * or not the tools heed it; what they still say after that is not heard.
+ * Returns one output per call, for the model to read. Throws the signal's reason as soon as it aborts, even if tools
+ * ignore the signal; their later events are dropped.
  */
 export async function* runToolCalls(
   calls: readonly ToolCall[],
   { step, tools, signal }: { readonly step: number; readonly tools: readonly Tool[]; readonly signal: AbortSignal },
 ): AsyncGenerator<CallEvent, string[]> {
-  const waiting: CallEvent[] = [];
+  const queue: CallEvent[] = [];
   let wake = () => {};
-  const tell = (event: CallEvent) => {
-    waiting.push(event);
+  const enqueue = (event: CallEvent) => {
+    queue.push(event);
     wake();
   };
   const outputs: string[] = [];
@@ -52,35 +52,35 @@ export async function* runToolCalls(
     const started = performance.now();
     let isOver = false;
     const emit = (event: ToolEvent) => {
-      if (isOver || signal.aborted || (event.type === 'progress' && waiting.length >= mostWaiting)) return;
-      tell({ type: 'tool-event', ...head, event });
+      if (isOver || signal.aborted || (event.type === 'progress' && queue.length >= maxQueued)) return;
+      enqueue({ type: 'tool-event', ...head, event });
     };
-    tell({ type: 'tool-started', ...head, name, arguments: args ?? {} });
+    enqueue({ type: 'tool-started', ...head, name, arguments: args ?? {} });
     const outcome = await settle(async () => {
-      if (!tool) throw new Error(`There is no tool "${name}"; ${namesOf(tools)}.`);
-      if (!args) throw new Error('The arguments are no JSON object. Call the tool again with valid JSON.');
+      if (!tool) throw new Error(`Unknown tool "${name}"; available tools: ${namesOf(tools)}.`);
+      if (!args) throw new Error('The arguments are not a JSON object. Call the tool again with valid JSON.');
       return await tool.run(args, { signal, emit });
     });
     isOver = true;
     outputs[call] = outcome.ok ? outcome.output : `Error: ${outcome.error}`;
     running -= 1;
-    tell({ type: 'tool-finished', ...head, name, ...outcome, durationMs: performance.now() - started });
+    enqueue({ type: 'tool-finished', ...head, name, ...outcome, durationMs: performance.now() - started });
   }
 
-  const leave = () => wake();
-  signal.addEventListener('abort', leave, { once: true });
+  const onAbort = () => wake();
+  signal.addEventListener('abort', onAbort, { once: true });
   try {
     calls.forEach((call, index) => void run(call, index));
-    while (running > 0 || waiting.length > 0) {
+    while (running > 0 || queue.length > 0) {
       signal.throwIfAborted();
-      const event = waiting.shift();
+      const event = queue.shift();
       if (event) yield event;
       else await new Promise<void>((resolve) => (wake = resolve));
     }
     signal.throwIfAborted();
     return outputs;
   } finally {
-    signal.removeEventListener('abort', leave);
+    signal.removeEventListener('abort', onAbort);
   }
 }
 
@@ -95,5 +95,5 @@ async function settle(work: () => Promise<string>): Promise<Outcome> {
 }
 
 function namesOf(tools: readonly Tool[]): string {
-  return tools.length === 0 ? 'there are none' : `there are ${tools.map(({ name }) => name).join(', ')}`;
+  return tools.length === 0 ? 'none' : tools.map(({ name }) => name).join(', ');
 }

@@ -1,25 +1,25 @@
-/** The one table of what a provider's failure is to our callers. Its own text is for the log alone. */
+/** Maps a provider's error response to our problem codes. The provider's own text is only logged. */
 import { EngineError, type EngineErrorCode } from '../../contract/index.ts';
 
-/** An answer that is a failure, as the provider words it. */
+/** An error response, as the provider sent it. */
 export interface Refusal {
   readonly status: number;
-  /** The whole text. */
+  /** The whole body. */
   readonly text: string;
-  /** The same without what it repeats of the request or the answer, whose words say nothing of the failure. */
+  /** The body without echoes of the request or the model's output, whose words say nothing about the failure. */
   readonly complaint: string;
-  /** Its message, or the whole text when it has none. */
+  /** The error message, or the whole body if there is none. */
   readonly message: string;
   /** OpenAI's `error.code` and `error.type`, or "". */
   readonly code: string;
   readonly type: string;
-  /** The parameter that OpenAI blames (`error.param`), or "". */
+  /** OpenAI's `error.param`, the invalid request field, or "". */
   readonly param: string;
-  /** Seconds, where the provider names them. */
+  /** Seconds, if the provider sent Retry-After. */
   readonly retryAfter: number | undefined;
 }
 
-/** Providers put the details into `error`, or beside their message. */
+/** Some providers put the details into `error`, others at the top level. */
 export function readRefusal(status: number, text: string, retryAfter: number | undefined): Refusal {
   const parsed = parse(text);
   const error = isRecord(parsed) && isRecord(parsed.error) ? parsed.error : parsed;
@@ -35,7 +35,7 @@ export function readRefusal(status: number, text: string, retryAfter: number | u
   };
 }
 
-/** Pydantic (FastAPI, vLLM) repeats the input, Groq what its model wrote. */
+/** `input` is Pydantic's echo of the request (FastAPI, vLLM), `failed_generation` Groq's echo of the model's output. */
 const echoes = new Set(['input', 'failed_generation']);
 
 function withoutEchoes(key: string, value: unknown): unknown {
@@ -54,8 +54,8 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-const words = {
-  /** Of a 429, which is mostly a rate: only what waiting does not cure. */
+const patterns = {
+  /** For 429, which is usually a rate limit: matches only what a retry cannot fix. */
   exhausted: /insufficient.?(quota|credit|funds|balance)|exceeded your current quota|out of credits|billing/i,
   quota: /quota|billing|credit balance|insufficient.?(credit|funds|balance)/i,
   contextLength:
@@ -64,18 +64,18 @@ const words = {
   unknownModel: /^model_not_found$/,
 };
 
-/** What each code says to the caller. */
+/** Public message per code. */
 const messages = {
-  'provider-quota-exhausted': 'The quota of the service at the provider is exhausted.',
-  'provider-rate-limited': 'The provider takes no more requests for the moment.',
-  'provider-auth-failed': 'The provider refuses the key of the service.',
-  'provider-misconfigured': 'The provider does not know the model or the address that it was asked for.',
+  'provider-quota-exhausted': 'The provider quota of this service is exhausted.',
+  'provider-rate-limited': 'The rate limit of the provider is reached.',
+  'provider-auth-failed': 'The provider rejected the API key of this service.',
+  'provider-misconfigured': 'The provider does not know the requested model or URL.',
   'provider-timeout': 'The provider did not answer in time.',
   'provider-overloaded': 'The provider is overloaded.',
   'provider-error': 'The provider failed.',
-  'provider-rejected-request': 'The provider rejects the request.',
-  'context-length-exceeded': 'The request is longer than the model can take.',
-  'content-rejected': 'The provider rejects the content of the request.',
+  'provider-rejected-request': 'The provider rejected the request.',
+  'context-length-exceeded': 'The request exceeds the context length of the model.',
+  'content-rejected': 'The provider rejected the content of the request.',
 } as const satisfies Partial<Record<EngineErrorCode, string>>;
 
 type FailureCode = keyof typeof messages;
@@ -90,10 +90,10 @@ export function failureOf(refusal: Refusal, cause: Error): EngineError {
   });
 }
 
-/** A field that the provider names is one that the caller can change; anything but a plain name is not repeated. */
+/** Names the field that the provider blames, since the client can change it; only plain field names are repeated. */
 function messageOf(code: FailureCode, { param }: Refusal): string {
   const isNamed = code === 'provider-rejected-request' && /^[a-z][a-z_]{0,40}$/.test(param);
-  return isNamed ? `The provider rejects the request because of its field "${param}".` : messages[code];
+  return isNamed ? `The provider rejected the request field "${param}".` : messages[code];
 }
 
 function failureCode({ status, complaint, code, type }: Refusal): FailureCode {
@@ -101,19 +101,19 @@ function failureCode({ status, complaint, code, type }: Refusal): FailureCode {
     case 402:
       return 'provider-quota-exhausted';
     case 429:
-      return words.exhausted.test(complaint) ? 'provider-quota-exhausted' : 'provider-rate-limited';
+      return patterns.exhausted.test(complaint) ? 'provider-quota-exhausted' : 'provider-rate-limited';
     case 401:
       return 'provider-auth-failed';
     case 403:
-      return words.quota.test(complaint) ? 'provider-quota-exhausted' : 'provider-auth-failed';
+      return patterns.quota.test(complaint) ? 'provider-quota-exhausted' : 'provider-auth-failed';
     case 400:
     case 413:
     case 415:
     case 422:
-      if (status === 400 && words.quota.test(complaint)) return 'provider-quota-exhausted';
-      if (words.unknownModel.test(code) || words.unknownModel.test(type)) return 'provider-misconfigured';
-      if (words.contextLength.test(complaint)) return 'context-length-exceeded';
-      return words.policy.test(complaint) ? 'content-rejected' : 'provider-rejected-request';
+      if (status === 400 && patterns.quota.test(complaint)) return 'provider-quota-exhausted';
+      if (patterns.unknownModel.test(code) || patterns.unknownModel.test(type)) return 'provider-misconfigured';
+      if (patterns.contextLength.test(complaint)) return 'context-length-exceeded';
+      return patterns.policy.test(complaint) ? 'content-rejected' : 'provider-rejected-request';
     case 408:
     case 504:
       return 'provider-timeout';
@@ -121,7 +121,7 @@ function failureCode({ status, complaint, code, type }: Refusal): FailureCode {
     case 529:
       return 'provider-overloaded';
     default:
-      // Redirects too: a key and a recording go where the settings say, and nowhere else.
+      // Redirects are not followed: keys and recordings are sent only to the configured URL.
       return (status >= 300 && status < 400) || status === 404 || status === 405 || status === 410
         ? 'provider-misconfigured'
         : 'provider-error';
@@ -130,7 +130,7 @@ function failureCode({ status, complaint, code, type }: Refusal): FailureCode {
 
 const longestRetryAfter = 86_400;
 
-/** Retry-After, in seconds from now. */
+/** Parses Retry-After into seconds from now. */
 export function readRetryAfter(header: string | string[] | undefined, now: number): number | undefined {
   const text = [header].flat()[0]?.trim() ?? '';
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (Date.parse(text) - now) / 1000;

@@ -1,18 +1,17 @@
-/** What the calls so far have told of a provider: enough for an availability that costs nothing. */
+/** Tracks a provider's health from the outcome of past calls, so that availability costs no request. */
 import type { Availability, EngineError } from '../../contract/index.ts';
 
 const unreachableForMs = 60_000;
 
-/** `model` is undefined for a request that is about none, such as the list of them: some providers answer it without a key. */
+/** `model` is undefined for requests without a model, such as GET /models: some providers answer that without a key. */
 export interface Health {
-  /** An answer that is no failure. */
   succeeded(model: string | undefined): void;
   failed(model: string | undefined, error: EngineError, status: number | undefined): void;
   availability(model: string): Availability;
 }
 
 export function createHealth(instance: string, isKeyMissing: boolean, now: () => number): Health {
-  /** A key is refused as a whole (401), or for one model (403). */
+  /** Models of the calls that were answered with 401, which holds for all models, and with 403, which holds for one. */
   const refusedAsWhole = new Set<string | undefined>();
   const refusedFor = new Set<string | undefined>();
   let unreachableUntil = -Infinity;
@@ -35,14 +34,14 @@ export function createHealth(instance: string, isKeyMissing: boolean, now: () =>
         return {
           available: false,
           code: 'key-missing',
-          reason: `The provider ${instance} has no key in the settings.`,
+          reason: `No API key is configured for the provider ${instance}.`,
         };
       }
       if (refusedAsWhole.size > 0 || refusedFor.has(model)) {
-        return { available: false, code: 'key-refused', reason: `The provider ${instance} refused the key.` };
+        return { available: false, code: 'key-refused', reason: `The provider ${instance} rejected the API key.` };
       }
       if (now() < unreachableUntil) {
-        const reason = `The provider ${instance} could not be reached a moment ago; try again.`;
+        const reason = `The provider ${instance} was unreachable a moment ago; try again.`;
         return { available: true, code: 'upstream-unreachable', reason };
       }
       return { available: true, code: 'ready', reason: 'Ready.' };

@@ -1,12 +1,12 @@
-/** What `npm run doctor` says of a provider: it is asked for its list of models, which costs nothing. */
+/** Checks a provider for `npm run doctor`: requests its list of models, which is free of charge. */
 import { EngineError, type Finding } from '../../contract/index.ts';
-import { startDeadline } from '../../../lib/deadline.ts';
+import { startTimeout } from '../../../lib/abort.ts';
 import type { ProviderOptions } from './options.ts';
 import type { Provider } from './provider.ts';
 
-const askMs = 5_000;
+const timeoutMs = 5_000;
 
-/** Of a provider that is there, but has no list, or none for this key. */
+/** Statuses of a provider that is reachable but has no list of models, or none for this key. */
 const withoutList = new Set([403, 404, 405]);
 
 export async function inspectProvider(
@@ -23,31 +23,31 @@ export async function inspectProvider(
   }
 }
 
-/** By the settings alone. */
+/** From the settings alone, without a request. */
 export function describeProvider({ apiKey, baseUrl }: ProviderOptions, instance: string): Finding {
   const what = `provider ${instance}`;
-  if (apiKey === '') return { what, ok: false, detail: `${baseUrl}, its apiKey is empty` };
+  if (apiKey === '') return { what, ok: false, detail: `${baseUrl}, apiKey is empty` };
   return { what, ok: true, detail: `${baseUrl}, ${apiKey === undefined ? 'without a key' : 'with a key'}` };
 }
 
 export function describeFailure(finding: Finding, error: unknown): Finding {
   if (!EngineError.is(error)) throw error;
-  const fix = error.code === 'provider-unreachable' && { fix: 'start it there, or name another one' };
+  const fix = error.code === 'provider-unreachable' && { fix: 'start the provider there, or change baseUrl' };
   return { ...finding, ok: false, detail: `${finding.detail}: ${error.message}`, ...fix };
 }
 
 async function ask(provider: Provider): Promise<string> {
-  const late = () => new EngineError('provider-timeout', 'The provider did not list its models in time.');
-  using deadline = startDeadline(askMs, new AbortController().signal, late);
+  const late = () => new EngineError('provider-timeout', 'Timeout: the provider did not list its models.');
+  using deadline = startTimeout(timeoutMs, late);
   let refusedWith = 0;
   const explain = ({ status }: { status: number }) => ((refusedWith = status), undefined);
   const request = { method: 'GET', path: '/models', retry: false, explain } as const;
   try {
     const { body } = await provider.send(request, deadline.signal);
-    body.on('error', () => undefined).destroy(); // what stands in it does not matter
+    body.on('error', () => undefined).destroy(); // only the status matters
     return 'answers';
   } catch (error) {
     if (!withoutList.has(refusedWith)) throw error;
-    return 'answers, but without a list of models: whether it takes the key is not known';
+    return 'answers, but has no list of models: the key could not be checked';
   }
 }

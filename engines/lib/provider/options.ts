@@ -1,8 +1,8 @@
-/** The settings that every engine for an OpenAI-compatible provider has. */
+/** Settings shared by all engines for OpenAI-compatible providers. */
 export interface ProviderOptions {
-  /** Such as https://api.openai.com/v1: what stands before /audio/transcriptions and the like. */
+  /** Such as https://api.openai.com/v1, without /audio/transcriptions and the like. */
   readonly baseUrl: string;
-  /** Absent: the provider needs none. Empty: it needs one and has none. */
+  /** Absent: no key needed. Empty: a key is needed but not set. */
   readonly apiKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Seconds. */
@@ -12,7 +12,7 @@ export interface ProviderOptions {
 
 export const shortText = { type: 'string', minLength: 1, maxLength: 256 } as const;
 
-/** Of a list whose items are ids, or mappings where there is more to say. Not anyOf: its errors would speak of both forms. */
+/** Schema of list items that are an id or a mapping. Not `anyOf`, whose errors would mention both forms. */
 export const idOrMapping = {
   type: ['string', 'object'],
   minLength: 1,
@@ -21,34 +21,33 @@ export const idOrMapping = {
   required: ['id'],
 } as const;
 
-/** What every model of a provider has. */
+/** Options of every model of a provider. */
 export const modelProperties = {
-  id: { ...shortText, description: 'As requests name it.' },
-  remoteId: { ...shortText, description: 'As the provider names it; absent: the id.' },
-  name: { ...shortText, description: 'For people; the id when absent.' },
+  id: { ...shortText, description: 'Model id used in requests.' },
+  remoteId: { ...shortText, description: "The provider's id of the model. Default: id." },
+  name: { ...shortText, description: 'Display name. Default: id.' },
 } as const;
 
-/** Those that say how the request is framed are ours. */
+/** Framing headers, which the settings cannot override. */
 const ownHeaders = 'connection|content-length|content-type|expect|keep-alive|te|trailer|transfer-encoding|upgrade';
 
-/** Their JSON Schema, property by property. */
+/** JSON Schemas of `ProviderOptions`. */
 export const providerProperties = {
   baseUrl: {
     type: 'string',
     format: 'iri',
-    // No user and password: they would end up in messages.
+    // No user and password: they would appear in messages.
     pattern: '^https?://[^/?#@\\s]+(/[^?#\\s]*)?$',
-    description:
-      'Of the API: what stands before /audio/transcriptions and the like, such as https://api.openai.com/v1.',
+    description: 'Base URL of the API, such as https://api.openai.com/v1, without /audio/transcriptions and the like.',
   },
   apiKey: {
     type: 'string',
     pattern: '^[\\x20-\\x7e]*$',
-    description: 'Sent as bearer token. Absent: none is needed; empty: its models are listed as `key-missing`.',
+    description: 'Sent as bearer token. Absent: no key needed. Empty: the models are listed as `key-missing`.',
   },
   headers: {
     type: 'object',
-    description: 'Sent with every request, beside ours or in their place.',
+    description: 'Additional headers for every request; they override the default ones.',
     propertyNames: { pattern: `^(?!(?:${ownHeaders})$)[a-z0-9-]+$` },
     additionalProperties: { type: 'string', pattern: '^[\\x20-\\x7e]*$' },
   },
@@ -56,10 +55,10 @@ export const providerProperties = {
     type: 'number',
     exclusiveMinimum: 0,
     maximum: 86_400,
-    description: 'Seconds that an answer may take, upload and retries included; absent: 300.',
+    description: 'Timeout of a call in seconds, including upload and retries. Default: 300.',
   },
   local: {
     type: 'boolean',
-    description: 'True: the address is on this machine, and nothing that is sent there leaves it.',
+    description: 'true if the provider runs on this machine and nothing that is sent to it leaves the machine.',
   },
 } as const;

@@ -1,44 +1,44 @@
-/** An OpenAI-compatible provider: where it is, how it is asked, and what became of that. */
+/** Client for an OpenAI-compatible provider: sends requests, retries, maps failures and tracks availability. */
 import { EngineError, type Availability, type EngineContext } from '../../contract/index.ts';
 import { failureOf, readRefusal, readRetryAfter, type Refusal } from './failures.ts';
 import { createHealth } from './health.ts';
-import { pause } from '../../../lib/pause.ts';
+import { pause } from '../../../lib/abort.ts';
 import type { ProviderOptions } from './options.ts';
 import { createRedactor } from './redact.ts';
-import { createTransport, mayPass, readErrorText, type HttpAnswer, type HttpBody } from './transport.ts';
+import { createTransport, isTransient, readErrorText, type HttpAnswer, type HttpBody } from './transport.ts';
 
 export interface ProviderRequest {
   readonly method: 'GET' | 'POST';
-  /** Below the base URL, with a slash before it. */
+  /** Appended to the base URL; starts with a slash. */
   readonly path: string;
-  /** Our id of the model, whose availability the outcome tells; absent: it is about none. */
+  /** Our id of the model whose availability the outcome updates; absent for requests without a model. */
   readonly model?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Made anew for every attempt. */
+  /** Called for every attempt. */
   readonly body?: () => HttpBody;
-  /** False: once is enough. */
+  /** Default: true. */
   readonly retry?: boolean;
-  /** What this endpoint makes of a refusal; undefined leaves it to the table. */
+  /** Endpoint-specific mapping of an error response; undefined falls back to the table in failures.ts. */
   readonly explain?: (refusal: Refusal, cause: Error) => Error | undefined;
 }
 
 export interface Provider extends AsyncDisposable {
   /**
-   * The answer, once its head says that it is a success; reading its body is the caller's. Failed connections and 503
-   * are tried again, as long as no answer has begun. Rejects with an `EngineError`, with what `explain` returned, or
-   * with the signal's reason.
+   * Resolves when the response headers arrive with a 2xx status; the caller reads the body. Retries failed connections
+   * and 503, but never after a response has started. Rejects with an `EngineError`, with the error from `explain`, or with
+   * the signal's reason.
    */
   send(request: ProviderRequest, signal: AbortSignal): Promise<HttpAnswer>;
-  /** From memory. */
+  /** From memory, without a request. */
   availability(model: string): Availability;
-  /** Makes a provider's text fit for the log. */
+  /** Removes secrets from a provider's text and truncates it, for the log. */
   readonly redact: (text: string) => string;
 }
 
 const attempts = 3;
-/** Before the second and the third attempt. */
+/** Backoff before the second and the third attempt. */
 const waitsMs = [250, 1_000];
-/** A provider that wants to be left alone for longer is left to the caller. */
+/** With a longer Retry-After, the caller decides about a retry. */
 const longestWaitMs = 2_000;
 
 export function createProvider(options: ProviderOptions, { instance, env, now, log }: EngineContext): Provider {
@@ -67,7 +67,7 @@ export function createProvider(options: ProviderOptions, { instance, env, now, l
     } catch (error) {
       if (signal.aborted || !EngineError.is(error)) throw error;
       health.failed(model, error, undefined);
-      return { error, retryAfterMs: mayPass(error) ? 0 : undefined };
+      return { error, retryAfterMs: isTransient(error) ? 0 : undefined };
     }
     if (answer.status >= 200 && answer.status < 300) {
       health.succeeded(model);
@@ -92,7 +92,7 @@ export function createProvider(options: ProviderOptions, { instance, env, now, l
         if ('status' in outcome) return outcome;
         const { error, retryAfterMs = Infinity } = outcome;
         if (request.retry === false || count === attempts || retryAfterMs > longestWaitMs) throw error;
-        log.debug({ err: error, attempt: count }, 'a request to the provider is tried again');
+        log.debug({ err: error, attempt: count }, 'retrying a request to the provider');
         await pause(Math.max(retryAfterMs, waitsMs[count - 1] ?? 0), signal);
       }
     },
@@ -104,6 +104,6 @@ type Outcome =
   | HttpAnswer
   | {
       readonly error: Error;
-      /** Undefined: another attempt would not help. */
+      /** Undefined if a retry would not help. */
       readonly retryAfterMs: number | undefined;
     };

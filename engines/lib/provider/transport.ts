@@ -1,4 +1,4 @@
-/** HTTP to a provider: one request, one answer, and what went wrong in between. */
+/** HTTP requests to a provider, with network failures mapped to problem codes. */
 import { Readable } from 'node:stream';
 import { EngineError, type EngineContext } from '../../contract/index.ts';
 import { createHttpClient } from '../../../lib/http-client.ts';
@@ -10,23 +10,23 @@ export interface HttpRequest {
   readonly body?: HttpBody;
 }
 
-/** All at once, or in chunks whose sum is known. */
+/** A buffer, or a stream of known length. */
 export type HttpBody = Uint8Array | { readonly bytes: number; readonly chunks: AsyncIterable<Uint8Array> };
 
 export interface HttpAnswer {
   readonly status: number;
-  /** By lower-case name. */
+  /** Keys are lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Read it to its end, or destroy it. */
+  /** The caller reads it to its end or destroys it. */
   readonly body: Readable;
 }
 
 export interface Transport extends AsyncDisposable {
-  /** Rejects with an `EngineError`, or with the signal's reason. The signal holds for the answer's body too. */
+  /** Rejects with an `EngineError`, or with the signal's reason. The signal also aborts the response body. */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
 }
 
-/** Throws when `env` names a proxy that is none. */
+/** Throws if a proxy variable in `env` is not a valid URL. */
 export function createTransport(env: EngineContext['env']): Transport {
   const client = createHttpClient(env);
   return {
@@ -54,10 +54,10 @@ function lengthOf(body: HttpBody): number {
   return 'chunks' in body ? body.bytes : body.byteLength;
 }
 
-/** An answer that is none: not HTTP, or a head without end. */
+/** Error codes for a malformed HTTP response, or headers that exceed the limit. */
 const unreadable = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RESPONSE)/;
 
-/** An error that no answer preceded. What the body's own source threw comes through as it is. */
+/** Maps an error that occurred before the response. An `EngineError` from the request body passes through. */
 function toFailure(error: unknown): EngineError {
   if (EngineError.is(error)) return error;
   const code = codeOf(error);
@@ -65,31 +65,34 @@ function toFailure(error: unknown): EngineError {
     return new EngineError('engine-failed', 'The request could not be sent to the provider.', { cause: error });
   }
   if (unreadable.test(code)) {
-    return new EngineError('provider-bad-response', 'The provider sent an answer that is not HTTP.', { cause: error });
+    return new EngineError('provider-bad-response', 'The provider sent an invalid HTTP response.', { cause: error });
   }
-  return new EngineError('provider-unreachable', 'The provider cannot be reached.', { cause: error });
+  return new EngineError('provider-unreachable', 'The provider is unreachable.', { cause: error });
 }
 
-/** Failures of a connection that the next one may not have. */
-const passing = new Set([
+/** Connection failures that are worth a retry. */
+const transientCodes = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
   ...['UND_ERR_SOCKET', 'UND_ERR_PRX_CONN'],
 ]);
 
-/** True of a failure to connect, or of a connection that broke before the answer's head; a wrong name or certificate stays wrong. */
-export function mayPass(error: EngineError): boolean {
-  return error.code === 'provider-unreachable' && passing.has(codeOf(error.cause));
+/**
+ * True for a failure to connect and for a connection that broke before the response headers; false for an unknown host or
+ * an invalid certificate, which a retry does not fix.
+ */
+export function isTransient(error: EngineError): boolean {
+  return error.code === 'provider-unreachable' && transientCodes.has(codeOf(error.cause));
 }
 
 function codeOf(error: unknown): string {
-  // undici's parser gives its errors a code only sometimes.
+  // Errors of undici's parser do not always have a code.
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
   return String(code ?? name);
 }
 
 /**
- * The whole body as text. Throws `provider-bad-response` when it breaks off or is longer than `limit` bytes, or the
- * signal's reason.
+ * Reads the whole body as text. Throws `provider-bad-response` if it ends early or exceeds `limit` bytes, or the signal's
+ * reason.
  */
 export async function readText(answer: HttpAnswer, limit: number, signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = [];
@@ -97,12 +100,12 @@ export async function readText(answer: HttpAnswer, limit: number, signal: AbortS
   try {
     for await (const chunk of answer.body as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      if (bytes > limit) throw new Error(`the answer has more than ${limit} bytes`);
+      if (bytes > limit) throw new Error(`the response exceeds ${limit} bytes`);
       chunks.push(chunk);
     }
   } catch (cause) {
     signal.throwIfAborted();
-    throw new EngineError('provider-bad-response', 'The answer of the provider broke off.', { cause });
+    throw new EngineError('provider-bad-response', 'The response of the provider ended early.', { cause });
   }
   return Buffer.concat(chunks).toString('utf8');
 }
@@ -110,7 +113,7 @@ export async function readText(answer: HttpAnswer, limit: number, signal: AbortS
 const errorTextBytes = 65_536;
 const errorTextMs = 2_000;
 
-/** What is there of the text of an answer that is a failure anyway; it does not wait for long. */
+/** Reads the body of an error response, at most 64 KiB within 2 s. Never throws. */
 export async function readErrorText({ body }: HttpAnswer): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -122,7 +125,7 @@ export async function readErrorText({ body }: HttpAnswer): Promise<string> {
       if (bytes >= errorTextBytes) break; // leaving the loop destroys the body
     }
   } catch {
-    // What has come says enough.
+    // The part that arrived is enough.
   } finally {
     clearTimeout(timer);
   }

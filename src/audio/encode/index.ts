@@ -7,8 +7,8 @@ import {
   type SpeechFormat,
   type TemporaryDirectory,
 } from '../../../engines/contract/index.ts';
+import { abortable } from '../../../lib/abort.ts';
 import type { DiskAccount } from '../../system/disk-budget.ts';
-import { interruptible } from './interruptible.ts';
 import { encodeOpus } from './opus.ts';
 import { encodeInThread } from './thread.ts';
 import { encodeWav } from './wav.ts';
@@ -45,7 +45,7 @@ export function createEncoder({
   return {
     formats,
     encode({ sampleRate, samples }, format, { signal }) {
-      const pcm = { sampleRate, samples: interruptible(samples, signal) };
+      const pcm = { sampleRate, samples: abortable(() => samples, signal) };
       return { mediaType: mediaTypes[format], audio: start(format, pcm, signal) };
     },
   };

@@ -2,7 +2,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client';
 import type { Logger } from '../../../engines/contract/index.ts';
-import { findProgram } from '../../system/child-process.ts';
+import { findExecutable } from '../../../lib/find-executable.ts';
 import type { Environment } from '../../settings/load.ts';
 import type { McpServerSettings } from '../../settings/table.ts';
 import { openHttpTransport } from './http.ts';
@@ -124,7 +124,7 @@ function createStdioTransport(
   const basics = inherited.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
   const environment: Record<string, string> = { ...Object.fromEntries(basics), ...server.env };
   const isPath = command.includes('/') && !isAbsolute(command);
-  const program = findProgram(isPath ? resolve(baseDir, command) : command, environment.PATH);
+  const program = findExecutable(isPath ? resolve(baseDir, command) : command, environment.PATH);
   if (program === undefined) throw new Error(`program not found: ${command}`);
   const onStderr = (line: string) => log.debug({ stderr: clean(line) }, 'MCP server stderr');
   return new StdioTransport({ program, args, env: environment, cwd: baseDir, onStderr, parse });

@@ -1,25 +1,49 @@
 /**
- * Around a whole `npm test`: every service that the tests start notes what it answers, and what the contract declares but
- * no service has answered fails the run. A run of some of the tests says nothing about the contract and is left alone.
+ * Contract coverage: every service that the tests start notes what it answers, and the contract may declare nothing that
+ * no service has answered. Some answers are shown by system tests alone, so a run judges only when it has the system tests:
+ *
+ * - `npm run test:all` judges its own notes.
+ * - `npm test` keeps its notes for the next run and judges nothing.
+ * - `npm run test:system` judges its notes together with those that `npm test` has kept. They count only for the very
+ *   same sources and tests (see fingerprint.ts); without them the run says so, and fails on CI.
+ *
+ * A run of some of the tests says nothing about the contract: it neither judges nor keeps notes.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { contract } from '../../../src/contract/document.ts';
-import { coverageOf, readNotes } from './report.ts';
-import { directoryVariable } from './recorder.ts';
+import { fingerprint } from './fingerprint.ts';
+import { coverageOf, keepNotes, keptNotes, readNotes } from './report.ts';
+import { directoryVariable, keptVariable } from './recorder.ts';
 
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+const home = join(import.meta.dirname, '../../..');
+
+export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  if (process.env[directoryVariable] !== undefined) return undefined; // another project of this run has begun
   const directory = await mkdtemp(join(tmpdir(), 'parlance-coverage-'));
   process.env[directoryVariable] = directory;
+  const print = await fingerprint(home);
+  const kept = process.env[keptVariable] ?? join(home, 'node_modules/.cache/parlance/contract-notes.json');
   return async () => {
-    if (await isWhole(project)) report(directory);
+    const projects = project.vitest.projects.map(({ name }) => name);
+    const [hasSystem, hasOthers] = [
+      projects.includes('system'),
+      projects.includes('unit') && projects.includes('service'),
+    ];
+    if (await isWhole(project)) {
+      const notes = readNotes(directory);
+      if (hasSystem && hasOthers) judge(notes);
+      else if (hasOthers) await keepNotes(kept, print, notes);
+      else if (hasSystem) judgeTogether(notes, await keptNotes(kept, print));
+      if (hasOthers && !hasSystem) console.log('\nNot run: the system tests. Run them with: npm run test:system');
+    }
     await rm(directory, { recursive: true, force: true });
   };
 }
 
-/** Every test file was run, none of them in part. */
+/** Every test file of the projects was run, none of them in part. */
 async function isWhole({ vitest }: TestProject): Promise<boolean> {
   const { testNamePattern, shard } = vitest.config;
   if (testNamePattern !== undefined || shard !== undefined) return false;
@@ -28,8 +52,14 @@ async function isWhole({ vitest }: TestProject): Promise<boolean> {
   return (await vitest.globTestSpecifications()).every(({ moduleId }) => ran.has(moduleId));
 }
 
-function report(directory: string): void {
-  const { table, missing } = coverageOf(contract, readNotes(directory));
+function judgeTogether(notes: ReadonlySet<string>, others: ReadonlySet<string> | undefined): void {
+  if (others !== undefined) return judge(new Set([...notes, ...others]));
+  console.log('\nContract coverage is not judged: npm test has not run whole on these sources. Run it first.');
+  if (process.env.CI) process.exitCode = 1;
+}
+
+function judge(notes: ReadonlySet<string>): void {
+  const { table, missing } = coverageOf(contract, notes);
   console.log(`\n${table}\n`);
   if (missing.length === 0) return;
   console.error(`The contract declares what no test has seen: ${missing.join(', ')}.`);

@@ -11,6 +11,9 @@ import { join } from 'node:path';
 /** The directory for the notes, set while the tests run with coverage. */
 export const directoryVariable = 'CONTRACT_COVERAGE_DIR';
 
+/** The file in which a run keeps its notes for another one; absent: below node_modules/.cache. */
+export const keptVariable = 'CONTRACT_COVERAGE_KEPT';
+
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

@@ -1,6 +1,7 @@
 /** Holds what was answered against what the contract declares. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { ContractDocument } from '../../../src/contract/document.ts';
 
 export interface Report {
@@ -14,6 +15,25 @@ export interface Report {
 export function readNotes(directory: string): Set<string> {
   const files = readdirSync(directory).map((name) => readFileSync(join(directory, name), 'utf8'));
   return new Set(files.flatMap((text) => text.split('\n')).filter((line) => line !== ''));
+}
+
+interface Kept {
+  readonly fingerprint: string;
+  readonly notes: readonly string[];
+}
+
+/** Keeps the notes of a run for one that is a process of its own. */
+export async function keepNotes(file: string, fingerprint: string, notes: ReadonlySet<string>): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, JSON.stringify({ fingerprint, notes: [...notes] } satisfies Kept));
+}
+
+/** Undefined: no run has kept any for these sources. */
+export async function keptNotes(file: string, fingerprint: string): Promise<ReadonlySet<string> | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const kept = JSON.parse(text) as Kept;
+  return kept.fingerprint === fingerprint ? new Set(kept.notes) : undefined;
 }
 
 export function coverageOf(contract: ContractDocument, notes: ReadonlySet<string>): Report {

@@ -1,4 +1,4 @@
-/** A service whose only engine is espeak, with the program or with the WASM package, and ears for what it says. */
+/** A service whose only engine is espeak, with the program or the WASM package, and helpers that decode and recognize its audio. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import type { SpeechCall, SpeechEngine, Speech } from '../../../engines/contract
 import { findProgram, requireProgram, run } from '../../support/programs.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
-/** Which synthesizer is found: on a PATH without programs it is the package. */
+/** Which synthesizer is found: with a PATH without programs it is the package. */
 export type Synthesizer = 'program' | 'package';
 
 export interface Espeak {
@@ -16,7 +16,7 @@ export interface Espeak {
   say(call: Partial<SpeechCall>, signal?: AbortSignal): Promise<Speech>;
 }
 
-/** It ends with the test. `options` are lines of YAML in flow form. */
+/** Disposed at the end of the test. `options` are lines of YAML in flow style. */
 export async function startEspeak(synthesizer: Synthesizer = 'program', options = ''): Promise<Espeak> {
   const ffmpeg = findProgram('ffmpeg');
   const env = synthesizer === 'package' ? { PATH: '/nowhere', ...(ffmpeg && { FFMPEG: ffmpeg }) } : {};
@@ -35,7 +35,7 @@ export async function collect(speech: Speech | Promise<Speech>): Promise<Buffer>
   return Buffer.concat(chunks);
 }
 
-/** What ffmpeg decodes of it, whole and without a complaint: 16 kHz mono s16. */
+/** The audio as decoded by ffmpeg without an error: 16 kHz mono s16. */
 export async function decoded<T>(audio: Uint8Array, use: (path: string) => Promise<T>): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), 'parlance-espeak-'));
   try {
@@ -53,18 +53,18 @@ export function secondsOf(audio: Uint8Array): Promise<number> {
   return decoded(audio, async (path) => ((await readFile(path)).length - 44) / 32_000);
 }
 
-/** Of the WAV files that the service makes at eSpeak's rate. */
+/** For WAV files of the service at eSpeak's sample rate. */
 export function secondsOfWav(wav: Buffer): number {
   if (wav.toString('latin1', 0, 4) !== 'RIFF' || wav.readUInt32LE(24) !== 22_050) throw new Error('not such a WAV');
   return (wav.length - 44) / 44_100;
 }
 
-/** What pocketsphinx hears, out of a few words. */
+/** The words that pocketsphinx recognizes, from a small vocabulary. */
 export function wordsIn(audio: Uint8Array): Promise<string> {
   return decoded(audio, async (path) => {
     const grammar = `${path}.jsgf`;
     await writeFile(grammar, `#JSGF V1.0;\ngrammar words;\npublic <words> = ( ${words.join(' | ')} )+ ;\n`);
-    // Without dither it takes the true silence between two words for the end.
+    // Without dither, pocketsphinx takes the digital silence between two words for the end.
     const args = ['-infile', path, '-jsgf', grammar, '-dither', 'yes', '-logfn', '/dev/null'];
     return (await run(requireProgram('pocketsphinx_continuous'), args)).trim();
   });

@@ -1,4 +1,4 @@
-/** Against a provider that we did not write. */
+/** Against aimock, a third-party mock provider. */
 import { LLMock, type ErrorResponse, type TranscriptionResponse } from '@copilotkit/aimock';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -50,7 +50,7 @@ describe('with aimock', () => {
     },
   ];
 
-  test.each(transcripts)('$name is understood', async ({ model, given, heard }) => {
+  test.each(transcripts)('$name is parsed', async ({ model, given, heard }) => {
     mock.onTranscription({ transcription: given });
     const { status, body } = await transcribe({ model });
     expect({ status, body }).toEqual({ status: 200, body: heard });
@@ -68,7 +68,7 @@ describe('with aimock', () => {
     expect((await transcribe()).problem.code).toBe(code);
   });
 
-  test('a model that it does not know is a mistake of the settings', async () => {
+  test('an unknown model is provider-misconfigured', async () => {
     expect((await transcribe()).problem.code).toBe('provider-misconfigured');
   });
 });

@@ -1,4 +1,4 @@
-/** What the probe says of a hosted model; it never costs a call. */
+/** Availability of a hosted model, which never costs a request. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { answers, resets } from '../../support/provider.ts';
 import { startTestService } from '../../support/service.ts';
@@ -9,7 +9,7 @@ const refused = answers(401, { error: { message: 'Incorrect API key provided' } 
 const forbidden = answers(403, { error: { message: 'no access to this model' } });
 
 describe('a hosted model is', () => {
-  test('ready when it has a key, without asking the provider', async () => {
+  test('ready with a key, without a request to the provider', async () => {
     const { provider, service, probe } = await startHosted();
     expect(await probe()).toEqual({ available: true, code: 'ready', reason: 'Ready.', model: 'remote' });
     const listing: unknown = await (await service.api('/transcribe/models')).json();
@@ -30,14 +30,14 @@ describe('a hosted model is', () => {
     expect(provider.connections).toBe(0);
   });
 
-  test('key-missing without one, and then the recording is not sent', async () => {
+  test('key-missing without a key, and the recording is not sent', async () => {
     const { provider, probe, transcribe } = await startHosted(fine, { apiKey: '${NO_SUCH_KEY}' });
     expect(await probe()).toMatchObject({ available: false, code: 'key-missing' });
     expect((await transcribe()).problem).toMatchObject({ status: 503, code: 'model-unavailable' });
     expect(provider.connections).toBe(0);
   });
 
-  test('key-refused, with all models of the provider, until a call succeeds', async () => {
+  test('key-refused for all models of the provider after a 401, until a call succeeds', async () => {
     const { provider, probe, transcribe } = await startHosted(refused, { models: '[one, two]' });
     await transcribe({ model: 'one' });
     expect(await probe('one')).toMatchObject({ available: false, code: 'key-refused' });
@@ -50,14 +50,14 @@ describe('a hosted model is', () => {
     expect(await probe('one')).toMatchObject({ available: true, code: 'ready' });
   });
 
-  test('key-refused alone when the key is good for others', async () => {
+  test('key-refused for one model after a 403', async () => {
     const { probe, transcribe } = await startHosted(forbidden, { models: '[one, two]' });
     await transcribe({ model: 'one' });
     expect(await probe('one')).toMatchObject({ available: false, code: 'key-refused' });
     expect(await probe('two')).toMatchObject({ available: true, code: 'ready' });
   });
 
-  test('upstream-unreachable for a minute, and still available', async () => {
+  test('upstream-unreachable for a minute, but still available', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
     const { probe, transcribe } = await startHosted(resets);
@@ -69,7 +69,7 @@ describe('a hosted model is', () => {
     expect(await probe()).toMatchObject({ available: true, code: 'ready' });
   });
 
-  test('ready again as soon as the provider answers, whatever it answers', async () => {
+  test('ready again after any response of the provider', async () => {
     const { provider, probe, transcribe } = await startHosted(resets);
     await transcribe();
     provider.behave(answers(400, ''));
@@ -81,17 +81,17 @@ describe('a hosted model is', () => {
     { status: 429, behaviour: answers(429, '') },
     { status: 500, behaviour: answers(500, '') },
     { status: 503, behaviour: answers(503, '', { 'retry-after': '30' }) },
-  ])('ready after $status, which passes', async ({ behaviour }) => {
+  ])('ready after $status, which is temporary', async ({ behaviour }) => {
     const { probe, transcribe } = await startHosted(behaviour);
     await transcribe();
     expect(await probe()).toMatchObject({ available: true, code: 'ready' });
   });
 });
 
-describe('the settings of a model', () => {
+describe('the options of a model', () => {
   const models = '[{ id: small, name: Small one, maxBytes: 100, languages: [de, en] }, big]';
 
-  test('refuse a recording that is too large for it, unsent', async () => {
+  test('reject a recording that is too large, without sending it', async () => {
     const { provider, transcribe } = await startHosted(fine, { models });
     const { problem } = await transcribe({ model: 'small' });
     expect(problem).toMatchObject({ status: 422, code: 'recording-too-large' });
@@ -99,7 +99,7 @@ describe('the settings of a model', () => {
     expect(provider.connections).toBe(0);
   });
 
-  test('refuse a language that it does not know, unsent', async () => {
+  test('reject an unsupported language, without sending the recording', async () => {
     const languages = '[{ id: remote, languages: [de, en] }]';
     const { provider, transcribe } = await startHosted(fine, { models: languages });
     const { problem } = await transcribe({ language: 'fr' });
@@ -109,7 +109,7 @@ describe('the settings of a model', () => {
     expect((await transcribe({ language: 'en' })).status).toBe(200);
   });
 
-  test('give it a name, and may say that its address is on this machine', async () => {
+  test('set its display name and the local flag', async () => {
     const { service } = await startHosted(fine, { models, engine: 'local: true' });
     const listing: unknown = await (await service.api('/transcribe/models')).json();
     expect(listing).toMatchObject({
@@ -123,12 +123,12 @@ describe('the settings of a model', () => {
   test.each([
     ['models: []', 'engines.cloud.models'],
     ['models: [{ name: x }]', '"id" is missing'],
-    ['models: [a], response: json', 'known are baseUrl, apiKey, headers, timeout, local, path, models'],
+    ['models: [a], response: json', 'known: baseUrl, apiKey, headers, timeout, local, path, models'],
     ['models: [{ id: a, responseFormat: srt }]', 'auto, json, verbose_json'],
     ['models: [a], timeout: 0', 'engines.cloud.timeout'],
     ['models: [a], headers: { content-length: "3" }', 'engines.cloud.headers'],
     ['models: [a, a]', 'must be unique'],
-  ])('stop the start when they are wrong: %s', async (engine, message) => {
+  ])('make startup fail when they are invalid: %s', async (engine, message) => {
     const config = `engines: { cloud: { use: hosted-stt, baseUrl: "http://127.0.0.1:1/v1", ${engine} } }`;
     await expect(startTestService({ config })).rejects.toThrow(message);
   });
@@ -139,7 +139,7 @@ describe('the settings of a model', () => {
     'http://127.0.0.1/v1?x=1',
     'api.example.com',
     'http://a:99999/v1',
-  ])('stop the start when the address is none: %s', async (baseUrl) => {
+  ])('make startup fail when baseUrl is invalid: %s', async (baseUrl) => {
     const config = `engines: { cloud: { use: hosted-stt, baseUrl: "${baseUrl}", models: [a] } }`;
     await expect(startTestService({ config })).rejects.toThrow('engines.cloud.baseUrl');
   });

@@ -1,4 +1,4 @@
-/** A transcript in each provider's dialect, in the shapes that they have been seen to answer in. */
+/** Transcription responses in the formats that providers have been observed to send. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { answers, readForm, says } from '../../support/provider.ts';
 import { openHosted, recordingMs, type Hosted } from './support.ts';
@@ -114,7 +114,7 @@ const dialects: readonly {
     heard: { text: 'Aloha.', language: null, duration_ms: 1000 },
   },
   {
-    name: 'silence, with a language all the same',
+    name: 'silence with a language',
     answer: { text: '', language: 'english', duration: 4 },
     heard: { text: '', language: null, duration_ms: 4000 },
   },
@@ -129,18 +129,18 @@ const dialects: readonly {
     heard: { text: 'ab\tc\u0007 "\\d', language: 'en', duration_ms: 1000 },
   },
   {
-    name: 'lines, of which one string is made',
+    name: 'several lines, joined into one string',
     answer: { text: 'One.\nTwo. \r\n\n Three.\u2028Four.\n', language: 'en', duration: 1 },
     heard: { text: 'One. Two. Three. Four.', language: 'en', duration_ms: 1000 },
   },
   {
-    name: 'nonsense beside the text',
+    name: 'invalid fields beside the text',
     answer: { text: 'ok', language: 7, languages: [null], duration: 'soon', usage: 'none' },
     heard: { text: 'ok', language: null, duration_ms: recordingMs },
   },
 ];
 
-describe('the answer of', () => {
+describe('parses the response of', () => {
   let hosted: Hosted & AsyncDisposable;
   beforeAll(async () => {
     hosted = await openHosted();
@@ -149,12 +149,12 @@ describe('the answer of', () => {
 
   test.each(dialects)('$name', async ({ answer, heard }) => {
     hosted.provider.behave(answers(200, answer));
-    // Whatever the caller asks for: the answer is what was heard.
+    // The detected language is returned, whatever the client requested.
     const { status, body } = await hosted.transcribe({ language: 'sv' });
     expect({ status, body }).toEqual({ status: 200, body: { ...heard, model: 'remote' } });
   });
 
-  test('a server that sends its JSON in pieces, chunked, with a byte order mark', async () => {
+  test('a server that sends its JSON in chunks, with a byte order mark', async () => {
     const body = Buffer.from('\ufeff{"text":"größe","duration":1}');
     const pieces = [...body].map((byte) => `1\r\n${String.fromCharCode(byte)}\r\n`);
     hosted.provider.behave(says('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', ...pieces, '0\r\n\r\n'));
@@ -170,7 +170,7 @@ describe('the response format', () => {
   });
   afterAll(() => hosted[Symbol.asyncDispose]());
 
-  /** What the provider was asked for, call by call, since the test began. */
+  /** Requested formats, call by call, since the test started. */
   let before = 0;
   beforeEach(() => {
     before = hosted.provider.calls.length;
@@ -203,7 +203,7 @@ describe('the response format', () => {
     }),
   };
 
-  test('is the one with language and duration, where the model knows it', async () => {
+  test('is verbose_json where the model supports it', async () => {
     hosted.provider.behave(fine);
     await hosted.transcribe({ model: 'whisper' });
     await hosted.transcribe({ model: 'whisper' });
@@ -222,7 +222,7 @@ describe('the response format', () => {
     },
   );
 
-  test('is not blamed for another refusal', async () => {
+  test('does not fall back after an unrelated error', async () => {
     hosted.provider.behave(answers(400, { error: { message: 'Audio file might be corrupted or unsupported' } }));
     expect((await hosted.transcribe({ model: 'broken' })).problem.code).toBe('recording-undecodable');
     hosted.provider.behave(fine);
@@ -230,13 +230,13 @@ describe('the response format', () => {
     expect(await asked()).toEqual(['verbose_json', 'verbose_json']);
   });
 
-  test('is flipped only once', async () => {
+  test('falls back only once', async () => {
     hosted.provider.behave(refusals.openai);
     expect((await hosted.transcribe({ model: 'stubborn' })).problem.code).toBe('provider-misconfigured');
     expect(await asked()).toEqual(['verbose_json', 'json']);
   });
 
-  test('is that of the settings, where they name one', async () => {
+  test('is the configured one, if any', async () => {
     hosted.provider.behave(refusals.openai);
     expect((await hosted.transcribe({ model: 'fixed' })).problem.code).toBe('provider-misconfigured');
     hosted.provider.behave(fine);

@@ -1,12 +1,8 @@
 /** How long a recording is when its provider does not say: what its container tells, else what is charged for. */
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { describeWith } from '../../support/programs.ts';
 import { upload } from '../../support/local-service.ts';
 import { answers } from '../../support/provider.ts';
-import { recordings } from '../../support/recordings.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
-import { speechSeconds, toneWav } from '../../support/tone-model.ts';
+import { toneWav } from '../../support/tone-model.ts';
 import { EngineError, type JobQueue } from '../../../engines/contract/index.ts';
 import { measureDuration } from '../../../engines/hosted-stt/duration.ts';
 import { openHosted, recording, recordingMs, type Hosted } from './support.ts';
@@ -17,46 +13,34 @@ beforeAll(async () => {
 });
 afterAll(() => hosted[Symbol.asyncDispose]());
 
-/** The duration in the answer when the provider says this. */
+/** The duration in our response for this response of the provider. */
 async function durationOf(bytes: Uint8Array, answer: object = {}): Promise<unknown> {
   hosted.provider.behave(answers(200, { text: 'ok', ...answer }));
   return ((await hosted.transcribe({}, bytes)).body as { duration_ms?: unknown }).duration_ms;
 }
 
-describeWith(['ffmpeg'], 'the container of', () => {
-  const words = ['alpha', 'bravo', 'golf'] as const;
-  /** Codecs pad with silence and cut into frames. */
-  const toleranceMs = 120;
-
-  test.each(recordings)('$name tells it', async ({ make }) => {
-    const bytes = await readFile(await make([...words], { directory: await temporaryDirectory() }));
-    const measured = (await durationOf(bytes)) as number;
-    expect(Math.abs(measured - speechSeconds({ words: [...words] }) * 1000)).toBeLessThan(toleranceMs);
-  });
-});
-
 describe('a duration', () => {
   const usage = { type: 'duration', seconds: 60 };
-  /** By its first bytes a webm, and nothing else. */
+  /** Has the first bytes of a webm file, and nothing else. */
   const rubbish = Buffer.concat([Buffer.from('1a45dfa3', 'hex'), Buffer.alloc(5_000, 7)]);
 
-  test('is that of the provider first', async () => {
+  test('is taken from the provider first', async () => {
     expect(await durationOf(recording, { duration: 5, usage })).toBe(5_000);
   });
 
-  test('is that of the container next', async () => {
+  test('is taken from the container next', async () => {
     expect(await durationOf(recording, { usage })).toBe(recordingMs);
   });
 
-  test('is what is charged for when the container tells none', async () => {
+  test('falls back to the billed duration', async () => {
     expect(await durationOf(rubbish, { usage })).toBe(60_000);
   });
 
-  test('is left out when nobody knows', async () => {
+  test('is left out when it is unknown', async () => {
     expect(await durationOf(rubbish)).toBeUndefined();
   });
 
-  test('that the last answer did not tell is read while the provider is at work, and dropped when it fails', async () => {
+  test('is measured during the upload if the last response had none, and the measurement is cancelled when the call fails', async () => {
     expect(await durationOf(recording)).toBe(recordingMs);
     hosted.provider.behave(answers(500, ''));
     expect((await hosted.transcribe()).problem.code).toBe('provider-error');
@@ -64,7 +48,7 @@ describe('a duration', () => {
     expect(await durationOf(recording)).toBe(recordingMs);
   });
 
-  test('that is being read does not hold back a caller who leaves', async () => {
+  test('measurement does not delay a cancelled call', async () => {
     await durationOf(recording);
     const caller = new AbortController();
     hosted.provider.behave(() => caller.abort());
@@ -74,13 +58,13 @@ describe('a duration', () => {
     await expect.poll(() => hosted.service.leftovers()).toEqual([]);
   });
 
-  test('of the largest recording is read as well', async () => {
+  test('is measured for the largest recording too', async () => {
     const wav = toneWav({ words: [], rate: 48_000, channels: 2, tailSeconds: 136 });
     expect(wav.length).toBeGreaterThan(26_000_000);
     expect(await durationOf(wav)).toBe(Math.round((wav.length - 44) / 192));
   });
 
-  test('is left out when there is no place to read it, unless its call has ended', async () => {
+  test('is left out when the queue is full, but rejects after an abort', async () => {
     const queue: JobQueue = {
       full: false,
       run: () => Promise.reject(new EngineError('overloaded', 'All places are taken.')),

@@ -1,4 +1,4 @@
-/** A recording of 25 MB goes up as fast as the provider takes it: it is not held in memory on its way. */
+/** Backpressure: an upload of 25 MB is streamed from disk, not held in memory. */
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { upload } from '../../support/local-service.ts';
@@ -6,10 +6,10 @@ import { answers } from '../../support/provider.ts';
 import { fineAnswer, recording, startHosted } from './support.ts';
 
 const largest = 26_214_400;
-/** What the sockets of both ends may hold between them. */
+/** Upper bound of what the socket buffers of both ends hold. */
 const inSockets = 12_000_000;
 
-/** How far this process has read the upload that it has open (proc(5)); undefined while it has none. */
+/** How far this process has read the file of its upload (proc(5)); undefined if there is none. */
 function readSoFar(directory: string): number | undefined {
   for (const descriptor of readdirSync('/proc/self/fd')) {
     try {
@@ -26,12 +26,12 @@ function readSoFar(directory: string): number | undefined {
 describe.skipIf(process.platform !== 'linux')('25 MB', () => {
   const large = Buffer.concat([recording, Buffer.alloc(largest - recording.length)]);
 
-  test('are read no faster than the provider takes them', async () => {
+  test('are read no faster than the provider accepts them', async () => {
     const { service, provider } = await startHosted(answers(200, fineAnswer), { readsPerSecond: 2 });
     const caller = new AbortController();
     const left = expect(upload(service, large, { signal: caller.signal })).rejects.toThrow();
     await expect.poll(() => provider.calls.length, { timeout: 20_000 }).toBe(1);
-    // Once the sockets are full, the file waits.
+    // Reading stops when the socket buffers are full.
     let before = -1;
     const waits = () => {
       const now = readSoFar(service.dir) ?? -1;
@@ -45,7 +45,7 @@ describe.skipIf(process.platform !== 'linux')('25 MB', () => {
     await left;
   });
 
-  test('arrive whole, with their length said beforehand', async () => {
+  test('arrive complete, with Content-Length', async () => {
     const { service, provider } = await startHosted();
     expect((await upload(service, large)).status).toBe(200);
     const [call] = provider.calls;

@@ -1,10 +1,10 @@
-/** A recording goes where the model of the request says, and nowhere else. */
+/** A recording is sent only to the provider of the requested model. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { answers, startProvider } from '../../support/provider.ts';
 import { startTestService } from '../../support/service.ts';
 import { callsOf, fineAnswer } from './support.ts';
 
-/** An engine that stands for the local one: it counts, and fails when it is told to. */
+/** Stands in for the local engine: counts calls, and fails on request. */
 const localEngine = `
   let calls = 0;
   export default {
@@ -36,20 +36,20 @@ async function start(localOption = '') {
 }
 
 describe('beside a local model and another provider', () => {
-  test('a request that names the local model, or none, reaches no provider', async () => {
+  test('a request for the local model, or for no model, reaches no provider', async () => {
     const { transcribe, one, two } = await start();
     expect((await transcribe({ model: 'local' })).body).toMatchObject({ text: 'heard here 1', model: 'local' });
     expect((await transcribe()).body).toMatchObject({ text: 'heard here 2', model: 'local' });
     expect([one.connections, two.connections]).toEqual([0, 0]);
   });
 
-  test('a local model that fails is not stood in for', async () => {
+  test('there is no fallback when the local model fails', async () => {
     const { transcribe, one, two } = await start(', fails: true');
     expect((await transcribe({ model: 'local' })).status).toBe(500);
     expect([one.connections, two.connections]).toEqual([0, 0]);
   });
 
-  test('listings and probes reach no provider', async () => {
+  test('listings and availability probes reach no provider', async () => {
     const { probe, service, one, two } = await start();
     for (const model of [undefined, 'local', 'whisper-one', 'whisper-two']) await probe(model);
     const { data } = (await (await service.api('/transcribe/models')).json()) as { data: object[] };
@@ -61,7 +61,7 @@ describe('beside a local model and another provider', () => {
     expect([one.connections, two.connections]).toEqual([0, 0]);
   });
 
-  test('each provider gets its own requests, with its own key', async () => {
+  test('each provider receives only its own requests, with its own key', async () => {
     const { transcribe, one, two } = await start();
     await transcribe({ model: 'whisper-two' });
     expect([one.connections, two.calls.length]).toEqual([0, 1]);
@@ -71,7 +71,7 @@ describe('beside a local model and another provider', () => {
     expect(two.calls).toHaveLength(1);
   });
 
-  test('a provider that fails is not stood in for', async () => {
+  test('there is no fallback when a provider fails', async () => {
     const { transcribe, one, two } = await start();
     one.behave(answers(500, ''));
     expect((await transcribe({ model: 'whisper-one' })).problem.code).toBe('provider-error');

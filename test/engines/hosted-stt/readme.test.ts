@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
+import { blockWith } from '../../docs/support/pages.ts';
 import { startTestService } from '../../support/service.ts';
 
-const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
-const [, config = ''] = /## Hosted transcription\n[^]*?```yaml\n([^]*?)```/.exec(readme) ?? [];
+const config = blockWith('docs/guides/hosted-providers.md', 'yaml', 'transcribeModel: local');
 
-test('the settings in the README work, and say which entries leave the machine', async () => {
+test('the settings in the guide work, and the listing shows which entries leave the machine', async () => {
   const service = await startTestService({ config, env: { OPENAI_API_KEY: 'k' } });
   onTestFinished(() => service[Symbol.asyncDispose]());
   expect(await (await service.api('/transcribe/models')).json()).toMatchObject({

@@ -1,14 +1,10 @@
 /** What a provider is sent. */
-import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { describeWith } from '../../support/programs.ts';
 import { readForm } from '../../support/provider.ts';
-import { recordings } from '../../support/recordings.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
 import { fineAnswer, key, recording, startHosted } from './support.ts';
 
 describe('a request to the provider', () => {
-  test('is a form with the recording as it came, a length, a true name and type, and the key', async () => {
+  test('is a multipart form with the unchanged recording, Content-Length, file name, media type and key', async () => {
     const { provider, transcribe } = await startHosted();
     const { status, body } = await transcribe();
     expect({ status, body }).toEqual({
@@ -27,7 +23,7 @@ describe('a request to the provider', () => {
     expect(form.file?.content.equals(recording)).toBe(true);
   });
 
-  test('carries the language that the caller names, and none otherwise', async () => {
+  test('contains the requested language, or none', async () => {
     const { provider, transcribe } = await startHosted();
     await transcribe({ language: 'fr' });
     await transcribe();
@@ -36,7 +32,7 @@ describe('a request to the provider', () => {
     expect(unnamed).not.toHaveProperty('language');
   });
 
-  test('names the model as the provider does, and the answer as we do', async () => {
+  test('uses the remote id of the model upstream and our id in the response', async () => {
     const { provider, transcribe } = await startHosted(undefined, {
       models: '[{ id: mine, remoteId: vendor/model-3 }]',
     });
@@ -44,7 +40,7 @@ describe('a request to the provider', () => {
     expect(String((await readForm(provider.calls[0]!)).model?.content)).toBe('vendor/model-3');
   });
 
-  test('carries the headers of the settings, also in the place of ours', async () => {
+  test('contains the configured headers, which override the default ones', async () => {
     const { provider, transcribe } = await startHosted(undefined, {
       engine: 'headers: { x-team: blue, authorization: "Token abc" }',
     });
@@ -52,7 +48,7 @@ describe('a request to the provider', () => {
     expect(provider.calls[0]?.headers).toMatchObject({ 'x-team': 'blue', authorization: 'Token abc' });
   });
 
-  test('takes the connection of the one before', async () => {
+  test('reuses the previous connection', async () => {
     const { provider, transcribe } = await startHosted();
     for (let i = 0; i < 3; i += 1) await transcribe();
     expect({ calls: provider.calls.length, connections: provider.connections }).toEqual({ calls: 3, connections: 1 });
@@ -65,25 +61,5 @@ describe('a request to the provider', () => {
     await Promise.all(provider.calls.map((call) => call.body));
     for (const call of provider.calls) call.reply(200, fineAnswer);
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(12).fill(200));
-  });
-});
-
-describeWith(['ffmpeg'], 'a recording from a browser or a file', () => {
-  const kinds = [...new Map(recordings.map((kind) => [kind.container, kind])).values()];
-  const types = {
-    webm: 'audio/webm',
-    mp4: 'audio/mp4',
-    ogg: 'audio/ogg',
-    mp3: 'audio/mpeg',
-    wav: 'audio/wav',
-    flac: 'audio/flac',
-  };
-  test.each(kinds)('goes up as what it is: $container', async ({ container, make }) => {
-    const bytes = await readFile(await make(['alpha'], { directory: await temporaryDirectory() }));
-    const { provider, transcribe } = await startHosted();
-    expect((await transcribe({}, bytes)).status).toBe(200);
-    const { file } = await readForm(provider.calls[0]!);
-    expect(file?.head).toContain(`filename="recording.${container}"\r\nContent-Type: ${types[container]}`);
-    expect(file?.content.equals(bytes)).toBe(true);
   });
 });

@@ -1,4 +1,4 @@
-/** A service whose only engine is hosted-stt, and a provider of our own behind it. */
+/** A service whose only engine is hosted-stt, with a test provider behind it. */
 import { onTestFinished } from 'vitest';
 import { createApi, type Answer } from '../../support/http.ts';
 import { answers, openProvider, type Behaviour, type RawProvider } from '../../support/provider.ts';
@@ -7,9 +7,9 @@ import { toneWav } from '../../support/tone-model.ts';
 
 export const key = 'sk-very-secret-4711';
 
-/** A recording that needs no ffmpeg to be made. */
+/** A recording that can be made without ffmpeg. */
 export const recording = toneWav({ words: ['alpha', 'bravo'], rate: 16_000 });
-/** Its length by its samples. */
+/** Duration from its samples. */
 export const recordingMs = Math.round((recording.length - 44) / 32);
 
 export const fineAnswer = { text: 'alpha bravo', language: 'german', duration: 1.5 };
@@ -17,21 +17,21 @@ export const fineAnswer = { text: 'alpha bravo', language: 'german', duration: 1
 export interface Hosted {
   readonly service: TestService;
   readonly provider: RawProvider;
-  /** POSTs the recording; every answer is held against the contract. */
+  /** POSTs the recording and validates every response against the contract. */
   transcribe(fields?: Readonly<Record<string, string>>, bytes?: Uint8Array): Promise<Answer>;
   probe(model?: string): Promise<unknown>;
 }
 
 export interface HostedOptions extends TestServiceOptions {
-  /** Of the instance, beside `use`, `baseUrl` and `apiKey`: lines of YAML in flow form. */
+  /** Options of the instance besides `use`, `baseUrl` and `apiKey`: lines of YAML in flow style. */
   readonly engine?: string;
   readonly models?: string;
   readonly apiKey?: string;
-  /** Of the provider. */
+  /** Behaviour of the provider. */
   readonly readsPerSecond?: number;
 }
 
-/** It ends with the test. */
+/** Disposed at the end of the test. */
 export async function startHosted(
   behaviour: Behaviour = answers(200, fineAnswer),
   options?: HostedOptions,
@@ -42,7 +42,7 @@ export async function startHosted(
   return hosted;
 }
 
-/** Whoever calls this disposes of it. */
+/** The caller disposes of it. */
 export async function openHosted(options: HostedOptions = {}): Promise<Hosted & AsyncDisposable> {
   const { engine = '', models = '[remote]', apiKey = key, readsPerSecond, ...rest } = options;
   const provider = await openProvider(readsPerSecond === undefined ? {} : { readsPerSecond });

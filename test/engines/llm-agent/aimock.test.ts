@@ -1,4 +1,4 @@
-/** Against a provider that we did not write. */
+/** Against aimock, a third-party mock provider. */
 import { LLMock, type ErrorResponse } from '@copilotkit/aimock';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openAgent, tool, weather } from './support.ts';
@@ -28,7 +28,7 @@ describe.each(['chat', 'responses'])('with aimock, by %s', (api) => {
     expect(events.at(-1)).toMatchObject({ result: { content: deltas.join(''), finishReason: 'stop' } });
   });
 
-  test('parallel tools are called', async () => {
+  test('parallel tool calls are run', async () => {
     mock.on({ userMessage: /France/, hasToolResult: false }, { toolCalls });
     mock.on({ userMessage: /France/, hasToolResult: true }, { content: 'Sunny in both.' });
     const { run } = await open({ api });
@@ -39,7 +39,7 @@ describe.each(['chat', 'responses'])('with aimock, by %s', (api) => {
     expect(mock.getRequests()).toHaveLength(2);
   });
 
-  test('reasoning is told', async () => {
+  test('reasoning is returned', async () => {
     mock.onMessage(/France/, { content: 'Paris.', reasoning: 'Which country? France.' });
     expect(await (await open({ api })).ask()).toMatchObject({ content: 'Paris.', reasoning: 'Which country? France.' });
   });
@@ -55,7 +55,7 @@ describe.each(['chat', 'responses'])('with aimock, by %s', (api) => {
     expect(usage).toEqual({ promptTokens: 10, completionTokens: 4, totalTokens: 14, reasoningTokens: 0 });
   });
 
-  test('a tool that fails is told to the model', async () => {
+  test('the model receives the error of a tool', async () => {
     mock.on({ userMessage: /France/, hasToolResult: false }, { toolCalls: [{ name: 'bad', arguments: '{}' }] });
     mock.on({ toolResultContains: 'out of order' }, { content: 'I cannot.' });
     const bad = tool('bad', () => {
@@ -76,7 +76,7 @@ describe.each(['chat', 'responses'])('with aimock, by %s', (api) => {
     await expect((await open({ api })).ask()).rejects.toMatchObject({ code });
   });
 
-  test('a stream that is cut off is no answer', async () => {
+  test('a truncated stream is not an answer', async () => {
     mock.on(
       { userMessage: /France/ },
       { content: 'The capital of France is Paris.' },
@@ -85,7 +85,7 @@ describe.each(['chat', 'responses'])('with aimock, by %s', (api) => {
     await expect((await open({ api })).ask()).rejects.toMatchObject({ code: 'provider-bad-response' });
   });
 
-  test('garbage is no answer', async () => {
+  test('garbage is not an answer', async () => {
     mock.on({ userMessage: /France/ }, { content: 'Paris.' }, { chaos: { malformedRate: 1 } });
     await expect((await open({ api })).ask()).rejects.toMatchObject({ code: 'provider-bad-response' });
   });
@@ -96,7 +96,7 @@ test('its models are served', async () => {
   await expect.poll(async () => (await models()).length).toBeGreaterThan(0);
 });
 
-test('a limit that is reached is told', async () => {
+test('finish reason length is returned', async () => {
   mock.onMessage(/France/, { content: 'The capital', finishReason: 'length' });
   expect(await (await open()).ask({ maxTokens: 2 })).toMatchObject({
     content: 'The capital',

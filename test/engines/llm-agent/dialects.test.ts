@@ -1,4 +1,4 @@
-/** What providers make of /chat/completions. */
+/** Deviations of providers from /chat/completions. */
 import { describe, expect, test } from 'vitest';
 import { answers, type ProviderCall } from '../../support/provider.ts';
 import { calls, chunk, says, sends, sentTo, startAgent, streams, tool, usageChunk, weather } from './support.ts';
@@ -11,7 +11,7 @@ interface Variety {
   readonly name: string;
   readonly chunks: readonly object[];
   readonly args: readonly object[];
-  /** Absent: those that are made for calls without. */
+  /** Default: generated ids for calls without one. */
   readonly ids?: readonly string[];
 }
 
@@ -112,7 +112,7 @@ const varieties: readonly Variety[] = [
 ];
 
 describe('tool calls', () => {
-  test.each(varieties)('come $name', async ({ chunks, args, ids }) => {
+  test.each(varieties)('are parsed: $name', async ({ chunks, args, ids }) => {
     const { run, provider } = await startAgent([streams(...chunks, chunk({}, 'tool_calls')), says('Done.')]);
     const events = await run({ tools: [echo] });
     const started = events.filter((event) => event.type === 'tool-started');
@@ -123,7 +123,7 @@ describe('tool calls', () => {
       content: string;
     }[];
     const used = messages[1]!.tool_calls.map(({ id }) => id);
-    // An empty text is no JSON, and refused in a history (Ollama).
+    // An empty string is not JSON, and Ollama rejects it in a history.
     expect(messages[1]!.tool_calls.map((made) => JSON.parse(made.function.arguments) as object)).toEqual(args);
     expect(used).toEqual(ids ?? args.map((_, index) => `call0000${index + 1}`));
     expect(messages.slice(2).map(({ tool_call_id, content }) => [tool_call_id, JSON.parse(content) as object])).toEqual(
@@ -131,7 +131,7 @@ describe('tool calls', () => {
     );
   });
 
-  test('are given back with what else they carry (Gemini refuses those without their signature)', async () => {
+  test('are sent back with their extra fields (Gemini rejects calls without their signature)', async () => {
     const signature = { extra_content: { google: { thought_signature: 'abc' } } };
     const { run, provider } = await startAgent([
       streams(
@@ -149,7 +149,7 @@ describe('tool calls', () => {
     ]);
   });
 
-  test('have ids of their own in every round', async () => {
+  test('have distinct ids in every round', async () => {
     const again = streams(call(fn('echo', '{}')), chunk({}, 'tool_calls'));
     const { ask, provider } = await startAgent([again, again, says('Done.')]);
     await ask({ tools: [echo] });
@@ -163,7 +163,7 @@ describe('a stream', () => {
   const text = 'Grüße, 世界 👋';
   const body = Buffer.from(`data: ${JSON.stringify(chunk({ content: text }, 'stop'))}\n\ndata: [DONE]\n\n`);
 
-  test('may be cut anywhere, in the middle of a character too', async () => {
+  test('may be split anywhere, even within a character', async () => {
     const { ask } = await startAgent(sends(...Array.from(body, (byte) => Buffer.from([byte]))));
     expect((await ask()).content).toBe(text);
   });
@@ -190,7 +190,7 @@ describe('a stream', () => {
   });
 });
 
-test('content may come in parts, of thought too (Mistral)', async () => {
+test('content may be a list of text and thinking parts (Mistral)', async () => {
   const { ask } = await startAgent(
     streams(
       chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }] }),
@@ -202,8 +202,8 @@ test('content may come in parts, of thought too (Mistral)', async () => {
   expect(await ask()).toMatchObject({ content: 'Hi.', reasoning: 'Hm.' });
 });
 
-describe('an answer in one piece', () => {
-  test('is as good as a stream', async () => {
+describe('a response without streaming', () => {
+  test('is equivalent to a stream', async () => {
     const message = { role: 'assistant', content: 'Paris.', reasoning: 'Hm.' };
     const { run } = await startAgent(
       answers(200, { choices: [{ index: 0, message, finish_reason: 'stop' }], usage: usageChunk(4, 2).usage }),
@@ -238,7 +238,7 @@ describe('an answer in one piece', () => {
   });
 });
 
-describe('a field that the provider refuses', () => {
+describe('a field that the provider rejects', () => {
   const refuses = (message: string, param: string | null = null, code: string | null = null, status = 400) =>
     answers(status, { error: { message, type: 'invalid_request_error', param, code } });
   const openai = refuses(
@@ -246,7 +246,7 @@ describe('a field that the provider refuses', () => {
     ...(['max_tokens', 'unsupported_parameter'] as const),
   );
 
-  test('max_tokens becomes max_completion_tokens, and stays so', async () => {
+  test('max_tokens is replaced by max_completion_tokens, also in later requests', async () => {
     const { ask, provider } = await startAgent([openai, says('Hi.')]);
     expect((await ask({ maxTokens: 7 })).content).toBe('Hi.');
     await ask({ maxTokens: 8 });
@@ -257,7 +257,7 @@ describe('a field that the provider refuses', () => {
     expect(limits).toEqual([{ max_tokens: 7 }, { max_completion_tokens: 7 }, { max_completion_tokens: 8 }]);
   });
 
-  test('max_completion_tokens becomes max_tokens (Mistral)', async () => {
+  test('max_completion_tokens is replaced by max_tokens (Mistral)', async () => {
     const detail = [
       { type: 'extra_forbidden', loc: ['body', 'max_completion_tokens'], msg: 'Extra inputs are not permitted' },
     ];
@@ -268,7 +268,7 @@ describe('a field that the provider refuses', () => {
     expect((await sentTo(provider)).map(({ max_tokens }) => max_tokens)).toEqual([undefined, 7]);
   });
 
-  test('is not tried for ever', async () => {
+  test('is not retried forever', async () => {
     const other = refuses(
       "Unsupported parameter: 'max_completion_tokens'",
       'max_completion_tokens',
@@ -281,7 +281,7 @@ describe('a field that the provider refuses', () => {
     expect((await sentTo(provider))[2]).toHaveProperty('max_tokens'); // what did not work is not remembered
   });
 
-  test('max_tokens that is too large is the caller’s', async () => {
+  test('a max_tokens that is too large is an error of the client', async () => {
     const { ask, provider } = await startAgent(
       refuses('max_tokens is too large: 9. This model supports at most 8.', 'max_tokens'),
     );
@@ -289,14 +289,14 @@ describe('a field that the provider refuses', () => {
     expect(provider.calls).toHaveLength(1);
   });
 
-  test('stream_options is left out from then on', async () => {
+  test('stream_options is omitted from then on', async () => {
     const { ask, provider } = await startAgent([refuses('stream_options: extra fields not permitted'), says('Hi.')]);
     await ask();
     await ask();
     expect((await sentTo(provider)).map((sent) => 'stream_options' in sent)).toEqual([true, false, false]);
   });
 
-  test('is not forgotten when a run that began before is answered after', async () => {
+  test('stays omitted when an older run is answered later', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
     const late = async (call: ProviderCall) => {
       await released;
@@ -323,7 +323,7 @@ describe('a field that the provider refuses', () => {
     ['OpenAI, in /chat/completions', 400, 'Function tools with reasoning_effort are not supported for gpt-9.'],
     ['Azure', 400, 'Unrecognized request argument supplied: tools'],
     ['Bedrock', 400, "This model doesn't support tool use in streaming mode."],
-  ])('tools are left out of what %s is asked from then on, and the log says so', async (_who, status, message) => {
+  ])('tools are omitted from then on for %s, with a warning in the log', async (_who, status, message) => {
     const { ask, provider, log } = await startAgent([refuses(message, null, null, status), says('Hi.')], {
       maxSteps: 1,
     });
@@ -346,13 +346,13 @@ describe('a field that the provider refuses', () => {
     ['the choice of them', 400, "This model does not support tool_choice 'none'"],
     ['their number', 400, 'Parallel tool calls are not supported'],
     ['a rate', 429, 'The free tier does not support tools'],
-  ])('tools stay when it refuses %s', async (_what, status, message) => {
+  ])('tools are kept when it rejects %s', async (_what, status, message) => {
     const { ask, provider } = await startAgent(refuses(message, null, null, status));
     await expect(ask({ tools: [weather] })).rejects.toMatchObject({ name: 'EngineError' });
     expect(provider.calls).toHaveLength(1);
   });
 
-  test('tools stay when the refusal may only repeat what was said', async () => {
+  test('tools are kept when the error may only quote the conversation', async () => {
     const content = 'Why is it that gemma does not support tools?';
     const echoed = { loc: ['body', 'messages'], msg: 'Field required', input: { content } };
     const { ask, provider } = await startAgent([
@@ -366,7 +366,7 @@ describe('a field that the provider refuses', () => {
     expect(provider.calls).toHaveLength(2);
   });
 
-  test('is another matter for another model', async () => {
+  test('is remembered per model', async () => {
     const { ask, provider } = await startAgent([openai, says('Hi.')], { models: ['one', 'two'] });
     await ask({ model: 'one', maxTokens: 7 });
     await ask({ model: 'two', maxTokens: 7 });
@@ -374,7 +374,7 @@ describe('a field that the provider refuses', () => {
   });
 });
 
-describe('the settings', () => {
+describe('the options', () => {
   test('drop fields and add headers', async () => {
     const { ask, provider } = await startAgent(says('Hi.'), {
       dropParams: ['stream_options', 'temperature', 'tools'],
@@ -386,7 +386,7 @@ describe('the settings', () => {
     expect(provider.calls[0]!.headers).toMatchObject({ 'x-title': 'parlance' });
   });
 
-  test('may differ for a model', async () => {
+  test('may be overridden per model', async () => {
     const models = [
       'plain',
       { id: 'own', remoteId: 'vendor/own', name: 'My own', maxTokensParam: 'max_completion_tokens', dropParams: [] },
@@ -409,7 +409,7 @@ describe('the settings', () => {
     [{ api: 'completions' }, /chat, responses|chat.*responses/],
     [{ modells: [] }, /modelFilter|models/],
     [{ models: ['a', 'a'] }, /unique/],
-  ])('%j stops the start', async (options, message) => {
+  ])('%j makes startup fail', async (options, message) => {
     await expect(startAgent(calls(), options)).rejects.toThrow(message);
   });
 });

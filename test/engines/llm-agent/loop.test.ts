@@ -1,4 +1,4 @@
-/** The loop: rounds, tools, what is said to the provider and what comes of it. */
+/** The agent loop: rounds, tools, requests to the provider and results. */
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../engines/contract/index.ts';
 import { answers } from '../../support/provider.ts';
@@ -23,7 +23,7 @@ const inEvents = <T extends AgentEvent['type']>(events: readonly AgentEvent[], t
   events.filter((event): event is Extract<AgentEvent, { type: T }> => event.type === type);
 
 describe('a plain answer', () => {
-  test('comes as deltas and as a result', async () => {
+  test('is returned as deltas and as a result', async () => {
     const { run } = await startAgent(
       streams(
         chunk({ role: 'assistant', content: '' }),
@@ -46,7 +46,7 @@ describe('a plain answer', () => {
     expect(await ask()).toEqual({ content: '', finishReason: 'stop', reasoning: null, usage: null });
   });
 
-  test('is asked for with what the caller said, and nothing else', async () => {
+  test("is requested with the client's parameters, and nothing else", async () => {
     const { ask, provider } = await startAgent(says('Hi.'));
     const messages = [
       { role: 'user', content: 'a' },
@@ -66,14 +66,14 @@ describe('a plain answer', () => {
     });
   });
 
-  test('takes 0 and 1 for values', async () => {
+  test('accepts 0 and 1 as values', async () => {
     const { ask, provider } = await startAgent(says('Hi.'));
     await ask({ temperature: 0, topP: 1, maxTokens: 5 });
     expect(await sentTo(provider)).toMatchObject([{ temperature: 0, top_p: 1, max_tokens: 5 }]);
   });
 
-  test('leaves its connection for the next one', async () => {
-    // The end comes with the rest: for one that lags behind, a connection is not kept waiting long.
+  test('leaves its connection for reuse', async () => {
+    // The end arrives with the rest of the stream; a late end is not waited for.
     const { ask, provider } = await startAgent(async ({ body, socket }) => {
       await body;
       const events = [chunk({ content: 'Hi.' }), chunk({}, 'stop'), '[DONE]'];
@@ -81,7 +81,7 @@ describe('a plain answer', () => {
       socket.write(Buffer.concat([Buffer.from(streamHead), framed(text.join('')), Buffer.from('0\r\n\r\n')]));
     });
     for (let i = 0; i < 6; i += 1) await ask();
-    // undici lets a connection rest for a tick, in which it may open another.
+    // undici releases a connection one tick later, and may open another one meanwhile.
     expect(provider.connections).toBeLessThanOrEqual(2);
   });
 });
@@ -115,7 +115,7 @@ describe('reasoning', () => {
     },
   );
 
-  test('under both names is told once; details go back as they came', async () => {
+  test('under both names is returned once; details are sent back unchanged', async () => {
     const details = [{ type: 'reasoning.text', text: 'Hm.', signature: 'x', index: 0 }];
     const { ask, provider } = await startAgent([
       streams(
@@ -134,7 +134,7 @@ describe('reasoning', () => {
     });
   });
 
-  test('details that stream in pieces go back as the blocks that they were (OpenRouter)', async () => {
+  test('details that are streamed in pieces are sent back as whole blocks (OpenRouter)', async () => {
     const text = { type: 'reasoning.text', format: 'anthropic-claude-v1' };
     const encrypted = { type: 'reasoning.encrypted', index: 2 };
     const pieces = [
@@ -170,7 +170,7 @@ describe('reasoning', () => {
       "for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning' is unsupported)]",
     ],
     ['Cerebras', "messages.1.assistant.reasoning: property 'messages.1.assistant.reasoning' is unsupported"],
-  ])('is not given back to a model that refuses it (%s)', async (_who, message) => {
+  ])('is not sent back to a model that rejects it (%s)', async (_who, message) => {
     const thinks = streams(
       chunk({ reasoning: 'Hm.' }),
       chunk({ tool_calls: [{ index: 0, id: 'c1', function: { name: 'weather', arguments: '{}' } }] }),
@@ -185,7 +185,7 @@ describe('reasoning', () => {
     expect(sent[2]).toContain('c1');
   });
 
-  test('is given back to a model that demands it', async () => {
+  test('is sent back to a model that requires it', async () => {
     const message = 'The `reasoning_content` in the thinking mode must be passed back to the API.';
     const { ask, provider } = await startAgent([
       streams(
@@ -199,7 +199,7 @@ describe('reasoning', () => {
     expect(provider.calls).toHaveLength(2);
   });
 
-  test('is not given back with replayReasoning: false', async () => {
+  test('is not sent back with replayReasoning: false', async () => {
     const { ask, provider } = await startAgent(
       [
         streams(
@@ -217,7 +217,7 @@ describe('reasoning', () => {
 });
 
 describe('a tool', () => {
-  test('is called, and its output read', async () => {
+  test('is called, and the model reads its output', async () => {
     const { run, provider } = await startAgent([
       streams(
         chunk({ content: 'I look.' }),
@@ -267,7 +267,7 @@ describe('a tool', () => {
     });
   });
 
-  test('is called by the presence of calls, whatever the reason', async () => {
+  test('is called if there are calls, whatever the finish reason', async () => {
     const stop = streams(
       chunk({ tool_calls: [{ index: 0, id: 'c1', function: { name: 'weather', arguments: '{}' } }] }),
       chunk({}, 'stop'),
@@ -276,7 +276,7 @@ describe('a tool', () => {
     expect(await ask({ tools: [weather] })).toMatchObject({ content: 'Sunny.', finishReason: 'stop' });
   });
 
-  test('is not called without calls, whatever the reason', async () => {
+  test('is not called without calls, whatever the finish reason', async () => {
     const { ask } = await startAgent(streams(chunk({ content: 'Hi.' }), chunk({}, 'tool_calls')));
     expect(await ask({ tools: [weather] })).toMatchObject({ content: 'Hi.', finishReason: 'stop' });
   });
@@ -294,7 +294,7 @@ describe('a tool', () => {
     expect(provider.calls).toHaveLength(1);
   });
 
-  test('may say how far it is, until it ends', async () => {
+  test('may report progress until it ends', async () => {
     let late = () => {};
     const slow = tool('slow', (_args, { emit }) => {
       late = () => emit({ type: 'progress', progress: 3 });
@@ -316,7 +316,7 @@ describe('a tool', () => {
     ]);
   });
 
-  test('that says more than is read keeps only some of it', async () => {
+  test('drops progress events under backpressure', async () => {
     const chatty = tool('chatty', (_args, { emit }) => {
       for (let i = 0; i < 10_000; i += 1) emit({ type: 'progress', progress: i });
       emit({ type: 'audio', clip: { id: 'x', mediaType: 'audio/mpeg' } });
@@ -329,7 +329,7 @@ describe('a tool', () => {
   });
 });
 
-describe('a mistake with a tool goes back to the model', () => {
+describe('an error with a tool is sent back to the model', () => {
   const broken = tool('broken', () => {
     throw new Error('the tool is broken');
   });
@@ -344,10 +344,10 @@ describe('a mistake with a tool goes back to the model', () => {
       name: 'an unknown tool',
       call: { name: 'nosuch', args: '{}' },
       args: {},
-      says: /no tool "nosuch"; there are broken/,
+      says: /Unknown tool "nosuch"; available tools: broken/,
     },
-    { name: 'bad JSON', call: { name: 'broken', args: '{"a":' }, args: {}, says: /no JSON object/ },
-    { name: 'a list for arguments', call: { name: 'broken', args: '[1,2]' }, args: {}, says: /no JSON object/ },
+    { name: 'bad JSON', call: { name: 'broken', args: '{"a":' }, args: {}, says: /not a JSON object/ },
+    { name: 'a list for arguments', call: { name: 'broken', args: '[1,2]' }, args: {}, says: /not a JSON object/ },
   ];
 
   test.each(mistakes)('$name', async ({ call, args, says: error }) => {
@@ -361,13 +361,13 @@ describe('a mistake with a tool goes back to the model', () => {
     const [, second] = await sentTo(provider);
     const [, said, read] = second!.messages as { tool_calls: { function: { arguments: string } }[]; content: string }[];
     expect(read!.content).toMatch(error);
-    // There are providers that refuse a history with bad JSON.
+    // Some providers reject a history with invalid JSON.
     expect(JSON.parse(said!.tool_calls[0]!.function.arguments)).toEqual(args);
   });
 });
 
 describe('parallel calls', () => {
-  test('run at once; they finish in their own order and are told in the order of the model', async () => {
+  test('run concurrently; outputs are sent in the order of the model', async () => {
     const second = Promise.withResolvers<unknown>();
     const tools = [
       tool('first', async () => {
@@ -398,7 +398,7 @@ describe('parallel calls', () => {
 });
 
 describe('the last round', () => {
-  test('may call no tool, and ends with length if it does', async () => {
+  test('may not call tools, and ends with length if it does', async () => {
     const { run, provider } = await startAgent([calls(paris), calls(paris), calls(paris)], { maxSteps: 2 });
     const events = await run({ tools: [weather] });
     expect(inEvents(events, 'tool-started')).toHaveLength(1);
@@ -415,13 +415,13 @@ describe('the last round', () => {
     expect(provider.calls).toHaveLength(8);
   });
 
-  test('ends as it ends when it calls none', async () => {
+  test('keeps its finish reason if it calls no tools', async () => {
     const { ask } = await startAgent([calls(paris), says('Sunny.')], { maxSteps: 2 });
     expect(await ask({ tools: [weather] })).toMatchObject({ content: 'Sunny.', finishReason: 'stop' });
   });
 });
 
-describe('the reason of the end', () => {
+describe('the finish reason', () => {
   test.each([
     ['stop', 'stop'],
     ['length', 'length'],
@@ -451,7 +451,7 @@ describe('the reason of the end', () => {
     },
   );
 
-  test('that no table has is logged for each model, without the key', async () => {
+  test('is logged once per model if it is unknown, without the key', async () => {
     const { ask, log } = await startAgent(streams(chunk({ content: 'Hi.' }), chunk({}, `because of ${key}`)), {
       models: ['one', 'two'],
     });
@@ -461,7 +461,7 @@ describe('the reason of the end', () => {
     expect(JSON.stringify(warnings)).not.toContain(key);
   });
 
-  test('that no table has runs the tools of a whole call', async () => {
+  test('runs complete tool calls even if it is unknown', async () => {
     const call = { index: 0, id: 'c1', function: { name: 'weather', arguments: '{"city":"Paris"}' } };
     const { run } = await startAgent([streams(chunk({ tool_calls: [call] }), chunk({}, 'tool_use')), says('Sunny.')]);
     const events = await run({ tools: [weather] });
@@ -469,14 +469,14 @@ describe('the reason of the end', () => {
     expect(events.at(-1)).toMatchObject({ result: { content: 'Sunny.', finishReason: 'stop' } });
   });
 
-  test('counts without [DONE]', async () => {
+  test('is enough without [DONE]', async () => {
     const { ask } = await startAgent(streamsOnly(chunk({ content: 'Hi.' }), chunk({}, 'stop')));
     expect(await ask()).toMatchObject({ content: 'Hi.', finishReason: 'stop' });
   });
 });
 
 describe('usage', () => {
-  test('is the latest of a round, and the sum of those that report', async () => {
+  test('is the latest of each round, summed over the rounds that report it', async () => {
     const { ask } = await startAgent([
       streams(
         chunk({ content: 'a' }, null, { usage: usageChunk(3, 1).usage }),
@@ -492,7 +492,7 @@ describe('usage', () => {
     });
   });
 
-  test('that is none is null', async () => {
+  test('is null if it is invalid', async () => {
     const { ask } = await startAgent(streams(chunk({ content: 'Hi.' }, 'stop', { usage: null })));
     expect((await ask()).usage).toBeNull();
   });

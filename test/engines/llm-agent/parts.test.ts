@@ -1,4 +1,4 @@
-/** A tool call, or reasoning, in very many parts: the work grows with their number, not with its square. */
+/** Tool calls and reasoning in very many parts: the work is linear in their number, not quadratic. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createCallParts } from '../../../engines/llm-agent/call-parts.ts';
 import { mostParts } from '../../../engines/llm-agent/dialect.ts';
@@ -16,7 +16,7 @@ const named = (index: number, text: string, id = `c${index}`) => ({
   function: { name: 'echo', arguments: text },
 });
 
-/** How providers write the parts of a call: its head once, or all of it every time. */
+/** How providers stream the parts of a call: its head once, or with every part. */
 const kinds: Readonly<Record<string, Kind>> = {
   'with an index': (text, at) => (at === 0 ? named(0, text) : { index: 0, function: { arguments: text } }),
   'with the name in every part': (text) => named(0, text),
@@ -24,7 +24,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   'with neither': (text, at) => (at === 0 ? named(0, text) : { function: { arguments: text } }),
 };
 
-/** `{"n":"xxxx..."}` in so many pieces. */
+/** `{"n":"xxxx..."}` split into this many pieces. */
 const pieces = (count: number) => ['{"n":"', ...Array.from({ length: count - 2 }, () => 'x'.repeat(10)), '"}'];
 const argumentsOf = (count: number) => pieces(count).join('');
 
@@ -34,7 +34,7 @@ function take(parts: readonly Part[]): readonly { readonly arguments: string }[]
   return calls.calls();
 }
 
-/** Milliseconds of processor time of this thread: the best of several. */
+/** CPU time of this thread in milliseconds: the best of several runs. */
 function costOf(work: () => void): number {
   const costs = Array.from({ length: 3 }, () => {
     const before = process.threadCpuUsage();
@@ -45,7 +45,7 @@ function costOf(work: () => void): number {
   return Math.min(...costs);
 }
 
-/** Putting the parts together costs about what it costs to read them; it was some hundred times as much. */
+/** Assembling the parts costs about as much as reading them; it once cost some hundred times as much. */
 function expectCheap(parts: readonly Part[], work: (parts: readonly Part[]) => void): void {
   const lines = parts.map((part) => JSON.stringify(part));
   const readingMs = costOf(() => lines.forEach((line) => JSON.parse(line) as unknown));
@@ -58,7 +58,7 @@ describe('a call in 60,000 parts', () => {
     expectCheap(pieces(many).map(kind), take);
   });
 
-  test('is parsed once at most, whatever its parts look like', () => {
+  test('is parsed at most once, whatever its parts look like', () => {
     const parse = vi.spyOn(JSON, 'parse');
     onTestFinished(() => parse.mockRestore());
     const closing = Array.from({ length: many }, (_, at) => named(0, at === 0 ? '{]}' : '}'));
@@ -68,7 +68,7 @@ describe('a call in 60,000 parts', () => {
     expect(parse.mock.calls.length).toBeLessThan(10);
   });
 
-  test('may be one of 128 that come in turns', () => {
+  test('may be one of 128 interleaved calls', () => {
     const texts = pieces(many / 128);
     const parts = texts.flatMap((text) => Array.from({ length: 128 }, (_, index) => named(index, text)));
     const calls = take(parts);
@@ -76,7 +76,7 @@ describe('a call in 60,000 parts', () => {
     for (const call of calls) expect(call.arguments).toBe(texts.join(''));
   });
 
-  test('arrives at its tool', async () => {
+  test('reaches its tool', async () => {
     const echo = tool('echo', ({ n }) => String(n).length);
     const parts = pieces(many).map((text) => named(0, text));
     const chunks = parts.map((part) => chunk({ tool_calls: [part] }));
@@ -93,13 +93,13 @@ describe('a call in 60,000 parts', () => {
       (parts: readonly Part[]) =>
         answers(200, { choices: [{ message: { tool_calls: parts }, finish_reason: 'tool_calls' }] }),
     ],
-  ])('is refused beyond the cap on parts, %s', async (_how, answerWith) => {
+  ])('is rejected beyond the limit on parts, %s', async (_how, answerWith) => {
     const { ask } = await startAgent(answerWith(Array.from({ length: mostParts + 1 }, () => ({ index: 0 }))));
     await expect(ask()).rejects.toMatchObject({ code: 'provider-bad-response' });
   });
 });
 
-describe('calls one after the other at one index, by what closes them', () => {
+describe('consecutive calls with the same index', () => {
   test.each<[string, readonly string[], readonly string[]]>([
     ['brackets in strings', ['{"a":"}', '{\\"', '"}', '{"b":1}'], ['{"a":"}{\\""}', '{"b":1}']],
     ['nested objects', ['{"a":{}', '}', '{}'], ['{"a":{}}', '{}']],
@@ -118,7 +118,7 @@ describe('reasoning in 60,000 pieces', () => {
     ['of a block each', (at) => ({ type: 'reasoning.summary', index: at, summary: 'x' })],
     ['that are encrypted', (at) => ({ type: 'reasoning.encrypted', index: at, data: 'x' })],
     ['with names of their own', (at) => ({ type: 'reasoning.text', index: 0, text: 'x', [`field${at}`]: 1 })],
-  ])('%s is put together in about the time that it takes to read it', (_name, pieceOf) => {
+  ])('%s is assembled in about the time that it takes to read it', (_name, pieceOf) => {
     const list = Array.from({ length: many }, (_, at) => pieceOf(at));
     expectCheap(list, () => {
       const details = createReasoningDetails();
@@ -128,7 +128,7 @@ describe('reasoning in 60,000 pieces', () => {
   });
 });
 
-test('items of /responses without number are refused', async () => {
+test('too many items of /responses are rejected', async () => {
   const output = Array.from({ length: mostParts + 1 }, () => ({ type: 'function_call' }));
   const { ask } = await startAgent(answers(200, { status: 'completed', output }), { api: 'responses' });
   await expect(ask()).rejects.toMatchObject({ code: 'provider-bad-response' });

@@ -1,4 +1,4 @@
-/** The other API: `api: responses`. */
+/** The Responses API: `api: responses`. */
 import { describe, expect, test } from 'vitest';
 import { answers } from '../../support/provider.ts';
 import { openAgent, secret, sentTo, startAgent, streamsOnly, tool, weather } from './support.ts';
@@ -41,7 +41,7 @@ const fine = streams(
 );
 
 describe('a plain answer', () => {
-  test('comes as deltas and as a result', async () => {
+  test('is returned as deltas and as a result', async () => {
     const { run, provider } = await startAgent(fine, api);
     expect(await run({ temperature: 0, topP: 1, maxTokens: 5 })).toEqual([
       { type: 'step-started', step: 0 },
@@ -64,7 +64,7 @@ describe('a plain answer', () => {
     ]);
   });
 
-  test('may come in one piece', async () => {
+  test('may come without streaming', async () => {
     const { ask } = await startAgent(
       answers(200, ended({ output: [message('Paris.')], usage: usage(9, 2) }).response),
       api,
@@ -72,7 +72,7 @@ describe('a plain answer', () => {
     expect(await ask()).toMatchObject({ content: 'Paris.', finishReason: 'stop', usage: { totalTokens: 11 } });
   });
 
-  test('may come in one piece with its reasoning', async () => {
+  test('may come without streaming, with its reasoning', async () => {
     const thoughts = { type: 'reasoning', id: 'rs_1', summary: ['Which?', 'France.'].map((part) => ({ text: part })) };
     const { run } = await startAgent(answers(200, ended({ output: [thoughts, message('Paris.')] }).response), api);
     expect((await run()).slice(1)).toMatchObject([
@@ -82,13 +82,13 @@ describe('a plain answer', () => {
     ]);
   });
 
-  test('may be a refusal', async () => {
+  test('may be a refusal of the model', async () => {
     const { ask } = await startAgent(streams({ type: 'response.refusal.delta', delta: 'No.' }, ended()), api);
     expect((await ask()).content).toBe('No.');
   });
 });
 
-test('tools are called, and their outputs read; reasoning goes back as it came', async () => {
+test('tools are called, and the model reads their outputs; reasoning is sent back unchanged', async () => {
   const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' };
   const open = { type: 'reasoning', id: 'rs_2', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] };
   const summary = (part: number, delta: string) => ({
@@ -147,7 +147,7 @@ test('tools are called, and their outputs read; reasoning goes back as it came',
   ]);
 });
 
-test('each call finds its output again, whatever id and arguments it came with', async () => {
+test('each call is matched with its output, whatever its id and arguments', async () => {
   const call = (id: string | undefined, args: unknown) => ({
     ...{ type: 'function_call', id: 'fc_1', name: 'echo', call_id: id, arguments: args },
   });
@@ -169,7 +169,7 @@ test('each call finds its output again, whatever id and arguments it came with',
   ]);
 });
 
-test('reasoning is not given back with replayReasoning: false', async () => {
+test('reasoning is not sent back with replayReasoning: false', async () => {
   const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' };
   const { ask, provider } = await startAgent(
     [streams(itemDone(reasoning), itemDone(call('weather', '{}')), ended()), fine],
@@ -181,7 +181,7 @@ test('reasoning is not given back with replayReasoning: false', async () => {
   expect(JSON.stringify(second)).not.toContain('gAAA');
 });
 
-test('the last round may call no tool', async () => {
+test('the last round may not call tools', async () => {
   const { ask, provider } = await startAgent(streams(itemDone(call('weather', '{}')), ended()), {
     ...api,
     maxSteps: 2,
@@ -190,7 +190,7 @@ test('the last round may call no tool', async () => {
   expect((await sentTo(provider)).map(({ tool_choice }) => tool_choice)).toEqual([undefined, 'none']);
 });
 
-test('a model without encrypted reasoning is asked without it from then on', async () => {
+test('encrypted reasoning is no longer requested from a model that does not support it', async () => {
   const refusal = {
     error: { message: 'Encrypted content is not supported with this model.', param: 'include', code: null },
   };
@@ -200,7 +200,7 @@ test('a model without encrypted reasoning is asked without it from then on', asy
   expect((await sentTo(provider)).map((sent) => 'include' in sent)).toEqual([true, false, false]);
 });
 
-test('both APIs may be served side by side', async () => {
+test('both APIs may be used side by side', async () => {
   const models = ['plain', { id: 'new', api: 'responses' }];
   const { ask, provider } = await startAgent(fine, { models });
   await ask({ model: 'new' });
@@ -208,11 +208,11 @@ test('both APIs may be served side by side', async () => {
   expect(provider.calls.map(({ path }) => path)).toEqual(['/v1/responses', '/v1/chat/completions']);
 });
 
-describe('the reason of the end', () => {
+describe('the finish reason', () => {
   const incomplete = (reason: string) =>
     ended({ status: 'incomplete', incomplete_details: { reason } }, 'response.incomplete');
 
-  test('is stop for an unknown status, with one warning for the model', async () => {
+  test('is stop for an unknown status, with one warning per model', async () => {
     const { ask, log } = await startAgent(streams(text('Pa'), ended({ status: 'done' })), api);
     expect(await ask()).toMatchObject({ content: 'Pa', finishReason: 'stop' });
     expect(await ask()).toMatchObject({ content: 'Pa', finishReason: 'stop' });
@@ -220,7 +220,7 @@ describe('the reason of the end', () => {
     expect(warnings).toMatchObject([{ facts: { model: 'remote', reason: 'done', takenAs: 'stop' } }]);
   });
 
-  test('is length for an answer that is incomplete for an unknown reason, with a warning', async () => {
+  test('is length for an incomplete response with an unknown reason, with a warning', async () => {
     const never = tool('never', () => {
       throw new Error('it ran');
     });
@@ -273,13 +273,13 @@ describe('the reason of the end', () => {
     [429, { code: 'insufficient_quota' }, 'provider-quota-exhausted'],
     [400, { code: 'context_length_exceeded' }, 'context-length-exceeded'],
     [401, {}, 'provider-auth-failed'],
-  ])('%d %j is in the same table', async (status, error, code) => {
+  ])('%d %j is mapped by the same table', async (status, error, code) => {
     const { ask } = await startAgent(answers(status, { error: { message: secret, ...error } }), api);
     await expect(ask()).rejects.toMatchObject({ code });
   });
 });
 
-test('the path is below the base URL as it is written', async () => {
+test('the path is appended to the base URL', async () => {
   const { provider } = await startAgent(fine, api);
   const { ask } = await openAgent({ baseUrl: `${provider.baseUrl}/deep/`, models: ['m'], ...api });
   await ask();

@@ -1,14 +1,11 @@
-/** The engine within a whole service: what of it a caller sees over HTTP. */
+/** The engine within a whole service: what a client receives over HTTP. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createClient, ParlanceError } from '../../../src/client/index.ts';
-import { openStream, readStream } from '../../chat/support/stream.ts';
+import { readStream } from '../../chat/support/stream.ts';
 import { createApi } from '../../support/http.ts';
 import { answers, startProvider, type Behaviour } from '../../support/provider.ts';
 import { startTestService } from '../../support/service.ts';
-import { startStopwatch } from '../../support/stopwatch.ts';
-import { calls, chunk, key, secret, stallsAfter, streams, usageChunk } from './support.ts';
-
-const limitMs = 250;
+import { calls, chunk, key, secret, streams, usageChunk } from './support.ts';
 const question = { messages: [{ role: 'user', content: 'What is the capital of France?' }] };
 const paris = streams(
   chunk({ reasoning: 'Hm.' }),
@@ -28,7 +25,7 @@ async function start(behaviour: Behaviour, models = 'models: [remote]') {
 }
 
 describe('over HTTP', () => {
-  test('the plain answer is the last event of the stream', async () => {
+  test('the response without streaming equals the last event of the stream', async () => {
     const { api, service } = await start(paris);
     const { body } = await api.post('/api/v1/chat', question);
     expect(body).toEqual({
@@ -53,7 +50,7 @@ describe('over HTTP', () => {
     expect(with0).toMatchObject({ temperature: 0, max_tokens: 1, top_p: 1 });
   });
 
-  test('an unknown model is refused with the names of those that are known, before any call', async () => {
+  test('an unknown model is rejected with the known ids, before any upstream call', async () => {
     const { api, provider } = await start(paris);
     const { status, problem } = await api.post('/api/v1/chat', { ...question, model: 'nosuch' });
     expect({ status, code: problem.code }).toEqual({ status: 422, code: 'unknown-model' });
@@ -61,10 +58,10 @@ describe('over HTTP', () => {
     expect(provider.calls).toHaveLength(0);
   });
 
-  test('discovered models are listed under the name of the instance', async () => {
+  test('discovered models are listed with the instance name as prefix', async () => {
     const models = answers(200, { data: [{ id: 'llama3.2' }] });
     const { api } = await start((call) => (call.path.endsWith('/models') ? models : paris)(call), 'local: true');
-    // The first list is waited for, but not as long as a machine may be busy.
+    // A listing waits for the first list, but not as long as a busy machine may need.
     await expect
       .poll(async () => (await api.get('/api/v1/models')).body)
       .toMatchObject({
@@ -99,7 +96,7 @@ describe('over HTTP', () => {
   test.each([
     ['as the provider says', { 'retry-after': '20' }, 20],
     ['after a second when it does not say', {}, 1],
-  ])('chat.failed says when to come back: %s', async (_what, headers, seconds) => {
+  ])('chat.failed contains retry_after: %s', async (_what, headers, seconds) => {
     const name = 'somebody__something';
     const { service, provider } = await start(calls({ name, args: '{}' }));
     provider.behave(calls({ name, args: '{}' }), answers(429, { error: { message: secret } }, headers));
@@ -124,31 +121,5 @@ describe('over HTTP', () => {
       type: 'chat.failed',
       problem: { status: 502, code: 'provider-bad-response' },
     });
-  });
-});
-
-describe('a caller that leaves ends the provider’s call', () => {
-  test('of a plain answer', async () => {
-    const caller = new AbortController();
-    let goneAfterMs: Promise<number> | undefined;
-    const { service } = await start(async (call) => {
-      await stallsAfter(chunk({ content: 'Pa' }))(call);
-      const sinceLeft = startStopwatch();
-      goneAfterMs = call.gone.then(sinceLeft);
-      caller.abort();
-    });
-    await expect(service.post('/chat', question, { signal: caller.signal })).rejects.toThrow();
-    expect(await goneAfterMs).toBeLessThan(limitMs);
-    await expect.poll(() => service.log.find(({ msg }) => msg === 'request')).toMatchObject({ status: 499 });
-  });
-
-  test('of a stream', async () => {
-    const { service, provider } = await start(stallsAfter(chunk({ content: 'Pa' })));
-    using stream = await openStream(service.url, question);
-    await expect.poll(() => stream.events.length).toBe(3);
-    const sinceLeft = startStopwatch();
-    stream.close();
-    await provider.calls[0]!.gone;
-    expect(sinceLeft()).toBeLessThan(limitMs);
   });
 });

@@ -1,4 +1,4 @@
-/** The engine as the registry makes it, and a provider of our own behind it that streams what a test tells it to. */
+/** The engine as the registry opens it, with a test provider behind it that streams what the test wants. */
 import { onTestFinished } from 'vitest';
 import type {
   AgentEvent,
@@ -28,16 +28,16 @@ export interface RunOptions extends Partial<ChatCall> {
 export interface Agent {
   readonly log: readonly Line[];
   models(): Promise<readonly ServedModel<'chat'>[]>;
-  /** The events of a run: of the first model, with one question, unless the test says otherwise. */
+  /** The events of a run; by default with the first model and one question. */
   events(run?: RunOptions): Promise<AsyncIterable<AgentEvent>>;
-  /** All of them, once the run has completed. */
+  /** All events, once the run has completed. */
   run(run?: RunOptions): Promise<AgentEvent[]>;
-  /** The last one's. */
+  /** The result of the last event. */
   ask(run?: RunOptions): Promise<ChatResult>;
   inspect: () => Promise<unknown>;
 }
 
-/** It ends with the test. */
+/** Disposed at the end of the test. */
 export async function openAgent(options: Readonly<Record<string, unknown>>, facts: Partial<EngineContext> = {}) {
   const log: Line[] = [];
   const logger = (level: Line['level']) => (facts: object, message: string) => void log.push({ level, facts, message });
@@ -80,7 +80,7 @@ export async function openAgent(options: Readonly<Record<string, unknown>>, fact
   return agent;
 }
 
-/** With a raw provider that behaves so; it serves the model `remote`. */
+/** With a raw provider of this behaviour, which serves the model `remote`. */
 export async function startAgent(
   behaviour: Behaviour | readonly Behaviour[],
   options: Readonly<Record<string, unknown>> = {},
@@ -91,13 +91,13 @@ export async function startAgent(
   return { ...agent, provider };
 }
 
-/** What the provider was sent. */
+/** The requests that the provider received. */
 export async function sentTo(provider: RawProvider): Promise<Record<string, unknown>[]> {
   const bodies = await Promise.all(provider.calls.map(({ body }) => body));
   return bodies.map((body) => JSON.parse(String(body)) as Record<string, unknown>);
 }
 
-// ------------------------------------------------------------------------------------------------- its answers
+// ------------------------------------------------------------------------------------------------ its responses
 
 /** A chunk of /chat/completions. */
 export function chunk(delta: object, finish: string | null = null, more: object = {}): object {
@@ -117,7 +117,7 @@ export const usageChunk = (prompt: number, completion: number, details?: object)
 
 export const says = (text: string) => streams(chunk({ content: text }), chunk({}, 'stop'));
 
-/** As OpenAI streams them: the head of a call, then its arguments in pieces. */
+/** As OpenAI streams a call: its head, then its arguments in pieces. */
 export function calls(...list: readonly { id?: string; name: string; args: string }[]): Behaviour {
   const chunks = list.flatMap(({ id = `call_${list.length}`, name, args }, index) => [
     chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),
@@ -134,12 +134,12 @@ export function streams(...events: readonly (object | string)[]): Behaviour {
   return sends(`${events.map(toText).join('')}data: [DONE]\n\n`);
 }
 
-/** A stream of these events and nothing after them. */
+/** A stream of these events without anything after them. */
 export function streamsOnly(...events: readonly (object | string)[]): Behaviour {
   return sends(events.map(toText).join(''));
 }
 
-/** The pieces one by one, each in a packet of its own, as the body of a 200. */
+/** The pieces as the body of a 200, each in its own packet. */
 export function sends(...pieces: readonly (string | Buffer)[]): Behaviour {
   return async ({ body, socket }) => {
     await body;
@@ -163,7 +163,7 @@ export function framed(piece: string | Buffer): Buffer {
     : Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
 }
 
-/** Begins a stream with these events and leaves it open. */
+/** Starts a stream with these events and leaves it open. */
 export function stallsAfter(...events: readonly object[]): Behaviour {
   return async ({ body, socket }) => {
     await body;

@@ -1,4 +1,4 @@
-/** Against a provider that we did not write. */
+/** Against aimock, a third-party mock provider. */
 import { LLMock, type ErrorResponse } from '@copilotkit/aimock';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -22,14 +22,14 @@ afterEach(() => {
 });
 
 describe('with aimock', () => {
-  test('mp3 comes through', async () => {
+  test('mp3 is streamed through', async () => {
     mock.onSpeech('Good morning.', { audio: mp3.toString('base64'), format: 'mp3' });
     const { status, bytes } = await speak(service, { voice_id: 'alloy' });
     expect(status).toBe(200);
     expect(bytes.equals(mp3)).toBe(true);
   });
 
-  test('a long text is put together of its pieces', async () => {
+  test('a long text is assembled from its pieces', async () => {
     mock.onSpeech(/First/, { audio: wav(pcm(0.5)).toString('base64'), format: 'wav' });
     mock.onSpeech(/Then/, { audio: wav(pcm(0.5, { amplitude: 99 })).toString('base64'), format: 'wav' });
     const text = 'First comes one sentence that is rather long. Then comes a second one.';
@@ -50,7 +50,7 @@ describe('with aimock', () => {
     expect((await speak(service, { voice_id: 'x' })).problem.code).toBe(code);
   });
 
-  test('a model that it does not know is a mistake of the settings', async () => {
+  test('an unknown model is provider-misconfigured', async () => {
     expect((await speak(service)).problem.code).toBe('provider-misconfigured');
   });
 });

@@ -1,4 +1,4 @@
-/** What the listing says of a hosted voice, which never costs a call; and the settings. */
+/** Listing and availability of hosted speech models, which never cost a request; invalid options. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { answers, resets, startProvider } from '../../support/provider.ts';
 import { startTestService } from '../../support/service.ts';
@@ -10,7 +10,7 @@ async function list({ service }: Pick<Tts, 'service'>) {
 }
 
 describe('a model is', () => {
-  test('listed with its voices, without asking the provider', async () => {
+  test('listed with its voices, without a request to the provider', async () => {
     const models = '[{ id: a, name: A, voices: [alloy, { id: j, name: Jonas, language: de }] }, b]';
     const tts = await startTts(undefined, { models });
     const ready = { engine: 'voice', local: false, available: true, code: 'ready', reason: 'Ready.' };
@@ -25,7 +25,7 @@ describe('a model is', () => {
     expect(tts.provider.connections).toBe(0);
   });
 
-  test('key-missing without a key, and then nothing is sent', async () => {
+  test('key-missing without a key, and nothing is sent', async () => {
     const tts = await startTts(undefined, { apiKey: '${NO_SUCH_KEY}' });
     expect(await list(tts)).toMatchObject([{ available: false, code: 'key-missing' }]);
     expect((await tts.speak()).problem).toMatchObject({ status: 503, code: 'model-unavailable' });
@@ -41,7 +41,7 @@ describe('a model is', () => {
     expect(await list(tts)).toMatchObject([{ available: true, code: 'ready' }]);
   });
 
-  test('upstream-unreachable for a minute, and still available', async () => {
+  test('upstream-unreachable for a minute, but still available', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
     const tts = await startTts(resets);
@@ -52,7 +52,7 @@ describe('a model is', () => {
   });
 });
 
-test('of two instances each gets its own requests, with its own key', async () => {
+test('two instances each receive only their own requests, with their own key', async () => {
   const [one, two] = [await startProvider(), await startProvider()];
   one.behave(speaks(mp3));
   two.behave(answers(500, ''));
@@ -73,20 +73,17 @@ test('of two instances each gets its own requests, with its own key', async () =
   expect(one.calls[0]?.headers.authorization).toBe('Bearer key-of-one');
 });
 
-describe('the settings stop the start', () => {
+describe('startup fails', () => {
   test.each([
     ['models: []', 'engines.cloud.models'],
     ['models: [{ name: x }]', '"id" is missing'],
-    [
-      'models: [a], response: json',
-      'known are baseUrl, apiKey, headers, timeout, local, idleTimeout, api, path, models',
-    ],
+    ['models: [a], response: json', 'known: baseUrl, apiKey, headers, timeout, local, idleTimeout, api, path, models'],
     ['models: [{ id: a, formats: [flac] }]', 'pcm, wav, mp3, opus, ogg'],
     ['models: [{ id: a, voices: [{ id: x, language: english }] }]', 'language'],
     ['models: [{ id: a, voices: [x, y], defaultVoice: z }]', 'has the voices x, y, not the defaultVoice "z"'],
     ['models: [a], api: elevenlabs', 'openai, mistral, parlance'],
     ['models: [a], idleTimeout: 0', 'engines.cloud.idleTimeout'],
-  ])('when they are wrong: %s', async (engine, message) => {
+  ])('for invalid options: %s', async (engine, message) => {
     const config = `engines: { cloud: { use: tts, baseUrl: "http://127.0.0.1:1/v1", ${engine} } }`;
     await expect(startTestService({ config })).rejects.toThrow(message);
   });

@@ -1,4 +1,4 @@
-/** Another Parlance as the provider: two real services, and a provider of our own behind the second. */
+/** Another Parlance as the provider: two real services, with a test provider behind the second. */
 import { expect, onTestFinished, test } from 'vitest';
 import { startTestService } from '../../support/service.ts';
 import { bodyOf, mp3, pcm, speak, speaks, startTts } from './support.ts';
@@ -16,7 +16,7 @@ async function startPair(apiKey: string) {
   return { front, provider: behind.provider };
 }
 
-test('another Parlance speaks, in the voice and the format that was asked for', async () => {
+test('another Parlance synthesizes in the requested voice and format', async () => {
   const { front, provider } = await startPair('right');
   expect((await speak(front, { voice_id: 'echo' })).bytes.equals(mp3)).toBe(true);
   const asked = { model: 'there', input: 'Good morning.', voice: 'echo', response_format: 'mp3' };
@@ -26,7 +26,7 @@ test('another Parlance speaks, in the voice and the format that was asked for', 
   expect((await speak(front, { format: 'ogg' })).bytes.toString('latin1', 0, 4)).toBe('OggS');
 });
 
-test('another Parlance that refuses the voice or the key is understood', async () => {
+test('errors of another Parlance for the voice and the key are mapped', async () => {
   const { front } = await startPair('right');
   expect((await speak(front, { voice_id: 'nova' })).problem).toMatchObject({
     status: 422,

@@ -1,33 +1,16 @@
 /** A text that is longer than the provider takes: asked for in pieces, answered as one stream. */
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { answers, type Behaviour } from '../../support/provider.ts';
-import { describeWith, run } from '../../support/programs.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
-import {
-  begins,
-  bodyOf,
-  chunk,
-  decode,
-  mp3,
-  mp3Frame,
-  pcm,
-  readerOf,
-  speaks,
-  startTts,
-  trailingTags,
-  wav,
-} from './support.ts';
+import { begins, bodyOf, chunk, mp3, mp3Frame, pcm, readerOf, speaks, startTts, trailingTags, wav } from './support.ts';
 
 const sentences = ['First comes one sentence that is long.', 'Then a second one.', 'Then a third, and that is it.'];
 const text = sentences.join(' ');
 const models = (formats: string) => `[{ id: remote, maxCharacters: 50, formats: [${formats}] }]`;
-/** The second and third fit into one. */
+/** The second and the third sentence fit into one piece. */
 const pieces = [sentences[0]!, `${sentences[1]!} ${sentences[2]!}`];
 
 describe('a long text', () => {
-  test('goes in pieces that end with sentences, in their order', async () => {
+  test('is sent in pieces that end with a sentence, in order', async () => {
     const { speak, provider } = await startTts(undefined, { models: models('pcm, mp3') });
     provider.behave(speaks(pcm(0.5), 'audio/pcm'), speaks(pcm(0.25, { amplitude: 99 }), 'audio/pcm'));
     const { bytes } = await speak({ text, format: 'wav' });
@@ -37,13 +20,13 @@ describe('a long text', () => {
     expect(bytes.subarray(44).equals(Buffer.concat([pcm(0.5), pcm(0.25, { amplitude: 99 })]))).toBe(true);
   });
 
-  test('is asked for one piece ahead, and not more', async () => {
+  test('is prefetched by one piece, and not more', async () => {
     const longer = Array.from({ length: 4 }, () => sentences[0]!).join(' ');
     const { service, provider } = await startTts(begins(mp3), { models: models('mp3') });
     const reader = readerOf(await service.post('/tts', { text: longer }));
     await expect.poll(() => provider.calls.length).toBe(2);
     expect((await reader.read()).value?.length).toBe(mp3.length);
-    // The first piece is still being spoken: the third is not asked for, however long it takes.
+    // The first piece is still being streamed: the third is not requested, however long it takes.
     expect(provider.calls).toHaveLength(2);
     provider.calls[0]!.socket.write(chunk(Buffer.alloc(0)));
     expect((await reader.read()).value?.length).toBe(mp3.length);
@@ -52,7 +35,7 @@ describe('a long text', () => {
     await Promise.all([provider.calls[1]!.gone, provider.calls[2]!.gone]);
   });
 
-  test('keeps its order when the second piece is there before the first ends', async () => {
+  test('keeps its order when the second piece arrives before the first has ended', async () => {
     const { service, provider } = await startTts(undefined, { models: models('pcm') });
     provider.behave(begins(pcm(0.5), 'audio/pcm'), speaks(pcm(0.25, { amplitude: 99 }), 'audio/pcm'));
     const spoken = service.post('/tts', { text, format: 'wav' }).then((response) => response.arrayBuffer());
@@ -67,7 +50,7 @@ describe('a long text', () => {
     ).toBe(true);
   });
 
-  test('in wav pieces is cut out of their chunks, odd bytes and all', async () => {
+  test('in wav pieces is reassembled across chunks, including odd byte counts', async () => {
     const tail = Buffer.from('LIST\x04\0\0\0junk', 'latin1');
     const split: Behaviour = async ({ body, socket }) => {
       await body;
@@ -81,7 +64,7 @@ describe('a long text', () => {
     expect(bytes.subarray(44).equals(Buffer.concat([pcm(0.5), pcm(0.5)]))).toBe(true);
   });
 
-  test('in mp3 pieces loses what speaks of one piece alone', async () => {
+  test('in mp3 pieces loses the metadata of the single pieces', async () => {
     const info = Buffer.from(mp3Frame);
     info.write('Info', 36, 'latin1');
     const tag = Buffer.from('ID3\x04\0\0\0\0\x01\x00', 'latin1');
@@ -90,14 +73,14 @@ describe('a long text', () => {
     expect((await speak({ text })).bytes.equals(Buffer.concat([mp3, mp3]))).toBe(true);
   });
 
-  test('in mp3 pieces loses the tags behind each; one that is a single piece passes as it is', async () => {
+  test('in mp3 pieces loses the tags after each piece; a single piece is unchanged', async () => {
     const piece = Buffer.concat([mp3, trailingTags['APEv2 and ID3v1']!]);
     const { speak } = await startTts(speaks(piece), { models: models('mp3') });
     expect((await speak({ text })).bytes.equals(Buffer.concat([mp3, mp3]))).toBe(true);
     expect((await speak({ text: sentences[0]! })).bytes.equals(piece)).toBe(true);
   });
 
-  test('of which a later piece fails breaks off: it does not end as if it were whole', async () => {
+  test('fails when a later piece fails: the audio does not end as if it were complete', async () => {
     const { service, provider } = await startTts(undefined, { models: models('mp3') });
     provider.behave(begins(mp3), answers(500, 'kaput'));
     const { body, status } = await service.post('/tts', { text });
@@ -109,69 +92,11 @@ describe('a long text', () => {
     await expect.poll(() => JSON.stringify(service.log)).toContain('provider-error');
   });
 
-  test('whose pieces differ in their sample rate breaks off', async () => {
+  test('fails when its pieces differ in their sample rate', async () => {
     const { speak, provider, service } = await startTts(undefined, { models: models('wav') });
     provider.behave(speaks(wav(pcm(0.5)), 'audio/wav'), speaks(wav(pcm(0.5), { rate: 16_000 }), 'audio/wav'));
-    // A wav is complete before it begins: the failure keeps its status.
+    // A wav is complete before it is sent, so the failure keeps its status.
     expect((await speak({ text, format: 'wav' })).problem.code).toBe('provider-bad-response');
     expect(JSON.stringify(service.log)).toContain('16000 Hz after 24000 Hz');
   });
 });
-
-describeWith(['ffmpeg'], 'a joined stream', ({ ffmpeg }) => {
-  test.each(['mp3', 'ogg', 'wav', 'opus'])('of pcm pieces in %s is as long as its pieces together', async (format) => {
-    const { speak } = await startTts(speaks(pcm(1.5), 'audio/pcm'), { models: models('pcm') });
-    const { bytes } = await speak({ text, format });
-    expect(Math.abs((await decode(ffmpeg, bytes)).seconds - 3)).toBeLessThan(0.15);
-  });
-
-  test.each([
-    ['MPEG 1', '44100', 'stereo', 2],
-    ['MPEG 2', '24000', 'mono', 1],
-    ['MPEG 2.5', '8000', 'mono', 1],
-  ])('of mp3 pieces (%s, %s Hz, %s) is as long as its pieces together', async (_version, rate, _channels, channels) => {
-    const piece = await encodeMp3(ffmpeg, ['-ar', rate, '-ac', String(channels)]);
-    expect(piece.toString('latin1', 0, 3)).toBe('ID3'); // ffmpeg writes the tag and the Xing frame that we are after
-    expect(piece.toString('latin1', 0, 500)).toMatch(/Xing|Info/);
-    const { speak } = await startTts(speaks(piece), { models: models('mp3') });
-    const { bytes } = await speak({ text });
-    expect(bytes.toString('latin1')).not.toMatch(/ID3|Xing|Info/);
-    const one = (await decode(ffmpeg, piece)).seconds;
-    const both = (await decode(ffmpeg, bytes)).seconds;
-    expect(one).toBeCloseTo(1.5, 1);
-    // Each piece plays the delay of its encoder, too, which the Xing frame had said to skip: 1105 samples and padding.
-    expect(both).toBeGreaterThanOrEqual(2 * one);
-    expect(both).toBeLessThan(2 * one + (4 * 1152) / Number(rate));
-  });
-
-  test.each([
-    ['44100', '2'],
-    ['24000', '1'],
-    ['8000', '1'],
-  ])('of tagged mp3 pieces (%s Hz) is that of untagged ones, without an error', async (rate, channels) => {
-    const args = ['-ar', rate, '-ac', channels, '-metadata', 'title=TAG', '-metadata', 'artist=ID3'];
-    const plain = await encodeMp3(ffmpeg, args);
-    const tagged = await encodeMp3(ffmpeg, [...args, '-write_id3v1', '1']);
-    expect(tagged.subarray(-128).toString('latin1', 0, 3)).toBe('TAG');
-    const { speak, provider } = await startTts(speaks(plain), { models: models('mp3') });
-    const expected = (await speak({ text })).bytes;
-    provider.behave(
-      speaks(Buffer.concat([tagged.subarray(0, -128), trailingTags['APEv2 and ID3v1']!])),
-      speaks(tagged),
-    );
-    const { bytes } = await speak({ text });
-    expect(bytes.equals(expected)).toBe(true);
-    expect(bytes.toString('latin1')).not.toMatch(/TAG|ID3|APETAGEX/);
-    const directory = await temporaryDirectory();
-    await writeFile(join(directory, 'joined.mp3'), bytes);
-    const strict = ['-v', 'error', '-xerror', '-err_detect', 'explode', '-i', join(directory, 'joined.mp3')];
-    await run(ffmpeg, [...strict, '-f', 's16le', join(directory, 'joined.raw')]);
-  });
-});
-
-async function encodeMp3(ffmpeg: string, args: readonly string[]): Promise<Buffer> {
-  const directory = await temporaryDirectory();
-  await writeFile(join(directory, 'in.wav'), wav(pcm(1.5)));
-  await run(ffmpeg, ['-v', 'error', '-i', join(directory, 'in.wav'), ...args, join(directory, 'out.mp3')]);
-  return readFile(join(directory, 'out.mp3'));
-}

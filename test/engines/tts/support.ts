@@ -1,4 +1,4 @@
-/** A service whose only engine is tts, and a provider of our own behind it. */
+/** A service whose only engine is tts, with a test provider behind it. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -14,7 +14,7 @@ export const key = 'sk-very-secret-4711';
 export const mp3Frame = Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0xc0]), Buffer.alloc(413)]);
 export const mp3 = Buffer.concat(Array.from({ length: 20 }, () => mp3Frame));
 
-/** What stands behind the frames in a tagged file, by name; none of it is sound. */
+/** Tags that may follow the frames of a file, by name. */
 export const trailingTags: Readonly<Record<string, Buffer>> = (() => {
   const id3v1 = Buffer.concat([Buffer.from('TAG'), Buffer.alloc(124, 'title'), Buffer.from([255])]);
   const enhanced = Buffer.concat([Buffer.from('TAG+'), Buffer.alloc(223, 'x')]);
@@ -54,7 +54,7 @@ export function pcm(seconds: number, { amplitude = 8000, rate = 24_000 } = {}): 
   return Buffer.from(samples.buffer);
 }
 
-/** 16 bits mono, with the length in its header that the provider claims; absent: the true one. */
+/** 16-bit mono; `says` is the data length in the header, by default the true one. */
 export function wav(
   samples: Buffer,
   { rate = 24_000, says = samples.length }: { readonly rate?: number; readonly says?: number } = {},
@@ -73,7 +73,7 @@ export function wav(
   return Buffer.concat([head, samples]);
 }
 
-/** What ffmpeg hears: mono, 8 kHz. */
+/** The audio as decoded by ffmpeg: mono, 8 kHz. */
 export async function decode(ffmpeg: string, audio: Uint8Array): Promise<{ seconds: number; samples: Int16Array }> {
   const directory = await temporaryDirectory();
   const files = { in: join(directory, 'in'), out: join(directory, 'out') };
@@ -83,7 +83,7 @@ export async function decode(ffmpeg: string, audio: Uint8Array): Promise<{ secon
   return { seconds: samples.length / 8000, samples };
 }
 
-/** The whole request first, then this audio. */
+/** Reads the whole request, then sends this audio. */
 export function speaks(audio: Uint8Array, mediaType = 'audio/mpeg'): Behaviour {
   return async ({ body, socket }) => {
     await body;
@@ -92,7 +92,7 @@ export function speaks(audio: Uint8Array, mediaType = 'audio/mpeg'): Behaviour {
   };
 }
 
-/** The whole request first, then the head of an answer without a length and these bytes, and no end. */
+/** Reads the whole request, then sends response headers without a length and these bytes, without an end. */
 export function begins(audio: Uint8Array, mediaType = 'audio/mpeg'): Behaviour {
   return async ({ body, socket }) => {
     await body;
@@ -122,18 +122,18 @@ export interface Spoken extends Answer {
 export interface Tts {
   readonly service: TestService;
   readonly provider: RawProvider;
-  /** POSTs to /tts; every answer is held against the contract. */
+  /** POSTs to /tts and validates every response against the contract. */
   speak(fields?: Readonly<Record<string, unknown>>): Promise<Spoken>;
 }
 
 export interface TtsOptions extends TestServiceOptions {
-  /** Of the instance, beside `use`, `baseUrl` and `apiKey`: lines of YAML in flow form. */
+  /** Options of the instance besides `use`, `baseUrl` and `apiKey`: lines of YAML in flow style. */
   readonly engine?: string;
   readonly models?: string;
   readonly apiKey?: string;
 }
 
-/** It ends with the test. */
+/** Disposed at the end of the test. */
 export async function startTts(behaviour: Behaviour = speaks(mp3), options?: TtsOptions): Promise<Tts> {
   const tts = await openTts(options);
   onTestFinished(() => tts[Symbol.asyncDispose]());
@@ -141,7 +141,7 @@ export async function startTts(behaviour: Behaviour = speaks(mp3), options?: Tts
   return tts;
 }
 
-/** Whoever calls this disposes of it. */
+/** The caller disposes of it. */
 export async function openTts(options: TtsOptions = {}): Promise<Tts & AsyncDisposable> {
   const { engine = '', models = '[remote]', apiKey = key, ...rest } = options;
   const provider = await openProvider();

@@ -4,13 +4,13 @@ import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { createHttpClient } from '../../../lib/http-client.ts';
-import { download, type Download, type Patience } from '../../../engines/whisper-cli/download.ts';
+import { download, type Download, type RetryPolicy } from '../../../engines/whisper-cli/download.ts';
 import { good, recordingLog, serve, status, temporaryDirectory, type Answer } from './support.ts';
 
 const MiB = 2 ** 20;
 const content = randomBytes(3 * MiB);
 const half = 1.5 * MiB;
-const patience: Patience = { idleMs: 30_000, attempts: 3, firstWaitMs: 1, longestWaitMs: 20 };
+const retry: RetryPolicy = { idleMs: 30_000, attempts: 3, firstDelayMs: 1, maxDelayMs: 20 };
 
 const client = createHttpClient({});
 const { fetch } = client;
@@ -28,18 +28,18 @@ async function jobFor(url: string, changes: Partial<Download> = {}) {
     signal: new AbortController().signal,
     progress: (fraction) => fractions.push(fraction),
     log: recordingLog(),
-    patience,
+    retry,
     ...changes,
   };
   return { ...job, directory, part: `${job.to}.part`, fractions };
 }
 
-/** Resolves when the file has that many bytes. */
+/** Resolves when the file has this many bytes. */
 async function hasBytes(path: string, bytes: number): Promise<void> {
   await vi.waitFor(async () => expect((await stat(path)).size).toBe(bytes), { interval: 2, timeout: 10_000 });
 }
 
-/** Sends the first half; then, once the client has stored it, does what `then` says. */
+/** Sends the first half; once the client has stored it, calls `then`. */
 function firstHalf(stored: () => string, then: (response: Parameters<Answer>[1]) => void, headers = {}): Answer {
   return async (_request, response) => {
     response.writeHead(200, { 'content-length': content.length, ...headers });
@@ -49,7 +49,7 @@ function firstHalf(stored: () => string, then: (response: Parameters<Answer>[1])
   };
 }
 
-test('a file comes whole, with its progress, and nothing is left beside it', async () => {
+test('a file is downloaded completely, with progress, and no other file is left', async () => {
   const { url, requests } = await serve(good(content));
   const job = await jobFor(url);
   await download(job);
@@ -60,7 +60,7 @@ test('a file comes whole, with its progress, and nothing is left beside it', asy
   expect(requests[0]?.headers['accept-encoding']).toBe('identity');
 });
 
-test('a server that closes the connection behind the last byte does no harm', async () => {
+test('a server that closes the connection after the last byte causes no failure', async () => {
   const closing: Answer = (_request, response) => {
     response.writeHead(200, { 'content-length': content.length, connection: 'close' }).end(content);
   };
@@ -68,7 +68,7 @@ test('a server that closes the connection behind the last byte does no harm', as
   for (let time = 0; time < 5; time++) await download(await jobFor(url));
 });
 
-test('a file that is there already is not fetched again, a wrong one is replaced', async () => {
+test('an existing file is not downloaded again, a wrong one is replaced', async () => {
   const { url, requests } = await serve(good(content));
   const job = await jobFor(url);
   await writeFile(job.to, 'something else');
@@ -85,7 +85,7 @@ test('without a Content-Length the progress is unknown', async () => {
   expect(new Set(job.fractions)).toEqual(new Set([null]));
 });
 
-test('a transfer that breaks off goes on where it stopped, from the same version only', async () => {
+test('an interrupted transfer resumes where it stopped, only for the same version', async () => {
   let part = '';
   const breaksOff = firstHalf(
     () => part,
@@ -100,7 +100,7 @@ test('a transfer that breaks off goes on where it stopped, from the same version
   expect(requests[1]?.headers).toMatchObject({ range: `bytes=${half}-`, 'if-range': '"one"' });
 });
 
-test('content that changes between two attempts is fetched anew', async () => {
+test('content that changes between two attempts is downloaded from the start', async () => {
   let part = '';
   const changed = randomBytes(2 * MiB);
   const breaksOff = firstHalf(
@@ -130,7 +130,7 @@ test('a weak ETag is not used to resume', async () => {
   expect(requests[1]?.headers).not.toHaveProperty('if-range');
 });
 
-test('what an earlier process left is used', async () => {
+test('the partial file of an earlier process is used', async () => {
   const { url, requests } = await serve(good(content));
   const job = await jobFor(url);
   await writeFile(job.part, content.subarray(0, MiB));
@@ -139,7 +139,7 @@ test('what an earlier process left is used', async () => {
   expect(requests.map(({ headers }) => headers.range)).toEqual([`bytes=${MiB}-`]);
 });
 
-test('a partial file that is complete needs no request', async () => {
+test('a complete partial file needs no request', async () => {
   const { url, requests } = await serve(good(content));
   const job = await jobFor(url);
   await writeFile(job.part, content);
@@ -153,7 +153,7 @@ test.for<[string, Answer[]]>([
   ['answers 416', [good(content.subarray(0, MiB)), good(content)]],
   ['answers with another range', [(_, response) => void response.writeHead(206).end('x'), good(content)]],
   ['goes on with other bytes', [good(randomBytes(3 * MiB)), good(content)]],
-])('a download that should be resumed starts over when the server %s', async ([, answers]) => {
+])('a download that should resume starts over when the server %s', async ([, answers]) => {
   const { url } = await serve(...answers);
   const job = await jobFor(url);
   await writeFile(job.part, content.subarray(0, 2 * MiB));
@@ -161,25 +161,25 @@ test.for<[string, Answer[]]>([
   expect(content.equals(await readFile(job.to))).toBe(true);
 });
 
-test('a stalled transfer is broken off and tried again', async () => {
+test('a stalled transfer is aborted and retried', async () => {
   let part = '';
   const stalls = firstHalf(
     () => part,
     () => {},
   );
   const { url, requests } = await serve(stalls, good(content));
-  const job = await jobFor(url, { patience: { ...patience, idleMs: 300 } });
+  const job = await jobFor(url, { retry: { ...retry, idleMs: 300 } });
   part = job.part;
   await download(job);
   expect(requests.length).toBeGreaterThan(1);
 });
 
-test('a server that never answers ends in a clear error', async () => {
+test('a server that never responds ends in a clear error', async () => {
   const { url } = await serve(() => {});
   let asked = 0; // the server may hear of a request only when it has been given up
   const counting: typeof fetch = (...request) => ((asked += 1), fetch(...request));
-  const job = await jobFor(url, { fetch: counting, patience: { ...patience, idleMs: 20 } });
-  await expect(download(job)).rejects.toThrow('no byte came for 0.02 s, after 3 attempts');
+  const job = await jobFor(url, { fetch: counting, retry: { ...retry, idleMs: 20 } });
+  await expect(download(job)).rejects.toThrow('idle timeout: no data for 0.02 s, after 3 attempts');
   expect(asked).toBe(3);
   expect(await readdir(job.directory)).toEqual([]);
 });
@@ -189,13 +189,13 @@ test.for<[string, Answer]>([
   ['503', status(503, { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() })],
   ['429', status(429, { 'retry-after': '3600' })],
   ['408', status(408)],
-])('a %s is tried again, and not later than our patience allows', async ([, answer]) => {
+])('a %s is retried, and the delay is limited', async ([, answer]) => {
   const { url, requests } = await serve(answer, answer, good(content));
   await download(await jobFor(url));
   expect(requests).toHaveLength(3);
 });
 
-test('a server that stays broken ends in an error that says how', async () => {
+test('a server that keeps failing ends in an error with the reason', async () => {
   const { url, requests } = await serve(status(500));
   await expect(download(await jobFor(url))).rejects.toThrow(
     /model\.bin cannot be downloaded: the server answered 500 Internal Server Error, after 3 attempts$/,
@@ -203,7 +203,7 @@ test('a server that stays broken ends in an error that says how', async () => {
   expect(requests).toHaveLength(3);
 });
 
-test('a transfer that gets ahead may break more often than one that does not', async () => {
+test('a transfer that makes progress may fail more often than one that does not', async () => {
   let part = '';
   const brokenAt = (bytes: number): Answer => {
     return async (_request, response) => {
@@ -223,7 +223,7 @@ test('a transfer that gets ahead may break more often than one that does not', a
   expect(requests).toHaveLength(6);
 });
 
-test('a 404 is final', async () => {
+test('a 404 is not retried', async () => {
   const { url, requests } = await serve(status(404));
   const job = await jobFor(url);
   await expect(download(job)).rejects.toThrow('model.bin cannot be downloaded: the server answered 404 Not Found');
@@ -231,7 +231,7 @@ test('a 404 is final', async () => {
   expect(await readdir(job.directory)).toEqual([]);
 });
 
-test('a host that is not there ends in an error that says so', async () => {
+test('an unreachable host ends in an error that says so', async () => {
   const { url, close } = await serve(status(200));
   await close();
   await expect(download(await jobFor(url))).rejects.toThrow(
@@ -239,18 +239,18 @@ test('a host that is not there ends in an error that says so', async () => {
   );
 });
 
-test('wrong bytes are deleted, and the error shows both digests', async () => {
+test('wrong content is deleted, and the error contains both digests', async () => {
   const wrong = randomBytes(1000);
   const { url, requests } = await serve(good(wrong));
   const job = await jobFor(url);
   await expect(download(job)).rejects.toThrow(
-    `1000 bytes with the SHA-1 ${hash('sha1', wrong)}, expected ${hash('sha1', content)}; what came was deleted`,
+    `1000 bytes with the SHA-1 ${hash('sha1', wrong)}, expected ${hash('sha1', content)}; the download was deleted`,
   );
   expect(requests).toHaveLength(1);
   expect(await readdir(job.directory)).toEqual([]);
 });
 
-test('a Content-Length above the bytes that come is a broken transfer', async () => {
+test('a body shorter than its Content-Length is a failed transfer', async () => {
   const tooLong: Answer = (_request, response) => {
     response.writeHead(200, { 'content-length': content.length + 5, connection: 'close' });
     response.end(content);
@@ -261,7 +261,7 @@ test('a Content-Length above the bytes that come is a broken transfer', async ()
   expect(content.equals(await readFile(job.to))).toBe(true);
 });
 
-test('a Content-Length below the bytes that come makes a wrong file', async () => {
+test('a body longer than its Content-Length is a wrong file', async () => {
   const { url } = await serve((_request, response) => {
     response.writeHead(200, { 'content-length': content.length - 5, connection: 'close' });
     response.end(content);
@@ -274,7 +274,7 @@ test('a Content-Length below the bytes that come makes a wrong file', async () =
 test.for<[string, Answer]>([
   ['says that it has', good(content)],
   ['sends', (_request, response) => void response.writeHead(200).end(content)],
-])('more bytes than the file can have are refused when the server %s them', async ([, answer]) => {
+])('more bytes than the maximum are rejected when the server %s them', async ([, answer]) => {
   const { url, requests } = await serve(answer);
   const job = await jobFor(url, { maxBytes: MiB });
   await expect(download(job)).rejects.toThrow('it has more than 1048576 bytes');
@@ -282,7 +282,7 @@ test.for<[string, Answer]>([
   expect(await readdir(job.directory)).toEqual([]);
 });
 
-test('an abort ends it at once and keeps what has come', async () => {
+test('an abort ends the download immediately and keeps the partial file', async () => {
   let part = '';
   let closed: Promise<unknown> | undefined;
   const stalls: Answer = (request, response) => {
@@ -303,26 +303,26 @@ test('an abort ends it at once and keeps what has come', async () => {
   expect(requests[1]?.headers.range).toBe(`bytes=${half}-`);
 });
 
-test('an abort ends the wait for the next attempt', async () => {
+test('an abort ends the delay before the next attempt', async () => {
   const { url } = await serve(status(500));
   const controller = new AbortController();
   const log = recordingLog();
-  const slow = { ...patience, firstWaitMs: 60_000, longestWaitMs: 60_000 };
-  const done = download(await jobFor(url, { signal: controller.signal, log, patience: slow }));
-  void log.heard(({ message }) => message.includes('tried again')).then(() => controller.abort(new Error('enough')));
+  const slow = { ...retry, firstDelayMs: 60_000, maxDelayMs: 60_000 };
+  const done = download(await jobFor(url, { signal: controller.signal, log, retry: slow }));
+  void log.heard(({ message }) => message.includes('retrying')).then(() => controller.abort(new Error('enough')));
   await expect(done).rejects.toThrow('enough');
 });
 
-test.skipIf(!existsSync('/dev/full'))('a full disk is named, and given its room back', async () => {
+test.skipIf(!existsSync('/dev/full'))('a full disk is reported, and the partial file is deleted', async () => {
   const { url, requests } = await serve(good(content));
   const job = await jobFor(url);
   await symlink('/dev/full', job.part);
-  await expect(download(job)).rejects.toThrow(`the disk is full: model.bin needs 4 MiB in ${job.directory}`);
+  await expect(download(job)).rejects.toThrow(`disk full: model.bin needs 4 MiB in ${job.directory}`);
   expect(requests).toHaveLength(1);
   expect(await readdir(job.directory)).toEqual([]);
 });
 
-test('two downloads of the same file make one request', async () => {
+test('concurrent downloads of the same file make one request', async () => {
   const { url, requests } = await serve(good(content));
   const job = await jobFor(url);
   await Promise.all([download(job), download(job)]);

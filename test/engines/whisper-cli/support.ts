@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { Logger } from '../../../engines/contract/index.ts';
 
-/** A directory that goes when the test ends. */
+/** A temporary directory, removed at the end of the test. */
 export async function temporaryDirectory(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'parlance-whisper-cli-'));
   onTestFinished(() => rm(path, { recursive: true, force: true }));
   return path;
 }
 
-/** A logger that keeps what it is told; `heard` resolves with the first entry that `wanted` accepts. */
+/** A logger that records its entries; `heard` resolves with the first entry that `wanted` accepts. */
 export function recordingLog() {
   const entries: { facts: object; message: string }[] = [];
   const listeners = new Set<() => void>();
@@ -37,7 +37,7 @@ export function recordingLog() {
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
-/** A server on 127.0.0.1 that gives its answers in turn, the last one for ever; it goes when the test ends. */
+/** A server on 127.0.0.1 that sends its responses in turn and repeats the last one; closed at the end of the test. */
 export async function serve(...answers: Answer[]) {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
@@ -55,7 +55,7 @@ export async function serve(...answers: Answer[]) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, close };
 }
 
-/** Serves a file as a good server does: ranges, If-Range, 416. */
+/** Serves a file with support for Range, If-Range and 416. */
 export function good(content: Uint8Array, etag?: string): Answer {
   return (request, response) => {
     if (etag !== undefined) response.setHeader('etag', etag);
@@ -75,17 +75,17 @@ export function good(content: Uint8Array, etag?: string): Answer {
   };
 }
 
-/** Answers with a status and nothing else. */
+/** Responds with a status and an empty body. */
 export function status(code: number, headers: Record<string, string> = {}): Answer {
   return (_request, response) => {
     response.writeHead(code, headers).end();
   };
 }
 
-/** Names on a PATH, and the program in test/fixtures/programs that is behind each; `node` is Node itself. */
+/** Program names on PATH, and the fixture in test/fixtures/programs behind each; `node` is Node itself. */
 export type Programs = Readonly<Record<string, string>>;
 
-/** Has all that a build needs; nobody runs the compilers. */
+/** Has all build tools; the compilers are never run. */
 export const machine = {
   npm: 'npm',
   tar: 'tar',
@@ -96,7 +96,7 @@ export const machine = {
   node: 'node',
 };
 
-/** A PATH that has these programs and no others. */
+/** A PATH with these programs and no others. */
 export async function pathWith(programs: Programs): Promise<string> {
   const path = await temporaryDirectory();
   const fixtures = fileURLToPath(new URL('../../fixtures/programs/', import.meta.url));

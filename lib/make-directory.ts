@@ -1,0 +1,43 @@
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** A network file system whose server is gone never answers. */
+const limitMs = 5_000;
+
+/**
+ * Makes a directory and its parents. Not `mkdir` with `recursive`: for a place such as /proc/x that never returns in
+ * Node.js 22 and 24, and takes a whole core.
+ */
+export async function makeDirectory(path: string): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new Error(`the file system does not answer within ${limitMs / 1000} s, mkdir '${path}'`)),
+    limitMs,
+  );
+  try {
+    await Promise.race([make(path), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function make(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && dirname(path) !== path) {
+      await make(dirname(path));
+      await mkdir(path).catch(orIsThere(path));
+    } else await orIsThere(path)(error);
+  }
+}
+
+/** Whatever `mkdir` says of a directory that exists: EEXIST, or EROFS on a read-only disk. */
+const orIsThere = (path: string) => async (error: unknown) => {
+  const isDirectory = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isDirectory) throw error;
+};

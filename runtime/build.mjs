@@ -1,0 +1,13 @@
+/** `npm run build`: dist/ has the sources as JavaScript with declarations, and the files beside them. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, globSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+rmSync('dist', { recursive: true, force: true });
+const compiler = ['node_modules/@typescript/native/bin/tsc', '-p', 'tsconfig.build.json'];
+const { status } = spawnSync(process.execPath, compiler, { stdio: 'inherit' });
+if (status !== 0) process.exit(1);
+for (const path of ['generated', ...globSync('{engines,lib,src}/**/*.wav')]) {
+  cpSync(path, `dist/${path}`, { recursive: true });
+}

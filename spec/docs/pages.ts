@@ -1,0 +1,71 @@
+/** The pages of docs/ with the parts that are generated, as they should be. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { EngineDefinition } from '../../engines/contract/index.ts';
+import { importGraph } from './import-graph.ts';
+import { withBlock } from './markdown.ts';
+import {
+  errorsReference,
+  eventsReference,
+  mcpServersReference,
+  operationsReference,
+  optionsTable,
+  requestLimits,
+  settingsReference,
+  type Contract,
+} from './reference.ts';
+
+const home = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Texts by their path from the root. What stands around the generated blocks is written by hand and stays. */
+export async function pages(contract: Contract): Promise<Record<string, string>> {
+  return {
+    'docs/reference/settings.md': blocksIn('docs/reference/settings.md', {
+      settings: settingsReference(),
+      mcpServers: mcpServersReference(),
+    }),
+    'docs/reference/errors.md': blocksIn('docs/reference/errors.md', { problems: errorsReference() }),
+    'docs/reference/limits.md': blocksIn('docs/reference/limits.md', { requests: requestLimits(contract) }),
+    'docs/reference/events.md': blocksIn('docs/reference/events.md', { events: eventsReference(contract) }),
+    'docs/reference/api.md': blocksIn('docs/reference/api.md', { operations: operationsReference(contract) }),
+    'docs/architecture.md': blocksIn('docs/architecture.md', { imports: importGraph() }),
+    'docs/writing-an-engine.md': blocksIn('docs/writing-an-engine.md', { example: sourceOf('pocketsphinx.ts', 'ts') }),
+    'docs/guides/browser-client.md': blocksIn('docs/guides/browser-client.md', { example: sourceOf('talk.mjs', 'js') }),
+    ...(await enginePages()),
+  };
+}
+
+function sourceOf(example: string, language: string): string {
+  return `\`\`\`${language}\n${readFileSync(join(home, 'examples', example), 'utf8')}\`\`\``;
+}
+
+function blocksIn(path: string, blocks: Readonly<Record<string, string>>, isNew = `# ${path}`): string {
+  const page = existsSync(join(home, path)) ? readFileSync(join(home, path), 'utf8') : isNew;
+  return Object.entries(blocks).reduce((text, [name, content]) => withBlock(text, name, content), page);
+}
+
+/** One page for each folder of engines/ that holds an engine. */
+async function enginePages(): Promise<Record<string, string>> {
+  const folders = readdirSync(join(home, 'engines')).filter(
+    (name) => name !== 'contract' && existsSync(join(home, 'engines', name, 'index.ts')),
+  );
+  const written = await Promise.all(
+    folders.map(async (folder) => {
+      const path = `docs/engines/${folder}.md`;
+      const block = { options: await optionsOf(folder) };
+      return [path, blocksIn(path, block, `# The engine ${folder}`)] as const;
+    }),
+  );
+  return Object.fromEntries(written);
+}
+
+async function optionsOf(folder: string): Promise<string> {
+  const module = (await import(`../../engines/${folder}/index.ts`)) as {
+    readonly default: EngineDefinition | readonly EngineDefinition[];
+  };
+  const [engine] = ([] as readonly EngineDefinition[]).concat(module.default);
+  if (!engine) throw new Error(`engines/${folder} has no engine`);
+  const isEmpty = Object.keys(engine.options.properties).length === 0;
+  return isEmpty ? 'This engine has no options.' : optionsTable(engine.options);
+}

@@ -1,0 +1,133 @@
+/** The tables of docs/reference/: settings, error codes, limits of requests, events. */
+import { engineErrorCodes } from '../../engines/contract/index.ts';
+import type { ProblemCode } from '../../src/contract/operations.ts';
+import { ProblemError, problemAnswer, problems } from '../../src/contract/problems.ts';
+import { fileSchema, settingsTable } from '../../src/settings/table.ts';
+import { code, table } from './markdown.ts';
+import { fieldsOf, typeOf, type Described } from './schema-text.ts';
+
+export function settingsReference(): string {
+  const rows = Object.entries(settingsTable).map(([name, row]) => [
+    code(row.env),
+    row.inFile === false ? '' : code(name),
+    allowedIn(row),
+    defaultOf(row.default),
+    row.description,
+  ]);
+  return table(['variable', 'in the file', 'type', 'default', 'what it is'], rows);
+}
+
+/** A list that is empty is no default worth showing. */
+function defaultOf(value: unknown): string {
+  if (value === undefined || Array.isArray(value)) return '';
+  return code(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+function allowedIn({ schema }: (typeof settingsTable)[keyof typeof settingsTable]): string {
+  return schema.type === 'array' ? 'list' : typeOf(schema);
+}
+
+export function mcpServersReference(): string {
+  const { additionalProperties: server } = fileSchema.properties.mcpServers;
+  return optionsTable(server);
+}
+
+export function optionsTable(schema: Described): string {
+  const rows = fieldsOf(schema).map(({ path, schema: field, required }) => [
+    code(path),
+    typeOf(field),
+    required ? 'yes' : '',
+    field.description ?? '',
+  ]);
+  return table(['option', 'type', 'required', 'what it is'], rows);
+}
+
+export function errorsReference(): string {
+  const byEngines: readonly string[] = engineErrorCodes;
+  const rows = Object.entries(problems).map(([name, { status, title, retryAfter }]) => [
+    code(name),
+    String(status),
+    title,
+    retryAfter === undefined ? '' : `${retryAfter} s`,
+    byEngines.includes(name) ? 'yes' : '',
+    defaultFieldOf(name as ProblemCode),
+  ]);
+  return table(['code', 'status', 'title', 'Retry-After', 'engines may throw it', 'field'], rows);
+}
+
+/** What `errors` names when the failure itself names no field. */
+function defaultFieldOf(name: ProblemCode): string {
+  const [first] = problemAnswer(new ProblemError(name, ''), '').body.errors ?? [];
+  return first && first.pointer !== '' ? code(first.pointer) : '';
+}
+
+/** The part of the OpenAPI document that the pages show. */
+export interface Contract {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Described>> };
+}
+
+interface Operation {
+  readonly summary?: string;
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Described }>> };
+}
+
+export function requestLimits(contract: Contract): string {
+  const rows = Object.entries(contract.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, operation]) => {
+      const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
+      return fieldsOf(resolved(body ?? {}, contract)).map(({ path: field, schema, required }) => [
+        code(`${method.toUpperCase()} ${path}`),
+        code(field),
+        typeOf(resolved(schema, contract)),
+        required ? 'yes' : '',
+      ]);
+    }),
+  );
+  return table(['operation', 'field of the body', 'type', 'required'], rows);
+}
+
+export function operationsReference({ paths }: Contract): string {
+  const rows = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { summary }]) => [code(`${method.toUpperCase()} ${path}`), summary ?? '']),
+  );
+  return table(['operation', 'what it does'], rows);
+}
+
+export function eventsReference(contract: Contract): string {
+  const { oneOf = [] } = (contract.components.schemas.ChatEvent ?? {}) as { oneOf?: readonly Described[] };
+  return oneOf
+    .map((event) => {
+      const schema = resolved(event, contract);
+      const { type, ...others } = schema.properties as Record<string, Described>;
+      const rows = fieldsOf({ ...schema, properties: others }).map(({ path, schema: field, required }) => [
+        code(path),
+        typeOf(field),
+        required ? 'yes' : '',
+        field.description ?? '',
+      ]);
+      const described = (schema.description ?? '').replaceAll('\n', ' ');
+      const heading = `### ${code(String(type?.enum?.[0]))}`;
+      return [heading, described, table(['field', 'type', 'always there', 'what it is'], rows)].join('\n\n');
+    })
+    .join('\n\n');
+}
+
+/** With the schemas that it and its fields refer to in their place. */
+function resolved(schema: Described, contract: Contract): Described {
+  if (schema.$ref !== undefined) {
+    const { $ref, ...own } = schema;
+    return { ...resolved(contract.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {}, contract), ...own };
+  }
+  const each = (value: Described) => resolved(value, contract);
+  return {
+    ...schema,
+    ...(schema.anyOf && { anyOf: schema.anyOf.map(each) }),
+    ...(schema.items && { items: each(schema.items) }),
+    ...(schema.properties && {
+      properties: Object.fromEntries(
+        Object.entries(schema.properties).map(([name, field]) => [name, each(field as Described)]),
+      ),
+    }),
+  };
+}

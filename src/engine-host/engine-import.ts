@@ -1,0 +1,21 @@
+/**
+ * Resolves `@parlance/server/engine` to the contract of the running service, whichever module imports it: Node.js looks
+ * packages up from the importer's folder, where an engine outside of this package may find none, or another version.
+ */
+import { registerHooks } from 'node:module';
+import { extname } from 'node:path';
+
+const specifier = '@parlance/server/engine';
+const contract = new URL(`../../engines/contract/index${extname(import.meta.filename)}`, import.meta.url).href;
+
+let isProvided = false;
+
+/** Call it before an engine that is not built in is imported. Stays in effect: engines may import later, too. */
+export function provideEngineContract(): void {
+  if (isProvided) return;
+  isProvided = true;
+  registerHooks({
+    resolve: (name, context, nextResolve) =>
+      name === specifier ? { url: contract, shortCircuit: true } : nextResolve(name, context),
+  });
+}

@@ -1,0 +1,32 @@
+import { settingsTable } from './table.ts';
+
+const engines = `\
+# The engines, each under a name of its own. With a list, these are all there are; without one:
+# whisper on this machine (local), eSpeak NG (espeak), and an Ollama or llama.cpp server when one answers.
+#engines:
+#  local: { use: whisper-cli, models: [{ id: local, file: models/ggml-base.bin }] }
+#  espeak: { use: espeak }
+#  ollama: { use: llm-agent, baseUrl: http://127.0.0.1:11434/v1 }
+#  openai:
+#    - { use: llm-agent, baseUrl: https://api.openai.com/v1, apiKey: "\${OPENAI_API_KEY}", modelFilter: [gpt-*] }
+#    - { use: hosted-stt, baseUrl: https://api.openai.com/v1, apiKey: "\${OPENAI_API_KEY}", models: [whisper-1] }
+#    - { use: tts, baseUrl: https://api.openai.com/v1, apiKey: "\${OPENAI_API_KEY}", models: [tts-1] }
+`;
+
+const mcpServers = `\
+# MCP servers, whose tools the chat models may call.
+#mcpServers:
+#  files: { command: mcp-server-filesystem, args: [/srv/notes], tools: [read_text_file, list_directory] }
+#  search: { url: https://tools.example.com/mcp }
+`;
+
+/** Every setting as a comment: prose after \`# \`, settings after \`#\`. \`schema\` is the path or URL of the JSON Schema. */
+export function exampleFile(schema: string): string {
+  const head = `# yaml-language-server: $schema=${schema}\n# Environment variables override this file. \${NAME} is the value of a variable.\n`;
+  const settings = Object.entries(settingsTable)
+    .filter(([, { inFile }]) => inFile !== false)
+    .map(([name, { env, description, default: value, example = value }]) => {
+      return `# ${description} (${env})\n#${name}: ${JSON.stringify(example)}\n`;
+    });
+  return [head, ...settings, engines, mcpServers].join('\n');
+}

@@ -1,0 +1,83 @@
+/** The service as a process: what it prints at its start, and how signals end it. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import type { Schemas } from '../../src/contract/operations.ts';
+import { insist, startChildService, type ChildService } from '../support/child-service.ts';
+import { createApi, type Api, type Call } from '../support/http.ts';
+import { echo, patient } from './support/engines.ts';
+import { eventually } from './support/eventually.ts';
+import { multipart, multipartType, recording } from './support/forms.ts';
+import { connectRaw, requestHead } from './support/raw-socket.ts';
+
+vi.setConfig({ testTimeout: 120_000 }); // services in processes of their own, however busy the machine is
+
+const form: Call = { headers: multipartType, body: multipart(recording) };
+const transcribe = (at: Api) => at.send('POST', '/api/v1/transcribe', form);
+
+describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+  /** A service with a request in flight, which ends when told to. */
+  async function atWork() {
+    const child = await startChildService(patient);
+    const answer = transcribe(createApi(child.url));
+    answer.catch(() => undefined);
+    await eventually(() => child.said.stdout).toContain('at work');
+    return { child, answer, finish: () => writeFile(join(child.dir, 'finish'), '') };
+  }
+
+  const refuses = (url: string) =>
+    connectRaw(url).then(
+      (connection) => connection[Symbol.dispose](),
+      (error: unknown) => (error as NodeJS.ErrnoException).code,
+    );
+
+  it('lets requests in flight finish, accepts no more, and exits with 0', async () => {
+    const { child, answer, finish } = await atWork();
+    child.kill(signal);
+    await eventually(() => refuses(child.url)).toBe('ECONNREFUSED');
+    await finish();
+    expect(await answer).toMatchObject({ status: 200, body: { text: 'at last' } });
+    const answered = performance.now();
+    expect(await child.exit).toEqual({ code: 0, signal: null });
+    expect(performance.now() - answered).toBeLessThan(2_000);
+  });
+
+  it('exits with 0 at once when nothing is in flight, despite keep-alive connections', async () => {
+    const child = await startChildService(echo);
+    using connection = await connectRaw(child.url);
+    await connection.send(requestHead('GET', '/api/v1/models', {}));
+    await connection.answer('GET', '/api/v1/models');
+    await endsAtOnce(child);
+  });
+
+  it('exits with 0 at once despite a preconnected browser connection', async () => {
+    const child = await startChildService(echo);
+    using _connection = await connectRaw(child.url);
+    await createApi(child.url).get('/healthz');
+    await endsAtOnce(child);
+  });
+
+  async function endsAtOnce(child: ChildService): Promise<void> {
+    child.kill(signal);
+    const asked = performance.now();
+    expect(await child.exit).toEqual({ code: 0, signal: null });
+    expect(performance.now() - asked).toBeLessThan(2_000);
+  }
+
+  it('exits with 1 on the second signal', async () => {
+    const { child, answer } = await atWork();
+    child.kill(signal);
+    await eventually(() => refuses(child.url)).toBe('ECONNREFUSED');
+    expect(await insist(child, signal)).toEqual({ code: 1, signal: null });
+    await expect(answer).rejects.toThrow();
+  });
+});
+
+describe('a start', () => {
+  it('prints the URL and what works', async () => {
+    const child = await startChildService(echo);
+    await eventually(() => child.said.stderr).toContain(`${child.url}/openapi.json`);
+    await eventually(() => child.said.stderr).toMatch(/Transcription\s+first: works/);
+    expect((await createApi(child.url).get('/healthz')).body as Schemas['Problem']).toEqual({ status: 'ok' });
+  });
+});

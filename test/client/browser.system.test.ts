@@ -1,0 +1,216 @@
+/** The client in a real browser, on pages of another origin and of the service's own (the service embedded by `createApp`). */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { pino } from 'pino';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApp, loadSettings, type App } from '../../src/index.ts';
+import { eventually } from '../api/support/eventually.ts';
+import { describeWith } from '../support/programs.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { toneWav, writeToneModel } from '../support/tone-model.ts';
+import { scripted } from './support/scripted.ts';
+
+const wav = toneWav({ words: ['alpha', 'bravo'], rate: 48_000, tailSeconds: 0.75 });
+
+describeWith(['chromium', 'whisper-cli'], 'the client in a browser', (programs) => {
+  let browser: Browser;
+  let bundle: string;
+  let directory: string;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'parlance-browser-'));
+    await writeToneModel(join(directory, 'tones.bin'));
+    const entry = join(import.meta.dirname, 'support/page.js');
+    const built = await build({ entryPoints: [entry], bundle: true, write: false, platform: 'browser', format: 'esm' });
+    expect(built.warnings).toEqual([]);
+    bundle = built.outputFiles[0]?.text ?? '';
+    browser = await chromium.launch({
+      executablePath: programs.chromium,
+      args: ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'],
+    });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const options = () => ({
+    ...scripted,
+    config: `transcribeModel: tones
+engines:
+  scripted: { use: ./scripted.mjs }
+  local: { use: whisper-cli, models: [{ id: tones, file: ${join(directory, 'tones.bin')} }] }
+`,
+    env: { WHISPER_CLI: programs['whisper-cli'] },
+  });
+
+  /** Answers with the page and its script; anything else is for the next one. */
+  const pages =
+    (next: RequestListener): RequestListener =>
+    (req, res) => {
+      if (req.url === '/page')
+        res.setHeader('content-type', 'text/html').end('<script type="module" src="/page.js"></script>');
+      else if (req.url === '/page.js') res.setHeader('content-type', 'text/javascript').end(bundle);
+      else next(req, res);
+    };
+
+  const notFound: RequestListener = (_req, res) => void res.writeHead(404).end();
+
+  async function openPage(origin: string): Promise<Page> {
+    const page = await browser.newPage();
+    await page.goto(`${origin}/page`);
+    await page.waitForFunction('globalThis.page');
+    return page;
+  }
+
+  /** Calls a function of support/page.js. */
+  const ask = (page: Page, name: string, ...args: unknown[]): Promise<unknown> =>
+    page.evaluate(`globalThis.page[${JSON.stringify(name)}](...${JSON.stringify(args)})`);
+
+  describe('on a page of another origin', () => {
+    let service: TestService;
+    let server: Server;
+    let page: Page;
+    let at: { baseUrl: string };
+
+    beforeAll(async () => {
+      server = await listening(createServer(pages(notFound)));
+      const { env, ...others } = options();
+      service = await startTestService({ ...others, env: { ...env, CORS_ORIGINS: originOf(server) } });
+      page = await openPage(originOf(server));
+      at = { baseUrl: service.url };
+    });
+    afterAll(async () => {
+      await page.close();
+      await closed(server);
+      await service[Symbol.asyncDispose]();
+    });
+
+    it('transcribes what a MediaRecorder has recorded', async () => {
+      expect(await ask(page, 'transcribeRecording', at, [...wav])).toMatchObject({
+        type: 'audio/webm;codecs=opus',
+        text: 'alpha bravo',
+        model: 'tones',
+      });
+    });
+
+    it('reads a stream to its end', async () => {
+      const events = (await ask(page, 'stream', at, 'hello')) as { type: string }[];
+      expect(events.map(({ type }) => type)).toEqual([
+        'chat.started',
+        'step.started',
+        ...Array<string>(3).fill('content.delta'),
+        'chat.completed',
+      ]);
+    });
+
+    // Chromium shows some as aborted that are answered with `Cache-Control: no-store`.
+    it('finishes the request of a stream that has ended', async () => {
+      const outcomes: string[] = [];
+      const note = (outcome: string) => (request: { method(): string; url(): string }) => {
+        if (request.method() === 'POST') outcomes.push(`${outcome} ${new URL(request.url()).pathname}`);
+      };
+      const [finished, failed] = [note('finished'), note('failed')];
+      page.on('requestfinished', finished).on('requestfailed', failed);
+      for (let run = 0; run < 5; run += 1) await ask(page, 'stream', at, 'hello');
+      await eventually(() => outcomes).toHaveLength(5);
+      page.off('requestfinished', finished).off('requestfailed', failed);
+      expect(outcomes).toEqual(Array(5).fill('finished /api/v1/chat/stream'));
+    });
+
+    it('sees the clips of a chat, which another origin must be shown', async () => {
+      const { clips } = (await ask(page, 'chat', at, 'read aloud')) as { clips: { url: string }[] };
+      expect(clips.map(({ url }) => url)).toEqual([expect.stringContaining(`${service.url}/api/v1/tts/clips/`)]);
+      expect(await page.evaluate(`fetch(${JSON.stringify(clips[0]?.url)}).then((answer) => answer.text())`)).toBe(
+        'mp3:Hello.',
+      );
+    });
+
+    it('hears speech', async () => {
+      expect(await ask(page, 'speak', at, 'Hello.')).toEqual({ type: 'audio/wav', text: 'wav:Hello.' });
+    });
+
+    it('gets a refusal as a typed error, with the headers that another origin must be shown', async () => {
+      expect(await ask(page, 'chat', at, '')).toMatchObject({
+        error: { code: 'invalid-request', status: 422, errors: [{ pointer: '/messages/0/content' }] },
+      });
+      expect(await ask(page, 'chat', at, 'rate limit')).toMatchObject({
+        error: { code: 'provider-rate-limited', status: 429, retryAfter: 7 },
+      });
+    });
+
+    it.each(['abortedStream', 'abortedUpload'])('cancels: %s', async (name) => {
+      const before = service.log.length;
+      const answer = ask(page, name, at, [...wav.subarray(0, 1000)]);
+      const logged = (msg: string) => service.log.slice(before).find((line) => line.msg === msg);
+      await eventually(() => logged('at work')).toBeDefined();
+      await ask(page, 'abort');
+      expect(await answer).toBe('enough');
+      await eventually(() => logged('ended')).toBeDefined();
+      await eventually(() => logged('request')?.status).toBe(499);
+    });
+
+    it('cannot open paths, and says so', async () => {
+      expect(await ask(page, 'transcribePath', at, '/etc/hostname')).toMatch(
+        /^TypeError: Only Node\.js can open a path/,
+      );
+    });
+
+    it('is told of a service that does not know its origin', async () => {
+      await using stranger = await startTestService(scripted);
+      expect(await ask(page, 'listings', { baseUrl: stranger.url })).toMatchObject({ error: { code: 'unreachable' } });
+    });
+  });
+
+  describe('on a page of the service’s own origin', () => {
+    let app: App;
+    let server: Server;
+    let page: Page;
+
+    beforeAll(async () => {
+      const { config, files, env } = options();
+      await writeFile(join(directory, 'parlance.config.yaml'), config);
+      for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
+      const environment = { PATH: process.env.PATH, DATA_DIR: join(directory, 'data'), NODE_ENV: 'test', ...env };
+      app = await createApp({
+        settings: loadSettings(environment, directory),
+        env: environment,
+        log: pino({ level: 'silent' }),
+      });
+      server = await listening(createServer(pages(app.listener)));
+      page = await openPage(originOf(server));
+    });
+    afterAll(async () => {
+      await page.close();
+      await closed(server);
+      await app[Symbol.asyncDispose]();
+    });
+
+    it('needs no address', async () => {
+      expect(await ask(page, 'listings', {})).toEqual(['tones', 'scripted', 'voice']);
+    });
+
+    it('transcribes, chats and speaks', async () => {
+      expect(await ask(page, 'transcribeBytes', {}, [...wav])).toMatchObject({ text: 'alpha bravo' });
+      expect(await ask(page, 'chat', {}, 'hello')).toMatchObject({ content: 'Grüß dich, 東京.' });
+      expect(await ask(page, 'stream', {}, 'hello')).toHaveLength(6);
+      expect(await ask(page, 'speak', {}, 'Hello.')).toEqual({ type: 'audio/wav', text: 'wav:Hello.' });
+    });
+  });
+});
+
+const originOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+function listening(server: Server): Promise<Server> {
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
+}
+
+async function closed(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}

@@ -1,0 +1,63 @@
+/** An abort in the client ends the work in the service within 250 ms. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient, type ChatEvent, type Client } from '../../src/client/index.ts';
+import { eventually } from '../api/support/eventually.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { startStopwatch } from '../support/stopwatch.ts';
+import { toneWav } from '../support/tone-model.ts';
+import { scripted } from './support/scripted.ts';
+
+let service: TestService;
+let client: Client;
+
+beforeAll(async () => {
+  service = await startTestService(scripted);
+  client = createClient({ baseUrl: service.url });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const say = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
+const wav = toneWav({ words: ['alpha'], rate: 16_000 });
+
+async function collect(events: AsyncIterable<ChatEvent>): Promise<ChatEvent[]> {
+  const all: ChatEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+describe('an abort', () => {
+  const reason = new Error('the user has left');
+
+  /** The work begins, is aborted, and has ended in the service within 250 ms. */
+  async function cancels(call: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+    const before = service.log.length;
+    const seen = (msg: string) => service.log.slice(before).find((line) => line.msg === msg);
+    const controller = new AbortController();
+    const failing = expect(call(controller.signal)).rejects.toBe(reason);
+    await eventually(() => seen('at work')).toBeDefined();
+    const sinceAborted = startStopwatch();
+    controller.abort(reason);
+    await failing;
+    await eventually(() => seen('ended')).toBeDefined();
+    expect(sinceAborted()).toBeLessThan(250);
+  }
+
+  it('ends a transcription', () => cancels((signal) => client.transcribe(wav, { language: 'zz', signal })));
+  it('ends a chat', () => cancels((signal) => client.chat(say('wait'), { signal })));
+  it('ends a stream', () => cancels((signal) => collect(client.streamChat(say('wait'), { signal }))));
+  it('ends speech while it is heard', () =>
+    cancels(async (signal) => (await client.speak({ text: 'wait' }, { signal })).arrayBuffer()));
+
+  it('is also what leaving the loop does', async () => {
+    const before = service.log.length;
+    let sinceLeft = () => Infinity;
+    for await (const event of client.streamChat(say('wait'))) {
+      if (event.type !== 'content.delta') continue;
+      await eventually(() => service.log.slice(before).find(({ msg }) => msg === 'at work')).toBeDefined();
+      sinceLeft = startStopwatch();
+      break;
+    }
+    await eventually(() => service.log.slice(before).find(({ msg }) => msg === 'ended')).toBeDefined();
+    expect(sinceLeft()).toBeLessThan(250);
+  });
+});

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { blocksOf, home, pages, readPage } from './support/pages.ts';
+
+/** As GitHub makes them of headings. */
+function anchorsOf(page: string): string[] {
+  return [...readPage(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** Links to files of the repository. */
+function linksOf(page: string): { readonly target: string; readonly anchor: string | undefined }[] {
+  return [...readPage(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = '']) => {
+    const [path = '', anchor] = link.split('#');
+    return { target: path === '' ? page : normalize(join(dirname(page), path)), anchor };
+  });
+}
+
+const isStale = ({ target, anchor }: ReturnType<typeof linksOf>[number]): boolean =>
+  !existsSync(join(home, target)) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+
+describe('the documents', () => {
+  it.each(pages)('%s links to what exists', (page) => {
+    expect(linksOf(page).filter(isStale)).toEqual([]);
+  });
+
+  it.each(pages)('%s shows code without syntax errors', (page) => {
+    for (const block of [...blocksOf(page, 'js'), ...blocksOf(page, 'ts')]) stripTypeScriptTypes(block);
+    for (const block of blocksOf(page, 'json')) JSON.parse(block);
+  });
+
+  it('are all linked from the README or from docs/README.md', () => {
+    const linked = ['README.md', 'docs/README.md', 'docs/decisions/README.md']
+      .flatMap(linksOf)
+      .map(({ target }) => target);
+    const unlinked = pages.filter((page) => !linked.includes(page));
+    expect(unlinked).toEqual(['README.md']);
+  });
+
+  it('begin with a README of at most 150 lines', () => {
+    expect(readPage('README.md').split('\n').length).toBeLessThanOrEqual(150);
+  });
+});

@@ -1,0 +1,144 @@
+/** engines/lib/event-stream: what is read of a body, and when it is given up. */
+import { Readable } from 'node:stream';
+import fc from 'fast-check';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { readEvents, type StreamEvent } from '../../../../engines/lib/agent/event-stream.ts';
+
+const limits = { bytes: 10_000, idleMs: 1_000, isComplete: () => false, isEnough: () => false };
+
+async function readAll(body: Readable, own: Partial<typeof limits> = {}): Promise<StreamEvent[]> {
+  const events: StreamEvent[] = [];
+  for await (const batch of readEvents(body, { ...limits, ...own })) events.push(...batch);
+  return events;
+}
+
+test('the events do not depend on where the bytes are cut', async () => {
+  const text = fc
+    .string({ unit: 'grapheme', maxLength: 20 })
+    .filter((one) => !/[\r\n\0]/.test(one) && one === one.trim());
+  const name = fc.constantFrom('', 'error', 'response.completed');
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(name, text), { maxLength: 8 }),
+      fc.infiniteStream(fc.integer({ min: 1, max: 9 })),
+      async (list, sizes) => {
+        const events = list.map(([event, data]) => ({ name: event, data, whole: false }));
+        const bytes = Buffer.from(
+          list.map(([event, data]) => `${event === '' ? '' : `event: ${event}\n`}data: ${data}\n\n`).join('') +
+            'data: half',
+        );
+        const pieces: Buffer[] = [];
+        for (let at = 0; at < bytes.length;) {
+          const { value: size } = sizes.next() as { value: number };
+          pieces.push(bytes.subarray(at, at + size));
+          at += size;
+        }
+        expect(await readAll(Readable.from(pieces))).toEqual(events);
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+test('a JSON object is one event, however it comes', async () => {
+  const pieces = ['\n ', '{"a":', '1}\n'].map((piece) => Buffer.from(piece));
+  expect(await readAll(Readable.from(pieces))).toEqual([{ name: '', data: '{"a":1}\n', whole: true }]);
+});
+
+test('a body that is too long is given up', async () => {
+  const endless = new Readable({ read: () => void endless.push(Buffer.alloc(1_000, 'x')) });
+  await expect(readAll(endless)).rejects.toMatchObject({ code: 'provider-bad-response' });
+  expect(endless.destroyed).toBe(true);
+});
+
+test('a body whose reader leaves is given up', async () => {
+  const body = new Readable({ read: () => void body.push('data: x\n\n') });
+  for await (const _batch of readEvents(body, limits)) break;
+  expect(body.destroyed).toBe(true);
+});
+
+/** Yields the chunks and never ends. */
+function stalled(...chunks: readonly string[]): Readable {
+  const rest = [...chunks];
+  return new Readable({
+    read() {
+      const next = rest.shift();
+      if (next !== undefined) this.push(next);
+    },
+  });
+}
+
+describe('a body that breaks off', () => {
+  const breaks = (...chunks: readonly string[]) => {
+    const body = stalled(...chunks);
+    setImmediate(() => body.destroy(new Error('ECONNRESET')));
+    return body;
+  };
+
+  test('is a bad response', async () => {
+    const error = { code: 'provider-bad-response', cause: { message: 'ECONNRESET' } };
+    await expect(readAll(breaks('data: x\n\n'))).rejects.toMatchObject(error);
+  });
+
+  test('is complete when what came is enough', async () => {
+    const events = await readAll(breaks('data: x\n\n'), { isEnough: () => true });
+    expect(events.map(({ data }) => data)).toEqual(['x']);
+  });
+});
+
+describe('a silent body', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  /** Reads with a clock that the test advances. */
+  function reading(body: Readable, own: Partial<typeof limits> = {}) {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const outcome = readAll(body, own);
+    outcome.catch(() => {}); // expected after the clock has advanced
+    return { outcome, settled: () => Promise.race([outcome.then(() => true), tick().then(() => false)]) };
+  }
+  const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+  test('times out after the idle timeout, and is destroyed', async () => {
+    const body = stalled('data: x\n\n');
+    const { outcome, settled } = reading(body);
+    await tick();
+    await vi.advanceTimersByTimeAsync(limits.idleMs - 1);
+    expect(await settled()).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    await expect(outcome).rejects.toMatchObject({ code: 'provider-timeout' });
+    expect(body.destroyed).toBe(true);
+  });
+
+  test('does not time out while bytes come, even comments', async () => {
+    const body = stalled();
+    const { outcome } = reading(body);
+    for (let i = 0; i < 5; i += 1) {
+      await tick();
+      await vi.advanceTimersByTimeAsync(limits.idleMs - 1);
+      body.push(': still there\n');
+    }
+    await tick();
+    body.push('data: x\n\n');
+    body.push(null);
+    expect(await outcome).toHaveLength(1);
+  });
+
+  test('is complete 2 s after an answer that is enough', async () => {
+    const { outcome, settled } = reading(stalled('data: x\n\n'), { idleMs: 60_000, isEnough: () => true });
+    await tick();
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect(await settled()).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await outcome).toHaveLength(1);
+  });
+
+  test('has 100 ms to end once it is complete', async () => {
+    const body = stalled('data: [DONE]\n\n');
+    const { outcome } = reading(body, { isComplete: () => true, isEnough: () => true });
+    await tick();
+    expect(body.destroyed).toBe(false);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await outcome).toEqual([]);
+    expect(body.destroyed).toBe(true);
+  });
+});

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { createRedactor } from '../../../../engines/lib/provider/redact.ts';
+
+test.each([
+  ['a key of the settings', 'bad key abcdef', 'bad key [key]'],
+  ['a header of the settings', 'bad header Basic dXNlcjpw', 'bad header [key]'],
+  ['a header without its scheme', 'bad credentials "dXNlcjpw"', 'bad credentials "[key]"'],
+  ['what looks like a key', 'not sk-4711abcd', 'not [key]'],
+  ['a key whose middle is masked', 'not sk-ab12****wxyz', 'not [key]'],
+])('%s is redacted', (_what, text, expected) => {
+  expect(createRedactor(['abcdef', 'Basic dXNlcjpw'])(text)).toBe(expected);
+});
+
+test('ordinary words and short secrets are kept, and any text is truncated', () => {
+  const redact = createRedactor(['', 'on', 'x y']);
+  expect(redact('the token was on the monitor')).toBe('the token was on the monitor');
+  expect(redact('x'.repeat(3000))).toHaveLength(2000);
+});
+
+test('a secret at the point of truncation is not partly visible', () => {
+  const redact = createRedactor(['abcdefgh']);
+  for (let blanks = 3_980; blanks < 4_001; blanks += 1) {
+    const text = `${'abcdefgh'.repeat(400)}${' '.repeat(blanks - 3_200)}abcdefgh and more`;
+    expect(redact(text)).not.toContain('abc');
+  }
+});
+
+test('only a bounded part of a long text is examined', () => {
+  const before = process.threadCpuUsage();
+  expect(createRedactor([])('sk-'.repeat(70_000))).toHaveLength(2000);
+  const { user, system } = process.threadCpuUsage(before);
+  expect((user + system) / 1000, 'ms; all of it took 17 s').toBeLessThan(1_500);
+});

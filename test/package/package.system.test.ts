@@ -1,0 +1,301 @@
+/** `npm pack`, as another project has it: on the oldest Node.js that is allowed, and on ours. */
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient } from '../../src/client/index.ts';
+import { freePort } from '../support/free-port.ts';
+import { run } from '../support/programs.ts';
+import { blockWith } from '../docs/support/pages.ts';
+import { writeFiles } from '../support/temporary.ts';
+import { toneWav } from '../support/tone-model.ts';
+import { addressOf, installPackage, oldestNode, start, type InstalledPackage } from './support/installed.ts';
+
+const home = resolve(import.meta.dirname, '../..');
+const wav = toneWav({ words: ['alpha'], rate: 16_000, tailSeconds: 0.5 });
+
+let installed: InstalledPackage;
+let inside: (...path: string[]) => string;
+
+beforeAll(async () => {
+  installed = await installPackage();
+  inside = (...path) => join(installed.project, ...path);
+  await cp(join(home, 'test/fixtures/consumers/package'), installed.project, { recursive: true });
+  await writeFile(inside('recording.wav'), wav);
+  await writeFile(inside('parlance.config.yaml'), 'engines: { mine: { use: ./engine.js, unit: milliseconds } }\n');
+}, 300_000);
+afterAll(() => installed[Symbol.asyncDispose]());
+
+describe('the packed file', () => {
+  it('has what is needed and nothing else', () => {
+    const { files } = installed;
+    expect(files).toEqual(
+      expect.arrayContaining([
+        'LICENSE',
+        'README.md',
+        'package.json',
+        'dist/src/bin/parlance.js',
+        'dist/generated/openapi.json',
+      ]),
+    );
+    expect(
+      files.filter((path) => !/^(dist\/(src|engines|lib|generated)\/|LICENSE$|README\.md$|package\.json$)/.test(path)),
+    ).toEqual([]);
+    expect(files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))).toEqual([]);
+  });
+
+  it('has every module and every other file of the sources', () => {
+    const sources = ['src', 'engines', 'lib'].flatMap((folder) =>
+      readdirSync(join(home, folder), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && !entry.name.endsWith('.d.ts'))
+        .map(({ parentPath, name }) => join(parentPath, name).slice(home.length + 1)),
+    );
+    const expected = sources.map((path) => `dist/${path.replace(/\.ts$/, '.js')}`);
+    expect(expected.filter((path) => !installed.files.includes(path))).toEqual([]);
+  });
+
+  it('names no TypeScript file in a built module', async () => {
+    const built = installed.files.filter((path) => path.endsWith('.js'));
+    const naming: string[] = [];
+    for (const path of built) {
+      const source = await readFile(inside('node_modules/@parlance/server', path), 'utf8');
+      if (/[\w-]\.ts['"`]/.test(source.replace(/^\s*(\/?\*|\/\/).*$/gm, ''))) naming.push(path);
+    }
+    expect(naming).toEqual([]);
+  });
+});
+
+describe.each([
+  ['@typescript/native', 'tsconfig.page.json'],
+  ['@typescript/native', 'tsconfig.node.json'],
+  ['typescript', 'tsconfig.page.json'],
+  ['typescript', 'tsconfig.node.json'],
+])('its types, for %s', (compiler, config) => {
+  // A compiler takes as long as the machine lets it.
+  it(`hold in a project with ${config}`, { timeout: 120_000 }, async () => {
+    const types = ['--typeRoots', join(home, 'node_modules/@types')];
+    const tsc = join(home, 'node_modules', compiler, 'bin/tsc');
+    const line = [tsc, '-p', inside(config), ...types];
+    await run(process.execPath, line, { deadlineMs: 110_000 }).catch((error: unknown) => {
+      throw new Error((error as { stdout: string }).stdout);
+    });
+  });
+});
+
+describe.each(['newest', 'oldest'] as const)('on the %s Node.js', (which) => {
+  const quiet = { TRANSCRIBE_SETUP: 'off', PORT: '0' };
+  const parlance = (args: readonly string[], env: Readonly<Record<string, string>> = {}, path?: string) => {
+    const own = { DATA_DIR: inside(`data-${which}`), ...quiet, ...env };
+    const options = { node: installed.nodes[which], cwd: installed.project, env: own };
+    // By npx where programs may be found, else by its path: npx needs a shell.
+    return path === undefined
+      ? start('npx', ['parlance', ...args], options)
+      : start(inside('node_modules/.bin/parlance'), args, { ...options, path });
+  };
+
+  it('the command serves, with an engine of the project’s own', async () => {
+    await using running = parlance([]);
+    const baseUrl = await addressOf(running);
+    expect(await (await fetch(`${baseUrl}/healthz`)).json()).toEqual({ status: 'ok' });
+    expect(await (await fetch(`${baseUrl}/openapi.json`)).text()).toBe(
+      await readFile(join(home, 'generated/openapi.json'), 'utf8'),
+    );
+    const client = createClient({ baseUrl });
+    expect((await client.transcriptionModels()).data).toMatchObject([{ id: 'ruler', engine: 'mine', available: true }]);
+  });
+
+  it('decodes without ffmpeg, in a thread, and ends when it is told to', async () => {
+    await using running = parlance(['start'], {}, '');
+    const client = createClient({ baseUrl: await addressOf(running) });
+    expect(await client.transcribe(wav)).toMatchObject({ text: '1500 milliseconds', duration_ms: 1500 });
+    running.signal('SIGTERM');
+    expect((await running.ended).code).toBe(0);
+  });
+
+  it('speaks by itself, without any program', async () => {
+    await writeFile(inside('voice.yaml'), 'engines: { voice: { use: espeak } }\n');
+    await using running = parlance([], { PARLANCE_CONFIG: 'voice.yaml' }, '');
+    const answer = await createClient({ baseUrl: await addressOf(running) }).speak({ text: 'Good morning.' });
+    expect(answer.headers.get('content-type')).toBe('audio/mpeg');
+    expect((await answer.bytes()).length).toBeGreaterThan(2_000);
+  });
+
+  it('every export can be imported and used', async () => {
+    await using running = parlance([]);
+    const url = await addressOf(running);
+    const options = { node: installed.nodes[which], cwd: installed.project, env: quiet };
+    await using consumer = start('node', ['consumer.js', url], options);
+    const { code, stdout, stderr } = await consumer.ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const transcription = { text: '1500 milliseconds', language: null, duration_ms: 1500, model: 'ruler' };
+    expect(JSON.parse(stdout)).toEqual({
+      node: which === 'oldest' ? oldestNode : process.versions.node,
+      exports: ['RegistryError', 'SettingsError', 'createApp', 'loadSettings', 'startService'],
+      engine: expect.arrayContaining(['EngineError', 'defineEngine']) as string[],
+      versions: [expect.stringMatching(/^3\.1\./), expect.stringMatching(/^3\.2\./)],
+      bytes: transcription,
+      path: transcription,
+      refusal: { isOurs: true, code: 'invalid-request', status: 422 },
+      embedded: 'ruler',
+    });
+  });
+
+  it('serves the example engine', async () => {
+    await cp(join(home, 'examples/pocketsphinx.ts'), inside('pocketsphinx.ts'));
+    await writeFile(inside('sphinx.yaml'), 'engines: { mine: { use: ./pocketsphinx.ts, words: [yes] } }\n');
+    await using running = parlance([], { PARLANCE_CONFIG: 'sphinx.yaml' });
+    const client = createClient({ baseUrl: await addressOf(running) });
+    expect((await client.transcriptionModels()).data).toMatchObject([{ id: 'sphinx', engine: 'mine' }]);
+  });
+
+  it('runs the example client', async () => {
+    await writeFile(inside('sandbox.yaml'), 'engines: { sandbox: { use: sandbox } }\n');
+    await cp(join(home, 'examples/talk.mjs'), inside('talk.mjs'));
+    await using running = parlance([], { PARLANCE_CONFIG: 'sandbox.yaml' });
+    const env = { PARLANCE_URL: await addressOf(running) };
+    const options = { node: installed.nodes[which], cwd: installed.project, env };
+    await using client = start('node', ['talk.mjs', 'recording.wav'], options);
+    const { code, stdout } = await client.ended;
+    expect(stdout).toContain('Saved: clip-0.mp3');
+    expect(code).toBe(0);
+    expect((await readFile(inside('clip-0.mp3'))).length).toBeGreaterThan(1_000);
+  });
+
+  it('has every engine that the repository has', async () => {
+    const builtIns = readdirSync(join(home, 'engines')).filter(
+      (name) => name !== 'contract' && existsSync(join(home, 'engines', name, 'index.ts')),
+    );
+    await writeFile(inside('wrong.yaml'), 'engines: { mine: { use: nothing } }\n');
+    await using running = parlance([], { PARLANCE_CONFIG: 'wrong.yaml' });
+    const { code, stderr } = await running.ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain(`use one of ${builtIns.sort().join(', ')}, a path`);
+  });
+});
+
+describe('the command', () => {
+  const ask = async (more: Readonly<Record<string, string>>, ...args: string[]) => {
+    const env = { DATA_DIR: inside('data'), TRANSCRIBE_SETUP: 'off', ...more };
+    await using running = start(inside('node_modules/.bin/parlance'), args, {
+      node: installed.nodes.newest,
+      cwd: installed.project,
+      env,
+    });
+    return await running.ended;
+  };
+
+  it('says which Node.js it needs, on an older one', async () => {
+    const options = { node: installed.nodes.tooOld, cwd: installed.project, env: {} };
+    await using running = start(inside('node_modules/.bin/parlance'), [], options);
+    const stderr = expect.stringMatching(/^parlance needs Node\.js >=22\.19; this is v20\.19\.0\.\n$/) as string;
+    expect(await running.ended).toEqual({ code: 1, stdout: '', stderr });
+  });
+
+  it('says its version', async () => {
+    const { version } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as { version: string };
+    expect(await ask({}, '--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  it('explains itself', async () => {
+    const { code, stdout } = await ask({}, '--help');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Usage: parlance \[command\]\n/);
+    for (const name of ['start', 'setup', 'doctor', 'init', 'check-engine'])
+      expect(stdout).toMatch(new RegExp(`^  ${name} +\\w`, 'm'));
+  });
+
+  it('refuses what it does not know', async () => {
+    expect(await ask({}, 'toString')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^parlance: there is no command "toString"\.\n\nUsage/) as string,
+    });
+  });
+
+  it('has the doctor and the setup of the repository', async () => {
+    expect(await ask({}, 'doctor')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Transcription works with: ruler') as string,
+    });
+    expect(await ask({}, 'setup')).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('Everything that can be prepared') as string,
+    });
+  });
+
+  it('brings the conformance kit with its recordings', async () => {
+    const { code, stdout } = await ask({}, 'check-engine', './engine.js', '--options', '{"unit":"ms"}');
+    expect(stdout).toMatch(/^transcription\n {2}ok {5}/);
+    // It takes any model and any language, and says of silence how long it is.
+    const broken = [...stdout.matchAll(/^ {2}BROKEN (.*)/gm)].map(([, check]) => check);
+    expect(broken).toEqual([
+      'a model that it does not serve is refused',
+      'silence is no text in no language',
+      'a language that there is not is refused',
+    ]);
+    expect(code).toBe(1);
+  });
+
+  it('tells people to type what works here', async () => {
+    await writeFile(inside('bare.yaml'), '{}\n');
+    const { stdout } = await ask({ PARLANCE_CONFIG: 'bare.yaml' }, 'doctor');
+    expect(stdout).toContain('fix: npx parlance setup\n');
+    expect(stdout).not.toContain('npm run');
+  });
+
+  it.runIf(process.platform === 'linux')('runs with one arena of the allocator', async () => {
+    await using running = start(inside('node_modules/.bin/parlance'), [], {
+      node: installed.nodes.newest,
+      cwd: installed.project,
+      env: { DATA_DIR: inside('data'), TRANSCRIBE_SETUP: 'off', PORT: '0' },
+    });
+    await addressOf(running);
+    const environment = await readFile(`/proc/${running.pid}/environ`, 'utf8');
+    expect(environment.split('\0')).toContain('MALLOC_ARENA_MAX=1');
+    expect(running.said.stderr).not.toContain('Warning');
+  });
+});
+
+describe('the recipe of the guide for contract tests', () => {
+  const script = blockWith('docs/guides/contract-testing.md', 'sh', 'set -e');
+  const tests = blockWith('docs/guides/contract-testing.md', 'js', '// sandbox.test.js');
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = inside('recipe');
+    await writeFiles(folder, { 'package.json': { type: 'module' }, 'parlance.config.yaml': '{}\n' });
+    await symlink(inside('node_modules'), join(folder, 'node_modules'));
+  });
+
+  /** As it stands there, but for the port. */
+  async function follow(change: (tests: string) => string, env: Readonly<Record<string, string>> = {}) {
+    const port = String(await freePort());
+    await writeFile(join(folder, 'recipe.sh'), script.replaceAll('8484', port));
+    await writeFile(join(folder, 'sandbox.test.js'), change(tests.replaceAll('8484', port)));
+    const all = { DATA_DIR: inside('data'), PORT: port, ...env };
+    await using running = start('sh', ['recipe.sh'], { node: installed.nodes.newest, cwd: folder, env: all });
+    const { code, stdout } = await running.ended;
+    await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
+    return { code, stdout };
+  }
+
+  it('works as it is written, in less than ten seconds', async () => {
+    const started = performance.now();
+    const { code, stdout } = await follow((tests) => tests);
+    expect(stdout).toMatch(/pass 2\n/);
+    expect(code).toBe(0);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  it('fails when a test of the consumer fails', async () => {
+    const { code, stdout } = await follow((tests) => tests.replace('has heard', 'has not heard'));
+    expect(stdout).toMatch(/fail 1\n/);
+    expect(code).toBe(1);
+  });
+
+  it('does not wait for a service that does not start', async () => {
+    const { code, stdout } = await follow((tests) => tests, { PARLANCE_CONFIG: 'not-there.yaml' });
+    expect(stdout).toBe('');
+    expect(code).not.toBe(0);
+  });
+});

@@ -1,0 +1,51 @@
+/** Sandbox speech through ffmpeg, and through an encoder that crashes. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createApi } from '../support/http.ts';
+import { describeWith } from '../support/programs.ts';
+import { startTestService } from '../support/service.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { serveSandbox } from './support.ts';
+
+const sandbox = serveSandbox();
+
+async function speak(request: object): Promise<{ type: string | null; sound: Buffer }> {
+  const response = await sandbox.service.post('/tts', request);
+  if (response.status !== 200) throw new Error(await response.text());
+  return { type: response.headers.get('content-type'), sound: Buffer.from(await response.arrayBuffer()) };
+}
+
+describeWith(['ffmpeg'], 'with ffmpeg', () => {
+  it('speaks opus', async () => {
+    const { type, sound } = await speak({ text: 'Good morning.', format: 'opus' });
+    expect(type).toBe('audio/ogg');
+    expect(sound.includes('OpusHead')).toBe(true);
+  });
+});
+
+describe('opus, when the encoder dies', () => {
+  async function startWith(script: string) {
+    const FFMPEG = join(await temporaryDirectory(), 'ffmpeg');
+    await writeFile(FFMPEG, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const service = await startTestService({ env: { PARLANCE_SANDBOX: '1', FFMPEG } });
+    return { service, goOn: () => writeFile(`${FFMPEG}.go`, '') };
+  }
+  const request = { text: 'one two three', format: 'opus' };
+
+  it('before the first byte, is answered with engine-failed', async () => {
+    await using service = (await startWith('kill -SEGV $$')).service;
+    const { problem } = await createApi(service.url).post('/api/v1/tts', request);
+    expect(problem).toMatchObject({ status: 500, code: 'engine-failed' });
+  });
+
+  it('in the middle, breaks off, and the log says engine-failed', async () => {
+    const { service, goOn } = await startWith('echo OggS; until [ -e "$0.go" ]; do sleep 0.01; done; kill -SEGV $$');
+    await using _ = service;
+    const response = await service.post('/tts', request);
+    expect(response.status).toBe(200);
+    await goOn();
+    await expect(response.arrayBuffer()).rejects.toThrow();
+    await expect.poll(() => JSON.stringify(service.log)).toContain('"engine-failed"');
+  });
+});

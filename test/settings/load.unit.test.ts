@@ -1,0 +1,476 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { describeUnknownVariables, loadSettings, SettingsError, type Environment } from '../../src/settings/load.ts';
+import { settingsTable, type Settings } from '../../src/settings/table.ts';
+import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+
+let folder: string;
+let file: string;
+
+beforeEach(async () => {
+  folder = await temporaryDirectory();
+  file = join(folder, 'parlance.config.yaml');
+});
+
+/** Settings as a start in the folder finds them. */
+async function load(env: Environment, yaml?: string) {
+  if (yaml !== undefined) await writeFiles(folder, { 'parlance.config.yaml': yaml });
+  return loadSettings(env, folder);
+}
+
+/** What the start says when it is refused. */
+async function refusal(env: Environment, yaml?: string): Promise<string> {
+  const outcome = await load(env, yaml).catch((error: unknown) => error);
+  if (!(outcome instanceof SettingsError)) throw new Error('the settings were not refused as such', { cause: outcome });
+  return outcome.message;
+}
+
+type Name = keyof Settings;
+const names = Object.keys(settingsTable) as Name[];
+
+/** Of each setting: what its variable may hold and what comes of it; and the same for the file, where it may stand there. */
+const examples: Readonly<Record<Name, { env: string; fromEnv: unknown; yaml?: string; fromFile?: unknown }>> = {
+  host: { env: 'localhost', fromEnv: 'localhost', yaml: '127.0.0.2', fromFile: '127.0.0.2' },
+  port: { env: '0', fromEnv: 0, yaml: '65535', fromFile: 65535 },
+  publicUrl: {
+    env: 'https://voice.example.com',
+    fromEnv: 'https://voice.example.com',
+    yaml: 'http://localhost:1/voice',
+    fromFile: 'http://localhost:1/voice',
+  },
+  sandbox: { env: '1', fromEnv: true, yaml: 'true', fromFile: true },
+  apiKeys: { env: 'one, two,', fromEnv: ['one', 'two'], yaml: '[three]', fromFile: ['three'] },
+  allowOpen: { env: 'true', fromEnv: true, yaml: 'true', fromFile: true },
+  corsOrigins: {
+    env: 'https://a.example,http://localhost:5173',
+    fromEnv: ['https://a.example', 'http://localhost:5173'],
+    yaml: '["*"]',
+    fromFile: ['*'],
+  },
+  transcribeEnabled: { env: 'OFF', fromEnv: false, yaml: 'false', fromFile: false },
+  transcribeModel: { env: 'large', fromEnv: 'large', yaml: 'small', fromFile: 'small' },
+  transcribeSetup: { env: '0', fromEnv: false, yaml: 'false', fromFile: false },
+  transcribeMaxSeconds: { env: '1', fromEnv: 1, yaml: '86400', fromFile: 86400 },
+  transcribeTimeout: { env: '86400', fromEnv: 86400, yaml: '1', fromFile: 1 },
+  whisperCli: { env: '/opt/whisper-cli', fromEnv: '/opt/whisper-cli' },
+  whisperModel: { env: '/models/a.bin', fromEnv: '/models/a.bin' },
+  ffmpeg: { env: '/opt/ffmpeg', fromEnv: '/opt/ffmpeg', yaml: './ffmpeg', fromFile: './ffmpeg' },
+  chatModel: { env: 'gpt', fromEnv: 'gpt', yaml: 'llama3.2', fromFile: 'llama3.2' },
+  ttsModel: { env: 'espeak', fromEnv: 'espeak', yaml: 'tts', fromFile: 'tts' },
+  ttsVoice: { env: 'de', fromEnv: 'de', yaml: 'en', fromFile: 'en' },
+  logLevel: { env: 'silent', fromEnv: 'silent', yaml: 'debug', fromFile: 'debug' },
+  openaiApiKey: { env: 'sk-1', fromEnv: 'sk-1' },
+  openaiBaseUrl: { env: 'http://127.0.0.1:8000/v1', fromEnv: 'http://127.0.0.1:8000/v1' },
+  dataDir: { env: '/var/voice', fromEnv: '/var/voice', yaml: '/srv/voice', fromFile: '/srv/voice' },
+  diskBudget: { env: '1048576', fromEnv: 1_048_576, yaml: '8589934592', fromFile: 8_589_934_592 },
+};
+const namesInFile = names.filter((name) => examples[name].yaml !== undefined);
+
+describe('a setting', () => {
+  it('has its default when nothing is said', async () => {
+    expect(await load({})).toEqual({
+      host: '127.0.0.1',
+      port: 8484,
+      sandbox: false,
+      apiKeys: [],
+      allowOpen: false,
+      corsOrigins: [],
+      transcribeEnabled: true,
+      transcribeSetup: true,
+      transcribeMaxSeconds: 3600,
+      transcribeTimeout: 600,
+      logLevel: 'info',
+      dataDir: join(homedir(), '.local/share/parlance'),
+      dataDirIsNamed: false,
+      baseDir: folder,
+      mcpServers: {},
+      enginesAreListed: false,
+      engines: {
+        local: {
+          use: 'whisper-cli',
+          models: [{ id: 'local', file: join(homedir(), '.local/share/parlance/models/ggml-base.bin') }],
+        },
+        espeak: { use: 'espeak' },
+        ollama: { use: 'llm-agent', baseUrl: 'http://127.0.0.1:11434/v1' },
+        'llama-cpp': { use: 'llm-agent', baseUrl: 'http://127.0.0.1:8080/v1' },
+      },
+    });
+  });
+
+  it.each(names)('%s comes from its variable', async (name) => {
+    const { env, fromEnv } = examples[name];
+    expect((await load({ [settingsTable[name].env]: env }))[name]).toEqual(fromEnv);
+  });
+
+  it.each(namesInFile)('%s comes from the file, and from its variable when both say something', async (name) => {
+    const { env, fromEnv, yaml, fromFile } = examples[name];
+    expect((await load({}, `${name}: ${yaml}`))[name]).toEqual(fromFile);
+    expect((await load({ [settingsTable[name].env]: env }, `${name}: ${yaml}`))[name]).toEqual(fromEnv);
+  });
+
+  it('that is only a variable is refused in the file', async () => {
+    for (const name of names.filter((name) => !namesInFile.includes(name))) {
+      expect(await refusal({}, `${name}: x`)).toContain(`unknown setting "${name}"`);
+    }
+  });
+
+  it('is not said by an empty variable', async () => {
+    const empty = Object.fromEntries(names.map((name) => [settingsTable[name].env, '']));
+    expect(await load(empty)).toEqual(await load({}));
+    expect((await load({ PORT: '' }, 'port: 80')).port).toBe(80);
+  });
+
+  it.each(['true', 'on', 'yes', '1', 'False', 'OFF', 'no', '0'])('that is a switch may be written %s', async (word) => {
+    const { allowOpen } = await load({ ALLOW_OPEN: word });
+    expect(allowOpen).toBe(['true', 'on', 'yes', '1'].includes(word));
+  });
+});
+
+describe('an address', () => {
+  it.each([
+    ['https://例え.jp', 'https://xn--r8jz45g.jp'],
+    ['https://Voice.Example.com:443//', 'https://voice.example.com'],
+    ['http://[::1]:8484/Stimme/für%20alle/', 'http://[::1]:8484/Stimme/f%C3%BCr%20alle'],
+  ])('in PUBLIC_URL is normalised: %s', async (text, normalised) => {
+    expect((await load({ PUBLIC_URL: text })).publicUrl).toBe(normalised);
+    expect((await load({}, `publicUrl: ${text}`)).publicUrl).toBe(normalised);
+  });
+
+  it('in CORS_ORIGINS is normalised to what browsers send', async () => {
+    const { corsOrigins } = await load({ CORS_ORIGINS: 'https://例え.jp,https://App.Example.com:443,http://a:80,*' });
+    expect(corsOrigins).toEqual(['https://xn--r8jz45g.jp', 'https://app.example.com', 'http://a', '*']);
+  });
+
+  const addresses = ['http://a:99999', 'https://a^b', 'http://1.2.3.999', 'https://user:pass@a.example'];
+  it.each(addresses)('that is no URL, or has a user, is refused: %s', async (text) => {
+    const says = `${JSON.stringify(text)} is not allowed: it must be`;
+    expect(await refusal({ PUBLIC_URL: text })).toBe(
+      `PUBLIC_URL: ${says} an http or https address without user or query, such as https://voice.example.com`,
+    );
+    expect(await refusal({ CORS_ORIGINS: text })).toBe(
+      `CORS_ORIGINS: ${says} origins such as https://app.example.com, or *`,
+    );
+    expect(await refusal({ OPENAI_BASE_URL: text })).toBe(
+      `OPENAI_BASE_URL: ${says} an http or https address without user or query, such as https://api.openai.com/v1`,
+    );
+    expect(await refusal({}, `mcpServers: { a: { url: "${text}" } }`)).toContain('mcpServers.a.url: its value');
+  });
+});
+
+describe('the settings file', () => {
+  it('is parlance.config.yaml in the working directory', async () => {
+    expect(await load({}, 'port: 1')).toMatchObject({ port: 1, baseDir: folder });
+  });
+
+  it('is the one that PARLANCE_CONFIG names, and paths are relative to it', async () => {
+    await writeFiles(folder, { 'parlance.config.yaml': 'port: 1', 'etc/voice.yaml': 'port: 2\ndataDir: ./data' });
+    for (const name of ['etc/voice.yaml', join(folder, 'etc/voice.yaml')]) {
+      expect(await load({ PARLANCE_CONFIG: name })).toMatchObject({
+        port: 2,
+        baseDir: join(folder, 'etc'),
+        dataDir: join(folder, 'etc/data'),
+        dataDirIsNamed: true,
+      });
+    }
+    expect((await load({ PARLANCE_CONFIG: '' })).port).toBe(1);
+  });
+
+  it('may be empty, or hold nothing but a comment', async () => {
+    expect((await load({}, '')).port).toBe(8484);
+    expect((await load({}, '# port: 1\n')).port).toBe(8484);
+  });
+
+  it('lists engines, which then are all there are', async () => {
+    const yaml = 'engines:\n  ear: { use: ./ear.js, speed: 3 }\n  mouth: { use: mouth }\n';
+    const { engines } = await load({ WHISPER_MODEL: '/models/a.bin' }, yaml);
+    expect(engines).toEqual({ ear: { use: './ear.js', speed: 3 }, mouth: { use: 'mouth' } });
+    expect(Object.keys(engines)).toEqual(['ear', 'mouth']);
+  });
+
+  it('may say something twice by an alias', async () => {
+    const { engines } = await load({}, 'engines: { a: &a { use: x, models: [m] }, b: *a }');
+    expect(engines.b).toEqual({ use: 'x', models: ['m'] });
+  });
+
+  it.each(['nowhere.yaml', '.'])('is named when it cannot be read (%s)', async (name) => {
+    expect(await refusal({ PARLANCE_CONFIG: name })).toMatch(
+      new RegExp(`^PARLANCE_CONFIG: ${resolve(folder, name)} cannot be read: E[A-Z]+`),
+    );
+  });
+
+  it.each([
+    [
+      'an unfinished list',
+      'corsOrigins: [a\nport: 1',
+      '2, column 1: the indentation differs from the lines around it, or a bracket is not closed',
+    ],
+    [
+      'a line that is indented too little',
+      'engines:\n  b: 1\n c: 2',
+      '3, column 1: the indentation differs from the lines around it, or a bracket is not closed',
+    ],
+    [
+      'a mapping in the wrong place',
+      'port: 1: 2',
+      '1, column 7: a second "key: value" in one value; put a text that contains ": " into quotes',
+    ],
+    ['a tab for indentation', 'engines:\n\ta: 1', '2, column 1: a tab is used for indentation; use spaces'],
+    ['the same key twice', 'port: 1\nport: 2', '2, column 1: a key that this mapping has already'],
+    ['two documents', 'port: 1\n---\nport: 2', '2, column 1: a second document begins (---); only one is allowed'],
+    ['a missing colon', 'port\nhost: a', '1, column 1: a key needs a colon on the same line'],
+    ['an unfinished text', 'host: "secret', '1, column 14: a quote, bracket, comma or colon is missing'],
+    [
+      'a reserved character',
+      'host: @secret',
+      '1, column 7: a text that begins with a reserved character such as @ or ` must be in quotes',
+    ],
+  ])('is refused for %s, with the line and what is wrong there', async (_what, yaml, says) => {
+    expect(await refusal({}, yaml)).toBe(`${file} is not YAML: line ${says}`);
+  });
+
+  it.each(['just text', '- a\n- b', '42'])('is refused when it is no mapping (%j)', async (yaml) => {
+    expect(await refusal({}, yaml)).toContain(`${file} is not a mapping of settings`);
+  });
+
+  it('is refused for an alias bomb before it goes off', async () => {
+    const layers = Array.from({ length: 9 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i},`.repeat(9)}]`);
+    const before = process.threadCpuUsage();
+    expect(await refusal({}, ['l0: &l0 [x]', ...layers].join('\n'))).toContain(file);
+    const { user, system } = process.threadCpuUsage(before);
+    expect((user + system) / 1000, 'ms').toBeLessThan(1000);
+  });
+
+  it.each([
+    ['an alias of nothing', 'port: *nothing'],
+    ['an alias inside of what it stands for', 'corsOrigins: &a [*a]'],
+  ])('is refused for %s', async (_what, yaml) => {
+    expect(await refusal({}, yaml)).toContain(file);
+  });
+});
+
+describe('${NAME} in the file', () => {
+  it('is the variable’s value, alone, among other text, and in lists and mappings', async () => {
+    const env = { MODELS: '/models', HOST_NAME: 'voice', DOMAIN: 'example.com', KEY: 'k-1' };
+    const yaml = [
+      'publicUrl: https://${HOST_NAME}.${DOMAIN}/',
+      'apiKeys: ["${KEY}"]',
+      'engines: { ear: { use: ./ear.js, models: [{ file: "${MODELS}/a.bin" }], apiKey: "${KEY}" } }',
+    ].join('\n');
+    const { publicUrl, apiKeys, engines } = await load(env, yaml);
+    expect(publicUrl).toBe('https://voice.example.com');
+    expect(apiKeys).toEqual(['k-1']);
+    expect(engines.ear).toEqual({ use: './ear.js', models: [{ file: '/models/a.bin' }], apiKey: 'k-1' });
+  });
+
+  it('is not looked at again: a value may contain ${NAME} itself', async () => {
+    expect((await load({ A: '${B}' }, 'ttsVoice: ${A}')).ttsVoice).toBe('${B}');
+  });
+
+  it('stays where it is no name', async () => {
+    expect((await load({}, 'ttsVoice: "$A ${a-b} ${}"')).ttsVoice).toBe('$A ${a-b} ${}');
+  });
+
+  it.each([
+    ['unset', {}],
+    ['empty', { NOPE: '', NADA: '' }],
+  ])('stops the start when its variable is %s, with path, place and variable of each', async (_what, env) => {
+    const yaml = 'ttsVoice: ${NOPE}\nengines: { ear: { use: x, models: [a, { file: "${NADA}/x" }] } }';
+    expect((await refusal(env, yaml)).split('\n')).toEqual([
+      `${file}: ttsVoice: the variable NOPE is not set`,
+      `${file}: engines.ear.models[1].file: the variable NADA is not set`,
+    ]);
+  });
+
+  it('is "" in an `apiKey`: listed, but without a key', async () => {
+    const yaml = 'engines: { a: { use: x, apiKey: "${NOPE}" }, b: { use: x, models: [{ apiKey: "${NOPE}" }] } }';
+    const { engines } = await load({}, yaml);
+    expect(engines).toEqual({ a: { use: 'x', apiKey: '' }, b: { use: 'x', models: [{ apiKey: '' }] } });
+  });
+
+  it('stops the start in what is only called like an `apiKey`', async () => {
+    expect(await refusal({}, 'apiKeys: ["${NOPE}"]')).toContain('apiKeys[0]: the variable NOPE is not set');
+    expect(await refusal({}, 'engines: { a: { use: x, myapiKey: "${NOPE}" } }')).toContain('NOPE is not set');
+  });
+});
+
+describe('a wrong value', () => {
+  const count = 'must be an integer from 1 to 86400';
+  const wrong: readonly { env: string; name: string; text: string; shown: string; inEnv?: string; allowed: string }[] =
+    [
+      { env: 'PORT', name: 'port', text: '65536', shown: '65536', allowed: 'must be an integer from 0 to 65535' },
+      { env: 'PORT', name: 'port', text: '-1', shown: '-1', allowed: 'must be an integer from 0 to 65535' },
+      { env: 'PORT', name: 'port', text: 'http', shown: '"http"', allowed: 'must be an integer from 0 to 65535' },
+      {
+        env: 'TRANSCRIBE_TIMEOUT',
+        name: 'transcribeTimeout',
+        text: '1.5',
+        shown: '1.5',
+        inEnv: '"1.5"',
+        allowed: count,
+      },
+      { env: 'TRANSCRIBE_TIMEOUT', name: 'transcribeTimeout', text: '86401', shown: '86401', allowed: count },
+      { env: 'TRANSCRIBE_MAX_SECONDS', name: 'transcribeMaxSeconds', text: '0', shown: '0', allowed: count },
+      {
+        env: 'DISK_BUDGET',
+        name: 'diskBudget',
+        text: '4GiB',
+        shown: '"4GiB"',
+        allowed: 'must be an integer of at least 1048576 (bytes)',
+      },
+      { env: 'ALLOW_OPEN', name: 'allowOpen', text: 'maybe', shown: '"maybe"', allowed: 'must be true or false' },
+      {
+        env: 'TRANSCRIBE_SETUP',
+        name: 'transcribeSetup',
+        text: '2',
+        shown: '2',
+        inEnv: '"2"',
+        allowed: 'must be true or',
+      },
+      {
+        env: 'PUBLIC_URL',
+        name: 'publicUrl',
+        text: 'a.example',
+        shown: '"a.example"',
+        allowed: 'must be an http or https',
+      },
+      {
+        env: 'PUBLIC_URL',
+        name: 'publicUrl',
+        text: 'ftp://a',
+        shown: '"ftp://a"',
+        allowed: 'must be an http or https',
+      },
+      {
+        env: 'LOG_LEVEL',
+        name: 'logLevel',
+        text: 'loud',
+        shown: '"loud"',
+        allowed: 'must be one of debug, info, warn',
+      },
+    ];
+
+  it.each(wrong)('in $env ($text) is named with the value and what is allowed', async (row) => {
+    const message = await refusal({ [row.env]: row.text });
+    expect(message).toContain(`${row.env}: ${row.inEnv ?? row.shown} is not allowed: it ${row.allowed}`);
+    expect(message).not.toContain('\n');
+  });
+
+  it.each(wrong)('of $name in the file ($text) is named with the value and what is allowed', async (row) => {
+    const message = await refusal({}, `${row.name}: ${row.text}`);
+    expect(message).toContain(`${row.env} (in the file: ${row.name}): ${row.shown} is not allowed: it ${row.allowed}`);
+    expect(message).not.toContain('\n');
+  });
+
+  it('in a list is named with its place', async () => {
+    const message = await refusal({}, 'corsOrigins: ["https://a.example", "a.example"]');
+    expect(message).toContain('corsOrigins.1): "a.example" is not allowed: it must be origins such as');
+  });
+
+  it.each([
+    ['host: 5', 'host): 5 is not allowed: it must be string'],
+    ['host: [a]', 'host): a list is not allowed'],
+    ['port: { a: 1 }', 'port): a mapping is not allowed'],
+    ['allowOpen: "true"', 'allowOpen): "true" is not allowed: it must be true or false'],
+    ['engines: [a]', 'engines: a list is not allowed: it must be object'],
+    ['engines: { ear: whisper }', 'engines.ear: "whisper" is not allowed: it must be object'],
+    ['engines: { ear: {} }', 'engines.ear: "use" is missing'],
+    ['engines: { ear: [] }', 'engines.ear: a list is not allowed: it must NOT have fewer than 1 items'],
+    ['engines: { ear: [{ use: x }, {}] }', 'engines.ear.1: "use" is missing'],
+    ['engines: { ear: { use: 5 } }', 'engines.ear.use: 5 is not allowed: it must be string'],
+    ['engines: { My Ear: { use: x } }', 'engines: "My Ear" is not allowed: it must match pattern'],
+  ])('of a wrong type is refused: %s', async (yaml, says) => {
+    expect(await refusal({}, yaml)).toContain(says);
+  });
+
+  it('under a name that is no setting is refused with those that are', async () => {
+    const message = await refusal({}, 'volume: 11');
+    expect(message).not.toContain('\n');
+    expect(message).toContain(`${file}: unknown setting "volume"; known: host, port, `);
+    const known = /known: (.*)$/.exec(message)?.[1]?.split(', ');
+    expect(known?.sort()).toEqual([...namesInFile, 'engines', 'mcpServers'].sort());
+  });
+
+  it.each([
+    ['prot: 80', 'prot', 'port'],
+    ['transcribeModle: a', 'transcribeModle', 'transcribeModel'],
+    ['TRANSCRIBE_MODEL: a', 'TRANSCRIBE_MODEL', 'transcribeModel'],
+    ['mcp_servers: {}', 'mcp_servers', 'mcpServers'],
+  ])('under a misspelled name is refused with the right one: %s', async (yaml, wrong, meant) => {
+    expect(await refusal({}, yaml)).toBe(`${file}: unknown setting "${wrong}"; did you mean "${meant}"?`);
+  });
+
+  it('is reported together with all others', async () => {
+    const message = await refusal({ PORT: 'x' }, 'host: 5\nprot: 1\nlogLevel: loud\nengines: { a: {} }');
+    const lines = message.split('\n');
+    for (const what of ['PORT', 'HOST', '"prot"', 'LOG_LEVEL', 'engines.a']) {
+      expect(lines.filter((line) => line.includes(what))).toHaveLength(1);
+    }
+    expect(lines).toHaveLength(5);
+  });
+
+  it.each([
+    ['HOST in open mode', { HOST: '0.0.0.0' }, ''],
+    ['host in open mode', {}, 'host: 0.0.0.0'],
+    ['a name in open mode', { HOST: 'voice.example.com' }, ''],
+  ])('that opens the service to strangers is refused: %s', async (_what, env, yaml) => {
+    expect(await refusal(env, yaml)).toMatch(/^HOST.*: "[\w.]+" is not allowed: .*loopback.*API_KEYS.*ALLOW_OPEN/s);
+  });
+
+  it.each([
+    ['keys', { API_KEYS: 'k' }],
+    ['leave', { ALLOW_OPEN: 'true' }],
+  ])('that opens the service is taken with %s', async (_what, env) => {
+    expect((await load({ HOST: '0.0.0.0', ...env })).host).toBe('0.0.0.0');
+  });
+});
+
+describe('a proxy variable', () => {
+  it.each([
+    ['HTTPS_PROXY', 'ftp://user:hush@proxy.example.com'],
+    ['HTTP_PROXY', 'http://user:hush@:3128'],
+    ['http_proxy', 'http://user:hush%zz@proxy.example.com'],
+    ['https_proxy', 'socks5://user:hush@proxy.example.com'],
+  ])('%s that is not the address of a proxy stops the start, without its value', async (name, value) => {
+    expect(await refusal({ [name]: value })).toBe(
+      `${name}: its value is not allowed: it must be an http or https address such as http://proxy.example.com:3128`,
+    );
+  });
+
+  it.each(['http://user:hush@proxy.example.com:3128', 'https://proxy.example.com/', 'proxy.example.com:3128', ''])(
+    'may be "%s"',
+    async (value) => {
+      await expect(load({ HTTPS_PROXY: value, HTTP_PROXY: value, NO_PROXY: 'example.com,*' })).resolves.toBeDefined();
+    },
+  );
+});
+
+describe('no message shows a secret', () => {
+  it.each([
+    ['a key with a space in the variable', { API_KEYS: 'good,hush hush' }, ''],
+    ['a key that is no text', {}, 'apiKeys: [{ hush: 1 }, hush hush]'],
+    ['keys that are no list', {}, 'apiKeys: hush'],
+    ['keys as a mapping', {}, 'apiKeys: { a: hush }'],
+    ['YAML that breaks at a key', {}, 'apiKeys:\n  - hush: : x\n'],
+    ['YAML that breaks behind a key', {}, 'apiKeys: [hush\nport: 1\n'],
+    ['YAML that breaks at the key of a provider', {}, 'engines: { a: { use: x, apiKey: hush } } }'],
+  ])('not for %s', async (_what, env, yaml) => {
+    expect(await refusal(env, yaml)).not.toContain('hush');
+  });
+});
+
+describe('a variable', () => {
+  it('that looks like a setting and is none is named, with the one that was meant', () => {
+    const env = {
+      TRANSCRIBE_MODLE: 'x',
+      PARLANCE_VOLUME: '11',
+      TRANSCRIBE_MODEL: 'x',
+      PARLANCE_CONFIG: 'y',
+      PATH: '/',
+    };
+    expect(describeUnknownVariables(env)).toEqual([
+      'unknown variable TRANSCRIBE_MODLE; did you mean TRANSCRIBE_MODEL?',
+      'unknown variable PARLANCE_VOLUME',
+    ]);
+  });
+});
