@@ -43,26 +43,26 @@ describe('with API_KEYS', () => {
   const service = serve({ API_KEYS: 'first-key,second-key, third' });
 
   describe.each(guarded)('%s %s', (method, path) => {
-    it('answers 401 and how to authenticate without a token', async () => {
+    it('responds with 401 and WWW-Authenticate without a token', async () => {
       const { status, headers, problem } = await service.api.send(method, path);
       expect({ status, code: problem.code }).toEqual({ status: 401, code: 'unauthorized' });
       expect(headers.get('www-authenticate')).toBe('Bearer realm="parlance"');
     });
 
-    it('answers 401 to a token that is none of them', async () => {
+    it('responds with 401 to an unknown token', async () => {
       const { status, headers, text } = await service.api.send(method, path, { headers: bearer('wrong-key') });
       expect(status).toBe(401);
       expect(headers.get('www-authenticate')).toBe('Bearer realm="parlance", error="invalid_token"');
       expect(text).not.toMatch(/wrong-key|first-key/);
     });
 
-    it('answers otherwise with a token', async () => {
+    it('accepts a valid token', async () => {
       const { status } = await service.api.send(method, path, { headers: bearer('second-key') });
       expect(status).toBe(method === 'GET' ? 200 : 415);
     });
   });
 
-  it.each(['first-key', 'second-key', 'third'])('lets the key %s pass', async (key) => {
+  it.each(['first-key', 'second-key', 'third'])('accepts the key %s', async (key) => {
     const form = { headers: { ...multipartType, ...bearer(key) }, body: multipart(recording) };
     expect((await service.api.send('POST', '/api/v1/transcribe', form)).status).toBe(200);
     expect((await service.api.post('/api/v1/chat', chat, bearer(key))).problem.code).toBe('no-engine');
@@ -95,28 +95,28 @@ describe('with API_KEYS', () => {
     expect(headers.get('www-authenticate')).toMatch(/^Bearer /);
   });
 
-  it('takes no key from the query or from another header', async () => {
+  it('ignores keys in the query or in other headers', async () => {
     const headers = { 'x-api-key': 'first-key', cookie: 'authorization=Bearer first-key' };
     expect((await service.api.get('/api/v1/models?access_token=first-key&api_key=first-key', headers)).status).toBe(
       401,
     );
   });
 
-  it('asks for a token before it looks at the content type or the body', async () => {
+  it('authenticates before it checks the content type or the body', async () => {
     const call = { headers: { 'content-type': 'text/plain' }, body: '{' };
     expect((await service.api.send('POST', '/api/v1/chat', call)).status).toBe(401);
   });
 
-  it('asks for none where the address of a clip is the permission', async () => {
+  it('needs no token for a clip', async () => {
     const { status, problem } = await service.api.get('/api/v1/tts/clips/Vb1yPz4mQ0iYxkq3o9TtWw');
     expect({ status, code: problem.code }).toEqual({ status: 404, code: 'clip-not-found' });
   });
 
-  it.each(['/healthz', '/openapi.json', '/openapi-3.2.json'])('asks for none at %s', async (path) => {
+  it.each(['/healthz', '/openapi.json', '/openapi-3.2.json'])('needs no token for %s', async (path) => {
     expect((await service.api.get(path)).status).toBe(200);
   });
 
-  it('does not look at Host and Origin', async () => {
+  it('ignores Host and Origin', async () => {
     const strange = { host: 'voice.example.com', origin: 'https://evil.example', ...bearer('third') };
     expect((await service.api.get('/api/v1/models', strange)).status).toBe(200);
   });
@@ -165,24 +165,24 @@ describe('open mode', () => {
     expect({ status, code: problem.code }).toEqual({ status: 403, code: 'host-not-allowed' });
   });
 
-  it('does not answer to an empty host', async () => {
+  it('rejects an empty host', async () => {
     using connection = await connectRaw(service.url);
     await connection.send(requestHead('GET', '/api/v1/models', { host: '' }));
     expect(await connection.answer('GET', '/api/v1/models')).toMatchObject({ status: 403 });
   });
 
-  it('answers no operation to a foreign host', async () => {
+  it('rejects operations for a foreign host', async () => {
     for (const [method, path] of [...guarded, ['GET', '/api/v1/tts/clips/x'], ['GET', '/openapi.json']] as const) {
       const { problem } = await service.api.send(method, path, { headers: { host: 'evil.example' } });
       expect(problem.code, `${method} ${path}`).toBe('host-not-allowed');
     }
   });
 
-  it('tells any host whether it lives', async () => {
+  it('serves /healthz for any host', async () => {
     expect((await service.api.get('/healthz', { host: '10.0.0.7:8484' })).status).toBe(200);
   });
 
-  it('answers to programs, which send no Origin', async () => {
+  it('accepts requests without an Origin', async () => {
     expect(await statusFor({})).toBe(200);
   });
 
@@ -222,14 +222,14 @@ describe('open mode', () => {
     );
   });
 
-  it('refuses a form of a foreign page, which needs no preflight, before it is read', async () => {
+  it('rejects a cross-origin form, which needs no preflight, before reading it', async () => {
     const headers = { ...multipartType, origin: 'https://evil.example' };
     const call = { headers, body: multipart(recording) };
     const { problem } = await service.api.send('POST', '/api/v1/transcribe', call);
     expect(problem.code).toBe('origin-not-allowed');
   });
 
-  it('takes a token, which it does not need', async () => {
+  it('accepts a token although none is needed', async () => {
     expect(await statusFor(bearer('whatever'))).toBe(200);
   });
 });
@@ -247,7 +247,7 @@ describe('CORS', () => {
   ])('%s', (_mode, env: Readonly<Record<string, string>>, token: Readonly<Record<string, string>>) => {
     const service = serve({ CORS_ORIGINS: `${listed},http://localhost:5173`, ...env });
 
-    it('lets a listed page read an answer', async () => {
+    it('lets a listed origin read a response', async () => {
       const { status, headers } = await service.api.get('/api/v1/models', { origin: listed, ...token });
       expect(status).toBe(200);
       expect(headers.get('access-control-allow-origin')).toBe(listed);
@@ -269,7 +269,7 @@ describe('CORS', () => {
       expect(list(answer.headers.get('access-control-expose-headers'))).toEqual(expect.arrayContaining(exposed));
     });
 
-    it('answers its preflight, which carries no token', async () => {
+    it('answers its preflight without a token', async () => {
       const headers = { origin: 'http://localhost:5173', ...preflight };
       const answer = await service.api.send('OPTIONS', '/api/v1/chat', { headers });
       expect(answer.status).toBe(204);
@@ -294,14 +294,14 @@ describe('CORS', () => {
     );
   });
 
-  it('lets a listed page read why it is refused', async () => {
+  it('lets a listed origin read an error', async () => {
     await using service = await startTestService({ ...echo, env: { CORS_ORIGINS: listed, API_KEYS: 'right' } });
     const { status, headers } = await createApi(service.url).get('/api/v1/models', { origin: listed });
     expect(status).toBe(401);
     expect(headers.get('access-control-allow-origin')).toBe(listed);
   });
 
-  it('keeps an answer from pages that are not listed', async () => {
+  it('hides responses from unlisted origins', async () => {
     await using service = await startTestService({ ...echo, env: { CORS_ORIGINS: listed, API_KEYS: 'right' } });
     const { status, headers } = await createApi(service.url).get('/api/v1/models', {
       origin: 'https://evil.example',
@@ -311,7 +311,7 @@ describe('CORS', () => {
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('is open to any page with *', async () => {
+  it('allows any origin with *', async () => {
     await using service = await startTestService({ ...echo, env: { CORS_ORIGINS: '*' } });
     const api = createApi(service.url);
     for (const origin of ['https://any.example', 'null']) {
@@ -322,7 +322,7 @@ describe('CORS', () => {
     }
   });
 
-  it('is open to any page with *, but not to any host', async () => {
+  it('allows any origin with *, but not any host', async () => {
     await using service = await startTestService({ ...echo, env: { CORS_ORIGINS: '*' } });
     const headers = { host: 'evil.example', origin: 'https://any.example' };
     expect((await createApi(service.url).get('/api/v1/models', headers)).problem.code).toBe('host-not-allowed');
@@ -330,12 +330,12 @@ describe('CORS', () => {
 });
 
 describe('an address beyond loopback', () => {
-  it('is listened on with API_KEYS', async () => {
+  it('is allowed with API_KEYS', async () => {
     await using service = await startTestService({ ...echo, env: { HOST: '0.0.0.0', API_KEYS: 'right' } });
     expect((await createApi(service.url).get('/api/v1/models', bearer('right'))).status).toBe(200);
   });
 
-  it('is listened on with ALLOW_OPEN=true, for addresses but for no foreign name', async () => {
+  it('is allowed with ALLOW_OPEN=true, for IP addresses but not for foreign names', async () => {
     await using service = await startTestService({ ...echo, env: { HOST: '0.0.0.0', ALLOW_OPEN: 'true' } });
     const api = createApi(service.url);
     expect((await api.get('/api/v1/models', { host: '192.168.1.10:8484' })).status).toBe(200);

@@ -38,8 +38,8 @@ async function expectAlive(service: ChildService): Promise<void> {
   expect(await service.exit).toEqual({ code: 0, signal: null });
 }
 
-describe('JSON that takes many times its bytes', () => {
-  it('leaves the service alive when six come at once', async () => {
+describe('JSON that expands in memory', () => {
+  it('does not crash the service when six arrive at once', async () => {
     const service = await startChildService(withoutEngines);
     const answers = await Promise.all(Array.from({ length: 6 }, () => post(service.url, ofObjects)));
     for (const answer of answers) expect(answer).toMatchObject(tooMany);
@@ -49,7 +49,7 @@ describe('JSON that takes many times its bytes', () => {
   describe('and a heap of 512 MB', () => {
     const small = { ...withoutEngines, nodeOptions: ['--max-old-space-size=512'] };
 
-    it('leaves the service alive', async () => {
+    it('does not crash the service', async () => {
       const service = await startChildService(small);
       expect(await post(service.url, ofObjects)).toMatchObject(tooMany);
       expect(await post(service.url, ofText)).toMatchObject(served);
@@ -57,7 +57,7 @@ describe('JSON that takes many times its bytes', () => {
       await expectAlive(service);
     });
 
-    it('takes no memory for chunks of one byte', async () => {
+    it('takes no extra memory for one-byte chunks', async () => {
       const service = await startChildService(small);
       using connection = await connectRaw(service.url);
       await connection.send(requestHead('POST', path, { ...json, 'transfer-encoding': 'chunked' }));
@@ -71,7 +71,7 @@ describe('JSON that takes many times its bytes', () => {
       expect(service.memory().peak - before).toBeLessThan(200_000_000);
     });
 
-    it('keeps of a body only what its stream needs', async () => {
+    it('keeps only the declared parts of a body while streaming', async () => {
       const service = await startChildService({ ...silentChat, nodeOptions: small.nodeOptions });
       const streams: IncomingMessage[] = [];
       try {
@@ -142,7 +142,7 @@ const KB = 1024;
 /** A valid chat of so many bytes. */
 const chatOf = (bytes: number) => Buffer.from(`{${messages}}`.padEnd(bytes));
 
-describe('slow callers', () => {
+describe('slow clients', () => {
   let service: TestService;
   const chat = { messages: [{ role: 'user', content: 'Hello' }] };
 
@@ -169,7 +169,7 @@ describe('slow callers', () => {
     }
   });
 
-  it('of which one holds most lose that body when the memory is spent, and no other', async () => {
+  it('lose only the body of the largest holder when the memory is exhausted', async () => {
     const last = 10;
     const bodies = { '127.0.0.2': 700 * KB, '127.0.0.3': 300 * KB, '127.0.0.4': 400 * KB };
     const begun = Object.entries(bodies).map(async ([from, bytes]) =>
@@ -191,7 +191,7 @@ describe('slow callers', () => {
     }
   });
 
-  it('hold at most half with several bodies', async () => {
+  it('hold at most half of the budget with several bodies', async () => {
     const last = 10;
     const first = chatOf(400 * KB).subarray(0, -last);
     using one = await begin(service, { from: '127.0.0.2', bytes: 400 * KB, first });
@@ -205,7 +205,7 @@ describe('slow callers', () => {
   });
 });
 
-describe('a body that makes no progress', () => {
+describe('a stalled body', () => {
   let service: TestService;
 
   beforeAll(async () => {
@@ -225,7 +225,7 @@ describe('a body that makes no progress', () => {
     expect(problem.detail).toContain('1000 bytes in 0.2 s');
   });
 
-  it('is answered 408 when it comes a byte at a time', async () => {
+  it('gets a 408 when it arrives byte by byte', async () => {
     using connection = await connectRaw(service.url);
     await connection.send(requestHead('POST', path, { ...json, 'content-length': 100_000 }));
     const drip = setInterval(() => void connection.send(' '), 5);

@@ -68,7 +68,7 @@ describe('100 messages of 32,000 characters of four bytes', () => {
     expect(await post(encode(largestChat()))).toMatchObject({ status: 503, problem: { code: 'no-engine' } });
   });
 
-  it.each(encodings)('are refused with one character more $name', async ({ encode }) => {
+  it.each(encodings)('are rejected with one character more $name', async ({ encode }) => {
     const { status, problem } = await post(encode(largestChat({ extra: 1 })));
     expect(status).toBe(422);
     expect(problem.errors).toEqual([
@@ -76,7 +76,7 @@ describe('100 messages of 32,000 characters of four bytes', () => {
     ]);
   });
 
-  it.each(encodings)('are each served or refused for now when ten come at once $name', async ({ encode }) => {
+  it.each(encodings)('are each served or rejected as overloaded when ten arrive at once $name', async ({ encode }) => {
     const body = encode(largestChat());
     expect(await tenAtOnce(api, body)).toContain('no-engine');
     expect((await api.get('/healthz')).status).toBe(200);
@@ -85,7 +85,7 @@ describe('100 messages of 32,000 characters of four bytes', () => {
 });
 
 describe('a service with a heap of 512 MB', () => {
-  it('outlives ten of the largest chats at once', async () => {
+  it('survives ten of the largest chats at once', async () => {
     const service = await startChildService({ ...withoutEngines, nodeOptions: ['--max-old-space-size=512'] });
     const api = createApi(service.url);
     for (const { encode } of [...encodings, ...encodings]) {
@@ -100,7 +100,7 @@ describe('a service with a heap of 512 MB', () => {
   });
 });
 
-describe('a body that is larger than any valid one', () => {
+describe('a body above the size limit', () => {
   let service: TestService;
   const limit = largestBody({ $ref: '#/components/schemas/ChatRequest' });
 
@@ -109,13 +109,13 @@ describe('a body that is larger than any valid one', () => {
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  it('has a limit that follows from the contract', () => {
+  it('has a limit derived from the contract', () => {
     expect(contract.components.schemas.ChatRequest).toBeDefined();
     expect(limit).toBeGreaterThan(escaped(largestChat()).length);
     expect(limit).toBeLessThan(escaped(largestChat()).length + 100_000);
   });
 
-  it('is refused by its Content-Length, before it is sent', async () => {
+  it('is rejected by its Content-Length, before it is sent', async () => {
     using connection = await connectRaw(service.url);
     await connection.send(requestHead('POST', path, { ...json, 'content-length': limit + 1 }));
     const { status, problem } = await connection.answer('POST', path);
@@ -124,7 +124,7 @@ describe('a body that is larger than any valid one', () => {
     expect(problem.detail).toContain(String(limit));
   });
 
-  it('is refused by its Content-Length instead of being asked for (Expect: 100-continue)', async () => {
+  it('is rejected by its Content-Length instead of a 100 Continue', async () => {
     using connection = await connectRaw(service.url);
     const headers = { ...json, 'content-length': limit + 1, expect: '100-continue' };
     await connection.send(requestHead('POST', path, headers));
@@ -133,7 +133,7 @@ describe('a body that is larger than any valid one', () => {
     expect(connection.received).not.toContain('100 Continue');
   });
 
-  it('is refused once more than the limit has come when it is chunked', async () => {
+  it('is rejected at the limit when it is chunked', async () => {
     const api = createApi(service.url);
     const body = Buffer.alloc(limit + 1, ' ');
     const headers = { ...json, 'transfer-encoding': 'chunked' };
@@ -142,7 +142,7 @@ describe('a body that is larger than any valid one', () => {
     expect(problem.code).toBe('body-too-large');
   });
 
-  it('passes the limit with exactly so many bytes', async () => {
+  it('is accepted at exactly the limit', async () => {
     const api = createApi(service.url);
     const chat = JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }] });
     const body = Buffer.concat([Buffer.from(chat), Buffer.alloc(limit - chat.length, ' ')]);
@@ -150,8 +150,8 @@ describe('a body that is larger than any valid one', () => {
   });
 });
 
-describe('a caller that sends on after its time is over', () => {
-  it('holds no memory for bodies any more', async () => {
+describe('a client that keeps sending after the timeout', () => {
+  it('holds no body memory', async () => {
     await using service = await startTestService({ bodyTimeoutMs: 100 });
     const body = Buffer.from(escaped(largestChat()));
     const late = body.subarray(0, 1000);

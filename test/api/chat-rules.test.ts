@@ -193,7 +193,7 @@ describe.each(operations)('POST $path', ({ path, base, required, broken, valid }
     problem: { code: 'invalid-request', errors: [{ in: 'body', pointer: '', detail: 'must be a JSON object' }] },
   };
 
-  describe('answers 422 and names the place when', () => {
+  describe('responds with 422 and names the field when', () => {
     for (const [rule, fields, pointer, ...details] of broken) {
       it(rule, async () => {
         const { status, problem } = await api.post(path, { ...base, ...fields });
@@ -204,7 +204,7 @@ describe.each(operations)('POST $path', ({ path, base, required, broken, valid }
       });
     }
 
-    it('a number is beyond all bounds', async () => {
+    it('a number overflows', async () => {
       const number = path.endsWith('tts') ? 'format' : 'temperature';
       const { status, problem } = await sendRaw(JSON.stringify(base).replace('{', `{"${number}":1e999,`));
       expect(status).toBe(422);
@@ -223,16 +223,16 @@ describe.each(operations)('POST $path', ({ path, base, required, broken, valid }
       expect(await sendRaw(JSON.stringify(base), type)).toMatchObject(served);
     });
 
-    it('query parameters that it does not know', async () => {
+    it('unknown query parameters', async () => {
       expect(await api.post(`${path}?model=x&model=y&debug`, base)).toMatchObject(served);
     });
 
-    it('white space and a byte order mark around the object', async () => {
+    it('whitespace and a byte order mark around the object', async () => {
       expect(await sendRaw(`\uFEFF\r\n\t ${JSON.stringify(base, null, 4)}\n`)).toMatchObject(served);
     });
   });
 
-  describe('refuses as malformed', () => {
+  describe('rejects as malformed', () => {
     const whole = JSON.stringify(base);
     it.each([
       ['an empty body', ''],
@@ -259,7 +259,7 @@ describe.each(operations)('POST $path', ({ path, base, required, broken, valid }
     });
   });
 
-  describe('refuses JSON that is no object:', () => {
+  describe('rejects JSON that is not an object:', () => {
     const whole = JSON.stringify(base);
     it.each([
       ['a list', `[${whole}]`],
@@ -273,7 +273,7 @@ describe.each(operations)('POST $path', ({ path, base, required, broken, valid }
     });
   });
 
-  describe('answers 415 to', () => {
+  describe('responds with 415 to', () => {
     it.each([
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -296,27 +296,27 @@ describe.each(operations)('POST $path', ({ path, base, required, broken, valid }
     });
   });
 
-  describe('takes no harm from', () => {
+  describe('is not affected by', () => {
     const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const whole = JSON.stringify(base);
     const [name] = Object.keys(base);
 
-    it('100,000 brackets that nobody closes', async () => {
+    it('100,000 unclosed brackets', async () => {
       expect(await sendRaw('['.repeat(100_000))).toMatchObject(tooDeep);
       expect(await sendRaw('{"":'.repeat(100_000))).toMatchObject(tooDeep);
       expect(await sendRaw('['.repeat(32))).toMatchObject(malformed);
     });
 
-    it('lists in lists, 100,000 deep', async () => {
+    it('arrays nested 100,000 deep', async () => {
       expect(await sendRaw(nested)).toMatchObject(tooDeep);
       expect(await sendRaw(`{"${name!}":${nested}}`)).toMatchObject(tooDeep);
     });
 
-    it('an unknown property, 100,000 deep', async () => {
+    it('an unknown property nested 100,000 deep', async () => {
       expect(await sendRaw(whole.replace('{', `{"unknown":${nested},`))).toMatchObject(tooDeep);
     });
 
-    it('an unknown property that is as deep as allowed', async () => {
+    it('an unknown property at the nesting limit', async () => {
       const within = `${'['.repeat(31)}${']'.repeat(31)}`;
       expect(await sendRaw(whole.replace('{', `{"unknown":${within},`))).toMatchObject(served);
       expect(await sendRaw(whole.replace('{', `{"unknown":[${within}],`))).toMatchObject(tooDeep);
@@ -327,7 +327,7 @@ describe.each(operations)('POST $path', ({ path, base, required, broken, valid }
       expect(await sendRaw(whole.replace('{', `{"unknown":${text},${text}:null,`))).toMatchObject(served);
     });
 
-    it('an object that names its prototype', async () => {
+    it('an object with __proto__', async () => {
       const { problem } = await sendRaw(`{"__proto__":${whole}}`);
       expect(problem.errors).toEqual([{ in: 'body', pointer: required, detail: 'is missing' }]);
       expect(await sendRaw(whole.replace('{', '{"constructor":{"prototype":{}},"__proto__":null,'))).toMatchObject(
@@ -368,14 +368,14 @@ describe.each(['/api/v1/chat', '/api/v1/chat/stream'])('POST %s', (path) => {
   };
   const byPlace = (errors: readonly object[] = []) => errors.map((error) => JSON.stringify(error)).sort();
 
-  it('lists every rule that a body of up to 64 KB breaks', async () => {
+  it('lists every violation of a body up to 64 KB', async () => {
     const { status, problem } = await api.post(path, ofBytes(65_536));
     expect(status).toBe(422);
     expect(byPlace(problem.errors)).toEqual(byPlace(all));
     expect(problem.detail).toMatch(/, and 10 more$/);
   });
 
-  it('names one rule that a larger body breaks', async () => {
+  it('lists one violation of a larger body', async () => {
     const { status, problem } = await api.post(path, ofBytes(65_537));
     expect(status).toBe(422);
     expect(problem.errors).toHaveLength(1);
@@ -395,7 +395,7 @@ describe.each(['/api/v1/chat', '/api/v1/chat/stream'])('POST %s', (path) => {
     expect(await api.post(path, { messages })).toMatchObject(tooMany);
   });
 
-  it('rejects 3 MB of empty objects in a field of another kind', async () => {
+  it('rejects 3 MB of empty objects in a field of another type', async () => {
     const objects = Array.from({ length: 1_000_000 }, () => ({}));
     expect(await api.post(path, { messages: [message], model: objects })).toMatchObject(tooMany);
   });

@@ -63,7 +63,7 @@ describe.each(Object.entries(paths))('a caller of the %s variant that leaves', (
     expect(service.log.filter(({ level }) => level >= 40)).toEqual([]);
   });
 
-  it('leaves nothing behind when the engine does not heed its signal', async () => {
+  it('leaks nothing when the engine ignores its signal', async () => {
     const service = await start();
     const caller = new AbortController();
     const left = expect(
@@ -78,7 +78,7 @@ describe.each(Object.entries(paths))('a caller of the %s variant that leaves', (
     expect(service.log.filter(({ level }) => level >= 40)).toEqual([]);
   });
 
-  it('after the end has ended nothing', async () => {
+  it('after the end cancels nothing', async () => {
     const service = await start();
     await (await service.post(path, chatOf(hello))).text();
     await eventually(() => said(service, 'ended')).toHaveLength(1);
@@ -109,7 +109,7 @@ describe('a reader that stops reading', () => {
     return before;
   }
 
-  it('stops the engine, hears no heartbeats meanwhile, and may read on', async () => {
+  it('pauses the engine, gets no heartbeats meanwhile, and can resume', async () => {
     const service = await start({ heartbeatMs: 10 });
     using stream = await openStream(service.url, chatOf(long));
     stream.pause();
@@ -125,7 +125,7 @@ describe('a reader that stops reading', () => {
     expect(said(service, 'aborted')).toEqual([]);
   });
 
-  it('and leaves ends the run', async () => {
+  it('and disconnects cancels the run', async () => {
     const service = await start();
     using stream = await openStream(service.url, chatOf(long));
     stream.pause();
@@ -136,7 +136,7 @@ describe('a reader that stops reading', () => {
     expect(await inTime(service, 'request')).toMatchObject({ status: 499 });
   });
 
-  it('does not hold up the end of the service', async () => {
+  it('does not block the shutdown', async () => {
     const service = await start();
     using stream = await openStream(service.url, chatOf(long));
     stream.pause();
@@ -148,8 +148,8 @@ describe('a reader that stops reading', () => {
   });
 });
 
-describe('the end of the service', () => {
-  it('ends a stream with chat.failed and a plain request with 503', async () => {
+describe('shutdown', () => {
+  it('ends a stream with chat.failed and a non-streaming request with 503', async () => {
     const service = await start();
     using stream = await openStream(service.url, chatOf([...begun, waiting]));
     const plain = createApi(service.url).post('/api/v1/chat', chatOf([...begun, waiting]));
@@ -166,7 +166,7 @@ describe('the end of the service', () => {
     expect(said(service, 'a request failed')).toMatchObject([{ code: 'shutting-down' }, { code: 'shutting-down' }]);
   });
 
-  it('keeps the status of a stream that has not begun', async () => {
+  it('keeps the status of a stream that has not started', async () => {
     const service = await start();
     const opening = openStream(service.url, chatOf([stepStarted(0), waiting]));
     await eventually(() => said(service, 'began')).toHaveLength(1);
@@ -183,8 +183,8 @@ describe('the end of the service', () => {
   });
 });
 
-describe('a caller that closes its side of the connection', () => {
-  it('has left', async () => {
+describe('a client that half-closes the connection', () => {
+  it('counts as disconnected', async () => {
     const service = await start();
     const body = JSON.stringify(chatOf([...begun, waiting]));
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');

@@ -136,7 +136,7 @@ async function endsAlike(script: Script): Promise<'completed' | 'failed' | 'refu
   return 'completed';
 }
 
-it('a run that keeps to its contract is completed, and told as it was', async () => {
+it('a valid run completes, with the events of the engine', async () => {
   await assert(
     asyncProperty(lawful, async (script) => {
       expect(await endsAlike(script)).toBe('completed');
@@ -145,7 +145,7 @@ it('a run that keeps to its contract is completed, and told as it was', async ()
   );
 }, 120_000);
 
-it('a run in which anything goes wrong keeps every promise', async () => {
+it('a failing run keeps every guarantee', async () => {
   const outcomes = new Set<string>();
   await assert(
     asyncProperty(troubled, async (script) => {

@@ -86,7 +86,7 @@ const result = {
 const clipUrl = 'https://voice.example/api/v1/tts/clips/Vb1yPz4mQ0iYxkq3o9TtWw';
 
 describe('a stream', () => {
-  it('shows a run event by event', async () => {
+  it('contains the events of a run', async () => {
     const { answer, events } = await streamed(everything);
     expect(answer.status).toBe(200);
     expectGuarantees(events);
@@ -133,7 +133,7 @@ describe('a stream', () => {
     );
   });
 
-  it('is server-sent events, byte by byte', async () => {
+  it('has the exact SSE format', async () => {
     const { answer } = await streamed(hello);
     const id = answer.headers.get('x-request-id');
     expect(answer.text).toBe(`event: chat.started
@@ -159,7 +159,7 @@ data: {"type":"chat.completed","seq":4,"result":{"content":"Hello.","model":"scr
 `);
   });
 
-  it('has the headers that carry it through proxies', async () => {
+  it('has headers that prevent proxy buffering', async () => {
     const { headers } = (await streamed(hello)).answer;
     expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect(headers.get('cache-control')).toBe('no-cache, no-transform');
@@ -168,14 +168,14 @@ data: {"type":"chat.completed","seq":4,"result":{"content":"Hello.","model":"scr
     expect(headers.has('content-length')).toBe(false);
   });
 
-  it('sends each event when it happens', async () => {
+  it('sends each event immediately', async () => {
     using stream = await openStream(service.url, chatOf([stepStarted(0), content(0, 'Hi'), { wait: 'signal' }]));
     await expect
       .poll(() => stream.events.map(({ type }) => type))
       .toEqual(['chat.started', 'step.started', 'content.delta']);
   });
 
-  it('leaves its connection to the next request', async () => {
+  it('allows reuse of its connection', async () => {
     using connection = await connectRaw(service.url);
     const body = JSON.stringify(chatOf(hello));
     const json = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
@@ -185,7 +185,7 @@ data: {"type":"chat.completed","seq":4,"result":{"content":"Hello.","model":"scr
     await expect.poll(() => connection.received).toContain('"default":"scripted"');
   });
 
-  it('shortens what tools say, between two characters', async () => {
+  it('truncates tool output between two characters', async () => {
     const long = `${'x'.repeat(4_094)}🌍 and more`;
     const { events } = await streamed([
       stepStarted(0),
@@ -199,7 +199,7 @@ data: {"type":"chat.completed","seq":4,"result":{"content":"Hello.","model":"scr
     expect(events[4]).toMatchObject({ type: 'tool.finished', output: short, error: short });
   });
 
-  it('passes over what a tool says after its end', async () => {
+  it('drops tool events after the end of the tool', async () => {
     const { events } = await streamed([
       stepStarted(0),
       toolStarted(0, 0),
@@ -214,7 +214,7 @@ data: {"type":"chat.completed","seq":4,"result":{"content":"Hello.","model":"scr
     expect(events.at(-1)?.type).toBe('chat.completed');
   });
 
-  it('is silent for no longer than the heartbeat', async () => {
+  it('sends heartbeats when idle', async () => {
     const heartbeatMs = 40;
     await using nervous = await startTestService({ ...scripted, heartbeatMs });
     using stream = await openStream(
@@ -273,7 +273,7 @@ data: {"type":"chat.completed","seq":4,"result":{"content":"Hello.","model":"scr
       ]);
     });
 
-    it('does not wait for a call that has failed, nor for one that has announced its clip', async () => {
+    it('does not wait for failed calls or announced clips', async () => {
       const script = [
         ...[audio(0, 3, 'fourth'), toolFinished(0, 3), failed(1), audio(0, 0, 'first')],
         ...[failed(2, 'files__read'), toolFinished(0, 0)],
@@ -284,7 +284,7 @@ data: {"type":"chat.completed","seq":4,"result":{"content":"Hello.","model":"scr
       ]);
     });
 
-    it('fails at once when the run fails while a clip waits', async () => {
+    it('fails at once when the run fails while a clip is pending', async () => {
       const { events } = await streamed([...begun, audio(0, 1, 'second'), { fail: 'provider-error' }]);
       expectGuarantees(events);
       expect(events.slice(-2).map(({ type }) => type)).toEqual(['tool.started', 'chat.failed']);
@@ -292,14 +292,14 @@ data: {"type":"chat.completed","seq":4,"result":{"content":"Hello.","model":"scr
   });
 });
 
-describe('the plain answer', () => {
+describe('the non-streaming response', () => {
   it('is the result of the last event', async () => {
     const { status, body } = await plain(everything);
     expect({ status, body }).toEqual({ status: 200, body: result });
     expect((await streamed(everything)).events.at(-1)).toMatchObject({ type: 'chat.completed', result: body });
   });
 
-  it('names its clips in Link, in the order of the calls', async () => {
+  it('lists its clips in Link, in call order', async () => {
     const { headers } = await plain([
       stepStarted(0),
       toolStarted(0, 0),
@@ -322,7 +322,7 @@ describe('the plain answer', () => {
     );
   });
 
-  it('escapes in Link what an engine takes for the id of a clip', async () => {
+  it('escapes clip ids in Link', async () => {
     const { headers } = await plain([
       stepStarted(0),
       toolStarted(0, 0),
@@ -338,14 +338,14 @@ describe('the plain answer', () => {
   });
 });
 
-describe('the address of a clip', () => {
-  it("is relative to the service's root without PUBLIC_URL", async () => {
+describe('the URL of a clip', () => {
+  it('is root-relative without PUBLIC_URL', async () => {
     await using nameless = await startTestService(scripted);
     const { headers } = await createApi(nameless.url).post(paths.plain, chatOf(everything));
     expect(headers.get('link')).toMatch(/^<\/api\/v1\/tts\/clips\/Vb1yPz4mQ0iYxkq3o9TtWw>;/);
   });
 
-  it('is ASCII under a PUBLIC_URL that is not', async () => {
+  it('is ASCII for a non-ASCII PUBLIC_URL', async () => {
     await using service = await startTestService({ ...scripted, env: { PUBLIC_URL: 'https://例え.jp/声/' } });
     const root = 'https://xn--r8jz45g.jp/%E5%A3%B0/api/v1/tts/clips/';
     const { status, headers } = await createApi(service.url).post(paths.plain, chatOf(everything));
@@ -362,7 +362,7 @@ const asAnswer = {
   streamed: async (script: Script) => (await streamed(script)).answer,
 };
 
-describe.each(Object.entries(asAnswer))('%s: a failure before the provider has answered', (_variant, answerOf) => {
+describe.each(Object.entries(asAnswer))("%s: a failure before the provider's first event", (_variant, answerOf) => {
   it.each<[string, Action[], number, string]>([
     ['at once', [], 429, 'provider-quota-exhausted'],
     ['after the first step has begun', [stepStarted(0)], 429, 'provider-quota-exhausted'],
@@ -390,7 +390,7 @@ describe.each(Object.entries(asAnswer))('%s: a failure before the provider has a
     expect((await answerOf(script)).problem).toMatchObject({ status: 500, code: 'engine-failed' });
   });
 
-  it('is a bare 500 when nobody foresaw it', async () => {
+  it('is a bare 500 for an unexpected error', async () => {
     const { problem } = await answerOf([{ crash: 'the secret of the engine' }]);
     expect(problem).toMatchObject({ status: 500, code: 'engine-failed' });
     expect(JSON.stringify(problem)).not.toContain('secret');
@@ -399,19 +399,19 @@ describe.each(Object.entries(asAnswer))('%s: a failure before the provider has a
 });
 
 describe('a model', () => {
-  it.each(Object.values(paths))('that cannot work is 503 with its reason: %s', async (path) => {
+  it.each(Object.values(paths))('that is unavailable is a 503 with its reason: %s', async (path) => {
     const { problem } = await api.post(path, { ...chatOf(hello), model: 'offline' });
     expect(problem).toMatchObject({ status: 503, code: 'model-unavailable', detail: 'It has no key.' });
   });
 
-  it.each(Object.values(paths))('that nobody serves is 422: %s', async (path) => {
+  it.each(Object.values(paths))('that is unknown is a 422: %s', async (path) => {
     const { problem } = await api.post(path, { ...chatOf(hello), model: 'elsewhere' });
     expect(problem).toMatchObject({ status: 422, code: 'unknown-model' });
     expect(problem.detail).toContain('scripted, offline');
   });
 });
 
-describe('a failure in a stream that has begun', () => {
+describe('a failure in a started stream', () => {
   const failedOf = async (script: Script) => {
     const { answer, events } = await streamed(script);
     expect(answer.status).toBe(200);
@@ -434,7 +434,7 @@ describe('a failure in a stream that has begun', () => {
     });
   });
 
-  it('is its last event when the provider took longer than the hold', async () => {
+  it('is its last event after the delayed start has timed out', async () => {
     const problem = await failedOf([stepStarted(0), { wait: holdMs + 100 }, { fail: 'provider-rate-limited' }]);
     expect(problem).toMatchObject({ status: 429, code: 'provider-rate-limited' });
   });
@@ -479,7 +479,7 @@ describe('a failure in a stream that has begun', () => {
     ]);
   });
 
-  it('leaves nothing of an engine that goes on after its result', async () => {
+  it('stops an engine that continues after its result', async () => {
     const { events } = await streamed([...hello, content(0, 'More!'), completed('More!'), { crash: 'after all' }]);
     expectGuarantees(events);
     expect(events.at(-1)).toMatchObject({ type: 'chat.completed', result: { content: 'Hello.' } });
@@ -487,7 +487,7 @@ describe('a failure in a stream that has begun', () => {
 });
 
 describe('the status of a stream', () => {
-  it('waits for the provider, but no longer than the hold', async () => {
+  it('waits for the provider, up to the delay', async () => {
     const asked = performance.now();
     using stream = await openStream(service.url, chatOf([stepStarted(0), { wait: 'signal' }]));
     expect(performance.now() - asked).toBeGreaterThan(holdMs - 20);
@@ -506,7 +506,7 @@ describe('the status of a stream', () => {
   });
 });
 
-describe('a method that it does not know', () => {
+describe('an unsupported method', () => {
   it.each(
     Object.values(paths).flatMap((path) => ['GET', 'HEAD', 'PUT', 'DELETE'].map((method) => [method, path] as const)),
   )('is 405: %s %s', async (method, path) => {

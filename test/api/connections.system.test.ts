@@ -59,7 +59,7 @@ const requestLines = ({ log }: TestService) => log.filter(({ msg }) => msg === '
 const halfHead = 'GET /healthz HTTP/1.1\r\nHost: loc';
 
 describe('the head of a request', () => {
-  it('that does not arrive in time is answered 408, on a kept-alive connection too', async () => {
+  it('that does not arrive in time gets a 408, also on a kept-alive connection', async () => {
     const service = await start({ headMs: 2_000 });
     for (const connect of [open, openIdle]) {
       const connection = await connect(service);
@@ -70,7 +70,7 @@ describe('the head of a request', () => {
     await eventually(() => requestLines(service).filter(({ status }) => status === 408)).toHaveLength(2);
   });
 
-  it('that never begins closes the connection without an answer', async () => {
+  it('that never starts closes the connection without a response', async () => {
     const service = await start({ headMs: 300 });
     const connection = await open(service);
     await connection.closed;
@@ -82,7 +82,7 @@ describe('the head of a request', () => {
 describe('a reader', () => {
   const long: Script = [stepStarted(0), { flood: 600 }, completed('')];
 
-  it('that takes nothing of its answer is cut off', async () => {
+  it('that reads nothing of its response is disconnected', async () => {
     const service = await start({ stalledMs: 600 });
     using stream = await openStream(service.url, chatOf(long));
     stream.pause();
@@ -90,14 +90,14 @@ describe('a reader', () => {
     await eventually(() => service.log.map(({ msg }) => msg)).toContain('ended');
   });
 
-  it('of a stream that says nothing is not', async () => {
+  it('of an idle stream is not', async () => {
     const service = await start({ stalledMs: 300 }, { heartbeatMs: 20 });
     using stream = await openStream(service.url, chatOf([stepStarted(0), { wait: 'signal' }]));
     await expect.poll(() => stream.comments, { timeout: 60_000 }).toBeGreaterThan(50);
     expect(requestLines(service)).toEqual([]);
   });
 
-  it('that takes a large answer bit by bit is not', async () => {
+  it('that reads a large response slowly is not', async () => {
     const service = await start({ stalledMs: 600 }, wordy);
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     onTestFinished(() => void socket.destroy());
@@ -111,7 +111,7 @@ describe('a reader', () => {
   });
 });
 
-describe('at the limit of connections', () => {
+describe('at the connection limit', () => {
   it('closes the oldest without a request, then the oldest idle one', async () => {
     const service = await start({ connections: 4 });
     const [idle, laterIdle] = [await openIdle(service), await openIdle(service)];
@@ -126,7 +126,7 @@ describe('at the limit of connections', () => {
     expect(busy.map(({ isOpen }) => isOpen)).toEqual([true, true, true, true]);
   });
 
-  it('refuses with overloaded when every connection is busy', async () => {
+  it('rejects with overloaded when every connection is busy', async () => {
     const service = await start({ connections: 2, stalledMs: 600 });
     const busy = [await openBusy(service), await openBusy(service)];
     const refused = await open(service);
@@ -146,7 +146,7 @@ describe('at the limit of connections', () => {
     await healthCheck(await open(service));
   });
 
-  it.runIf(process.platform === 'linux')('keeps a newcomer whom a busy address would push out', async () => {
+  it.runIf(process.platform === 'linux')('keeps a newcomer when a busy address holds more connections', async () => {
     const service = await start({ connections: 3 });
     const stranger = { localAddress: '127.0.0.2' };
     const held = [await openBusy(service, stranger), await openBusy(service, stranger)];
@@ -157,23 +157,26 @@ describe('at the limit of connections', () => {
     expect(held.map(({ isOpen }) => isOpen)).toEqual([true, true]);
   });
 
-  it.runIf(process.platform === 'linux')('closes the newest request of the address that holds the most', async () => {
-    const service = await start({ connections: 4 });
-    const stranger = { localAddress: '127.0.0.2' };
-    const held = [];
-    for (let i = 0; i < 4; i++) held.push(await openBusy(service, stranger));
-    const mine = await openBusy(service);
-    await held[3]!.closed;
-    const second = await openBusy(service);
-    await held[2]!.closed;
-    const third = await open(service); // two for each: nobody holds more than the newcomer would
-    expect(await third.answer('GET', '/healthz')).toMatchObject({ status: 503 });
-    expect([held[0]!.isOpen, held[1]!.isOpen, mine.isOpen, second.isOpen]).toEqual([true, true, true, true]);
-  });
+  it.runIf(process.platform === 'linux')(
+    'closes the newest request of the address with the most connections',
+    async () => {
+      const service = await start({ connections: 4 });
+      const stranger = { localAddress: '127.0.0.2' };
+      const held = [];
+      for (let i = 0; i < 4; i++) held.push(await openBusy(service, stranger));
+      const mine = await openBusy(service);
+      await held[3]!.closed;
+      const second = await openBusy(service);
+      await held[2]!.closed;
+      const third = await open(service); // two for each: nobody holds more than the newcomer would
+      expect(await third.answer('GET', '/healthz')).toMatchObject({ status: 503 });
+      expect([held[0]!.isOpen, held[1]!.isOpen, mine.isOpen, second.isOpen]).toEqual([true, true, true, true]);
+    },
+  );
 });
 
 describe('pipelined requests', () => {
-  it('are answered one after the other', async () => {
+  it('are handled sequentially', async () => {
     const service = await start({});
     const connection = await open(service);
     await connection.send(requestHead('GET', '/api/v1/models', {}).repeat(10));
@@ -183,7 +186,7 @@ describe('pipelined requests', () => {
     expect(requestLines(service)).toHaveLength(10);
   });
 
-  it('wait for the answer before theirs', async () => {
+  it('wait for the previous response', async () => {
     const service = await start({});
     const connection = await openBusy(service);
     await connection.send(requestHead('GET', '/healthz', {}).repeat(3));
@@ -194,7 +197,7 @@ describe('pipelined requests', () => {
     expect(requestLines(service)).toMatchObject([{ path: '/healthz' }, { operation: 'streamChat', status: 499 }]);
   });
 
-  it('close the connection when they are too many', async () => {
+  it('close the connection above the limit', async () => {
     const service = await start({});
     const connection = await openBusy(service);
     await connection.send(requestHead('GET', '/healthz', {}).repeat(100));
@@ -203,7 +206,7 @@ describe('pipelined requests', () => {
   });
 });
 
-it('a tunnel that is asked for behind a stream does not hold up the end', async () => {
+it('a CONNECT pipelined after a stream does not block shutdown', async () => {
   const service = await start({});
   const connection = await openBusy(service);
   await connection.send('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n');
@@ -216,7 +219,7 @@ describe.runIf(process.platform === 'linux')('a process with 200 file descriptor
   const withDescriptors = { through: () => ['sh', '-c', 'ulimit -n 200; exec "$@"', 'sh'] };
   const descriptors = ({ pid }: ChildService) => readdirSync(`/proc/${pid}/fd`).length;
 
-  it('answers while a stranger opens 400 connections', async () => {
+  it('responds while another address opens 400 connections', async () => {
     const service = await startChildService({ ...withDescriptors, env: { PARLANCE_SANDBOX: '1' } });
     const api = createApi(service.url);
     const before = descriptors(service);
@@ -236,7 +239,7 @@ describe.runIf(process.platform === 'linux')('a process with 200 file descriptor
     expect(service.log().filter(({ level }) => level >= 50)).toEqual([]);
   });
 
-  it('recovers when they have all been taken', async () => {
+  it('recovers after all of them were in use', async () => {
     const service = await startChildService({ ...withDescriptors, ...hoarder });
     const api = createApi(service.url);
     const chat = { messages: [{ role: 'user', content: 'x' }] };

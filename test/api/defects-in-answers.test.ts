@@ -43,7 +43,7 @@ async function serve(options: Partial<AppOptions>) {
   return { url, log, lines, at: (level: Level) => lines.filter((line) => line.level === level) };
 }
 
-it('a defect that reaches Koa is answered with a problem and logged at error', async () => {
+it('an error that reaches Koa becomes a problem and is logged at error', async () => {
   const unsendable = { status: 200, mediaType: 'application/json', headers: { ETag: '"1"' }, body: 1n };
   const access = createAccess({ apiKeys: [], allowOpen: false, corsOrigins: ['*'] });
   const { url, log, at } = await serve({ access, respond: () => Promise.resolve(unsendable) });
@@ -62,7 +62,7 @@ it('a defect that reaches Koa is answered with a problem and logged at error', a
   await eventually(() => at('info')).toMatchObject([{ msg: 'request', facts: { id, status: 500 } }]);
 });
 
-it('a connection that breaks while an answer goes out is logged at debug', async () => {
+it('a connection error during a response is logged at debug', async () => {
   const endless = async function* () {
     for (;;) yield await Promise.resolve(Buffer.alloc(65_536));
   };

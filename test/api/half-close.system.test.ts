@@ -53,7 +53,7 @@ describe('a chat', () => {
     expect(said(service, 'aborted')).toMatchObject([{ reason: 'CallerGone' }]);
   });
 
-  it('whose reader has stopped ends', async () => {
+  it('whose reader has stopped is cancelled', async () => {
     const service = await startTestService(scripted);
     onTestFinished(() => service[Symbol.asyncDispose]());
     const connection = await postJson(service, '/chat/stream', chatOf([stepStarted(0), { flood: 600 }]));
@@ -91,7 +91,7 @@ describe('a transcription', () => {
     await expect.poll(() => service.leftovers()).toEqual([]);
   });
 
-  it('leaves no file while it is uploaded', async () => {
+  it('leaves no file during the upload', async () => {
     const service = await start();
     const connection = await connectRaw(service.url);
     onTestFinished(() => connection[Symbol.dispose]());
@@ -119,7 +119,7 @@ describe('speech', () => {
   });
 });
 
-it('a request that needs no waiting still gets its answer', async () => {
+it('a request that can be answered at once still gets its response', async () => {
   const service = await startTestService(scripted);
   onTestFinished(() => service[Symbol.asyncDispose]());
   using connection = await connectRaw(service.url);

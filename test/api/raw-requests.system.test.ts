@@ -65,7 +65,7 @@ describe('a request target', () => {
     },
   );
 
-  it('in absolute-form is routed by its path and admitted by its host', async () => {
+  it('in absolute-form is routed by its path and checked by its host', async () => {
     expect(await ask(`GET http://LOCALHOST:1/api/v1/models?x HTTP/1.1\r\nHost: other\r\n\r\n`)).toMatchObject({
       status: 200,
     });
@@ -77,7 +77,7 @@ describe('a request target', () => {
     });
   });
 
-  it('is logged without its query and its fragment, up to 200 characters of it', async () => {
+  it('is logged without query and fragment, up to 200 characters', async () => {
     const answer = await ask(`GET /${'x'.repeat(5_000)}?query-secret#fragment-secret HTTP/1.1\r\n${host}`);
     expect(answer.status).toBe(404);
     expect(lineOf(answer)).toMatchObject({ path: `/${'x'.repeat(199)}` });
@@ -87,7 +87,7 @@ describe('a request target', () => {
   });
 });
 
-describe('what Node would answer without a problem document', () => {
+describe('errors that Node would answer without a problem document', () => {
   it.each<readonly [what: string, status: number, code: string, text: string]>([
     ['no HTTP', 400, 'malformed-request', 'Guten Tag!\r\n\r\n'],
     ['HTTP/2', 400, 'malformed-request', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
@@ -121,7 +121,7 @@ describe('what Node would answer without a problem document', () => {
     await expectClosed(connection);
   });
 
-  it('names the methods there are when CONNECT is refused', async () => {
+  it('lists the allowed methods when CONNECT is rejected', async () => {
     expect((await ask(`CONNECT localhost:80 HTTP/1.1\r\n${host}`)).headers.get('allow')).toBe('GET, HEAD, POST');
   });
 
@@ -134,7 +134,7 @@ describe('what Node would answer without a problem document', () => {
     }
   });
 
-  it('comes after the answers that are due on the connection', async () => {
+  it('is sent after the pending responses of the connection', async () => {
     using connection = await connectRaw(service.url);
     await connection.send(`${requestHead('GET', '/healthz', {})}nonsense\r\n\r\n`);
     expect(await logged(await connection.answer('GET', '/healthz'))).toMatchObject({ status: 200 });
@@ -142,7 +142,7 @@ describe('what Node would answer without a problem document', () => {
     await expectClosed(connection);
   });
 
-  it('answers a request that is cut off by the end of the connection', async () => {
+  it('responds to a request truncated by a half-close', async () => {
     const { hostname, port } = new URL(service.url);
     const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true }).end('GET / HTT');
     socket.setEncoding('utf8');
@@ -153,13 +153,13 @@ describe('what Node would answer without a problem document', () => {
   });
 });
 
-describe('what is legal but rare', () => {
-  it('ignores a wish to upgrade', async () => {
+describe('legal but rare requests', () => {
+  it('ignores Upgrade', async () => {
     const headers = { upgrade: 'websocket', connection: 'Upgrade', 'sec-websocket-key': 'x' };
     expect(await ask(requestHead('GET', '/healthz', headers), 'GET', '/healthz')).toMatchObject({ status: 200 });
   });
 
-  it('serves HTTP/1.0, whose requests need no Host; open mode refuses them beyond /healthz', async () => {
+  it('serves HTTP/1.0 without Host; open mode rejects it except for /healthz', async () => {
     expect(await ask('GET /healthz HTTP/1.0\r\n\r\n')).toMatchObject({ status: 200 });
     expect(await ask('GET /api/v1/models HTTP/1.0\r\n\r\n')).toMatchObject({
       status: 403,
@@ -168,7 +168,7 @@ describe('what is legal but rare', () => {
   });
 });
 
-it('logs nothing of all this as a failure of the service', () => {
+it('logs none of this as a service error', () => {
   expect(service.log().filter(({ level }) => level >= 40)).toEqual([]);
 });
 

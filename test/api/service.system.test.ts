@@ -31,7 +31,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
       (error: unknown) => (error as NodeJS.ErrnoException).code,
     );
 
-  it('lets requests in flight finish, accepts no more, and ends with 0', async () => {
+  it('lets requests in flight finish, accepts no more, and exits with 0', async () => {
     const { child, answer, finish } = await atWork();
     child.kill(signal);
     await eventually(() => refuses(child.url)).toBe('ECONNREFUSED');
@@ -42,7 +42,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(performance.now() - answered).toBeLessThan(2_000);
   });
 
-  it('ends at once with 0 when nothing is in flight, while connections are kept alive', async () => {
+  it('exits with 0 at once when nothing is in flight, despite keep-alive connections', async () => {
     const child = await startChildService(echo);
     using connection = await connectRaw(child.url);
     await connection.send(requestHead('GET', '/api/v1/models', {}));
@@ -50,7 +50,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     await endsAtOnce(child);
   });
 
-  it('ends at once with 0 while a browser holds a connection on which it has asked for nothing yet', async () => {
+  it('exits with 0 at once despite a preconnected browser connection', async () => {
     const child = await startChildService(echo);
     using _connection = await connectRaw(child.url);
     await createApi(child.url).get('/healthz');
@@ -64,7 +64,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(performance.now() - asked).toBeLessThan(2_000);
   }
 
-  it('exits with 1 when it comes again', async () => {
+  it('exits with 1 on the second signal', async () => {
     const { child, answer } = await atWork();
     child.kill(signal);
     await eventually(() => refuses(child.url)).toBe('ECONNREFUSED');
@@ -74,7 +74,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
 });
 
 describe('a start', () => {
-  it('says where the service listens, and what works', async () => {
+  it('prints the URL and what works', async () => {
     const child = await startChildService(echo);
     await eventually(() => child.said.stderr).toContain(`${child.url}/openapi.json`);
     await eventually(() => child.said.stderr).toMatch(/Transcription\s+first: works/);

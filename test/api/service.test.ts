@@ -39,7 +39,7 @@ const paths = [
 ] as const;
 
 describe('beside the contract', () => {
-  it('/healthz says that the service lives', async () => {
+  it('/healthz reports liveness', async () => {
     expect(await api.get('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } });
   });
 
@@ -67,7 +67,7 @@ describe('the listings', () => {
     });
   });
 
-  it.each(['/api/v1/models', '/api/v1/tts/models'])('are empty where no engine is configured: %s', async (path) => {
+  it.each(['/api/v1/models', '/api/v1/tts/models'])('are empty without a configured engine: %s', async (path) => {
     expect(await api.get(path)).toMatchObject({ status: 200, body: { data: [], default: null } });
   });
 
@@ -76,7 +76,7 @@ describe('the listings', () => {
   });
 });
 
-describe('every answer', () => {
+describe('every response', () => {
   const requests: readonly (readonly [status: number, method: string, path: string, call?: Call])[] = [
     [200, 'GET', '/healthz'],
     [200, 'GET', '/openapi.json'],
@@ -98,7 +98,7 @@ describe('every answer', () => {
     [503, 'POST', '/api/v1/tts', { headers: { 'content-type': 'application/json' }, body: '{"text":"x"}' }],
   ];
 
-  it('carries an X-Request-Id of its own, which its problem names as instance', async () => {
+  it('has a unique X-Request-Id, which is the instance of its problem', async () => {
     await using keyed = await startTestService({
       ...echo,
       env: { API_KEYS: 'right', CORS_ORIGINS: 'https://a.example' },
@@ -115,13 +115,13 @@ describe('every answer', () => {
     expect(seen.size).toBe(requests.length);
   });
 
-  it("carries the service's X-Request-Id, not one that the caller made up", async () => {
+  it("has the service's X-Request-Id, not the client's", async () => {
     const { headers } = await api.get('/api/v1/models', { 'x-request-id': 'forged\tid' });
     expect(headers.get('x-request-id')).not.toContain('forged');
   });
 });
 
-describe('an address that there is not', () => {
+describe('an unknown path', () => {
   it.each([
     '/',
     '/api',
@@ -158,7 +158,7 @@ describe('an address that there is not', () => {
   });
 });
 
-describe('the address of a clip', () => {
+describe('the URL of a clip', () => {
   const clip = (id: string) => api.get(`/api/v1/tts/clips/${id}`);
 
   it.each(['x', 'x'.repeat(128), '..', '%2e%2e%2fetc', '%F0%9F%98%80'])(
@@ -168,7 +168,7 @@ describe('the address of a clip', () => {
     },
   );
 
-  it('is answered 422 when its id has more than 128 characters', async () => {
+  it('gets a 422 when its id has more than 128 characters', async () => {
     const { status, problem } = await clip('x'.repeat(129));
     expect(status).toBe(422);
     expect(problem.errors).toEqual([{ in: 'path', pointer: '/id', detail: 'must NOT have more than 128 characters' }]);
@@ -188,7 +188,7 @@ describe.each(paths)('%s', (path, allow) => {
   });
 
   if (!known.includes('HEAD')) return;
-  it('answers HEAD as GET, without the body', async () => {
+  it('answers HEAD like GET, without the body', async () => {
     const got = await api.get(path);
     const asked = await api.send('HEAD', path);
     expect(asked.status).toBe(got.status);
@@ -202,7 +202,7 @@ describe.each(paths)('%s', (path, allow) => {
 describe('the access log', () => {
   const accessLines = (log: readonly LogLine[]) => log.filter(({ msg }) => msg === 'request');
 
-  it('has one line for each request: id, operation, status and milliseconds', async () => {
+  it('has one line per request: id, operation, status and milliseconds', async () => {
     await using fresh = await startTestService(echo);
     const freshApi = createApi(fresh.url);
     const answers: Answer[] = [];
@@ -232,7 +232,7 @@ describe('the access log', () => {
     }
   });
 
-  it('holds no token, no query and nothing of a body, whatever goes wrong with it', async () => {
+  it('contains no token, no query and no body data, whatever fails', async () => {
     await using fresh = await startTestService({ ...echo, env: { API_KEYS: 'token-secret' } });
     const freshApi = createApi(fresh.url);
     const headers = { authorization: 'Bearer token-secret' };
@@ -257,7 +257,7 @@ describe('the access log', () => {
   });
 });
 
-describe('a failure that nobody foresaw', () => {
+describe('an unexpected error', () => {
   it.each([
     ['an engine throws', broken, 'engine-failed', 'Engine failed', 'EngineError', 'the secret of the engine'],
     [
@@ -292,13 +292,13 @@ describe('a failure that nobody foresaw', () => {
     },
   );
 
-  it('keeps its cause in the log', async () => {
+  it('logs its cause', async () => {
     await using failing = await startTestService(broken);
     await transcribe(createApi(failing.url));
     expect(JSON.stringify(failing.log)).toContain('deep down');
   });
 
-  it('is no end: the next request is served', async () => {
+  it('does not affect the next request', async () => {
     await using failing = await startTestService(broken);
     const failingApi = createApi(failing.url);
     await transcribe(failingApi);

@@ -37,7 +37,7 @@ function expectProblem({ status, problem }: Answer, code: string, pointer: strin
 }
 
 describe('the field file', () => {
-  it('holds the recording', async () => {
+  it('contains the recording', async () => {
     expect(handed(await sendForm(recording))).toEqual({ model: 'first', bytes: wavHead.length, container: 'wav' });
   });
 
@@ -72,50 +72,50 @@ describe('the field file', () => {
     expect(answer.problem.detail).toContain(detected);
   });
 
-  it('may not be missing', async () => {
+  it('is required', async () => {
     expectProblem(await sendForm(field('language', 'de')), 'invalid-request', '/file', /^is missing/);
   });
 
-  it('may not be missing from a form without fields', async () => {
+  it('is required in a form without fields', async () => {
     expectProblem(await sendForm(), 'invalid-request', '/file', /^is missing/);
   });
 
-  it('may not be missing together with the body', async () => {
+  it('is required when there is no body', async () => {
     using connection = await connectRaw(service.url);
     await connection.send(requestHead('POST', path, multipartType));
     expectProblem(await connection.answer('POST', path), 'invalid-request', '/file', /^is missing/);
   });
 
-  it('may not be a text', async () => {
+  it('must not be a text field', async () => {
     const answer = await sendForm(field('file', 'RIFF....WAVE'));
     expectProblem(answer, 'invalid-request', '/file', /must be a file, not a text field/);
   });
 
-  it('may not be a text beside a file', async () => {
+  it('must not be a text field next to a file', async () => {
     const answer = await sendForm(recording, field('file', 'x'));
     expectProblem(answer, 'invalid-request', '/file', /must be a file/);
   });
 
-  it('may not be there twice', async () => {
+  it('must not be repeated', async () => {
     expectProblem(await sendForm(recording, recording), 'invalid-request', '/file', /must be a single file/);
   });
 
-  it('may not stand beside another file', async () => {
+  it('must be the only file', async () => {
     const answer = await sendForm(recording, { ...recording, name: 'second' });
     expectProblem(answer, 'invalid-request', '/file', /must be a single file/);
   });
 
-  it('may not have another name', async () => {
+  it('must have this name', async () => {
     const answer = await sendForm({ ...recording, name: 'audio' });
     expectProblem(answer, 'invalid-request', '/file', /is missing; found a file in the field "audio"/);
   });
 
-  it('may not be empty', async () => {
+  it('must not be empty', async () => {
     const answer = await sendForm({ ...recording, value: '' });
     expectProblem(answer, 'recording-empty', '/file', 'must not be empty');
   });
 
-  it('may not be a file input in which nobody chose a file', async () => {
+  it('must not be an empty file input', async () => {
     const answer = await sendForm({ ...recording, value: '', filename: '', type: 'application/octet-stream' });
     expectProblem(answer, 'invalid-request', '/file', /^is missing/);
   });
@@ -126,12 +126,12 @@ describe('the field file', () => {
     expect(handed(await sendForm({ ...recording, value }))).toMatchObject({ bytes: limit });
   });
 
-  it('is looked at when it has 25 MB', async () => {
+  it('is sniffed at 25 MB', async () => {
     const answer = await sendForm({ ...recording, value: Buffer.alloc(limit) });
     expectProblem(answer, 'recording-not-accepted', '/file', /supported: /);
   });
 
-  it('may not have one byte more', async () => {
+  it('must not exceed 25 MB by one byte', async () => {
     const answer = await sendForm({ ...recording, value: Buffer.alloc(limit + 1) });
     expectProblem(answer, 'recording-too-large', '/file', `must not have more than ${limit} bytes`);
     expect(answer.problem.detail).toContain('25 MB');
@@ -155,23 +155,23 @@ describe('the field language', () => {
     expect(handed(await sendForm(recording, field('language', '')))).not.toHaveProperty('language');
   });
 
-  it('may not be there twice', async () => {
+  it('must not be repeated', async () => {
     const answer = await sendForm(recording, field('language', 'de'), field('language', 'de'));
     expectProblem(answer, 'invalid-request', '/language', 'must be string');
   });
 
-  it('is judged before the recording', async () => {
+  it('is validated before the recording', async () => {
     const answer = await sendForm(recording, field('language', 'english'), field('model', 'none'));
     expect(answer.problem).toMatchObject({ code: 'invalid-request' });
   });
 
-  it('may stand before the recording', async () => {
+  it('may precede the recording', async () => {
     expect(handed(await sendForm(field('language', 'fr'), recording))).toMatchObject({ language: 'fr' });
   });
 });
 
 describe('the field model', () => {
-  it('names the model that does the work', async () => {
+  it('selects the model', async () => {
     const answer = await sendForm(recording, field('model', 'second'));
     expect(handed(answer)).toMatchObject({ model: 'second' });
     expect(answer.body).toMatchObject({ model: 'second' });
@@ -190,17 +190,17 @@ describe('the field model', () => {
     },
   );
 
-  it('may not have more than 256 characters', async () => {
+  it('must not have more than 256 characters', async () => {
     const answer = await sendForm(recording, field('model', 'x'.repeat(257)));
     expectProblem(answer, 'invalid-request', '/model', 'must NOT have more than 256 characters');
   });
 
-  it('may not be there twice', async () => {
+  it('must not be repeated', async () => {
     const answer = await sendForm(recording, field('model', 'first'), field('model', 'first'));
     expectProblem(answer, 'invalid-request', '/model', 'must be string');
   });
 
-  it('is the value of TRANSCRIBE_MODEL when it is absent', async () => {
+  it('defaults to TRANSCRIBE_MODEL', async () => {
     await using other = await startTestService({ ...echo, env: { TRANSCRIBE_MODEL: 'second' } });
     const otherApi = createApi(other.url);
     const answer = await otherApi.send('POST', path, { headers: multipartType, body: multipart(recording) });
@@ -225,19 +225,19 @@ describe('other fields', () => {
     expectProblem(answer, 'invalid-request', '', 'must not have more than 8 fields besides the recording');
   });
 
-  it('may not come in a flood', async () => {
+  it('are limited in number', async () => {
     const flood = Array.from({ length: 50_000 }, (_, i) => field(`field-${i}`, ''));
     expectProblem(await sendForm(...flood, recording), 'invalid-request', '', 'must not have more than 8 fields');
   });
 
-  it('may not have a long value', async () => {
+  it('are limited in length', async () => {
     const value = (length: number) => field('prompt', 'x'.repeat(length));
     expect(handed(await sendForm(recording, value(4096)))).toMatchObject({ model: 'first' });
     const answer = await sendForm(recording, value(4097));
     expectProblem(answer, 'invalid-request', '/prompt', 'must not have more than 4096 bytes');
   });
 
-  it('may not have a long name', async () => {
+  it('are limited in the length of their names', async () => {
     expect(handed(await sendForm(recording, field('x'.repeat(100), 'x')))).toMatchObject({ model: 'first' });
     for (const tooLong of [field('x'.repeat(101), 'x'), { ...recording, name: 'x'.repeat(101) }]) {
       expectProblem(await sendForm(tooLong), 'invalid-request', '', 'must not have field names of more than 100 bytes');
@@ -253,7 +253,7 @@ describe('other fields', () => {
     },
   );
 
-  it('may not be without a name', async () => {
+  it('must have a name', async () => {
     const nameless = Buffer.from(`--${boundary}\r\nContent-Disposition: form-data\r\n\r\nx\r\n`);
     const answer = await sendRaw(Buffer.concat([nameless, multipart(recording)]));
     expectProblem(answer, 'invalid-request', '', /plain field name/);
@@ -279,7 +279,7 @@ describe('the multipart body', () => {
     malformed(await sendRaw(body));
   });
 
-  it('may not lack a boundary in its content type', async () => {
+  it('must have a boundary in its content type', async () => {
     malformed(await sendRaw(whole, { 'content-type': 'multipart/form-data' }));
   });
 
@@ -295,7 +295,7 @@ describe('the multipart body', () => {
     expect(problem.detail).toContain('multipart/form-data');
   });
 
-  it('may not lack its content type', async () => {
+  it('must have a content type', async () => {
     expect((await sendRaw(whole, {})).status).toBe(415);
   });
 
@@ -309,12 +309,12 @@ describe('the multipart body', () => {
     expect(handed(await sendRaw(body))).toMatchObject({ bytes: wavHead.length });
   });
 
-  it('may hold a recording in which the boundary almost stands', async () => {
+  it('may contain a recording with a near-boundary', async () => {
     const value = Buffer.concat([wavHead, Buffer.from(`\r\n--${boundary.slice(0, -1)}\r\n--\r\n`)]);
     expect(handed(await sendRaw(multipart({ ...recording, value })))).toMatchObject({ bytes: value.length });
   });
 
-  it('may have query parameters beside it', async () => {
+  it('may be sent with query parameters', async () => {
     const answer = await api.send('POST', `${path}?language=english&x=1`, { headers: multipartType, body: whole });
     expect(handed(answer)).not.toHaveProperty('language');
   });
@@ -323,30 +323,30 @@ describe('the multipart body', () => {
 describe('GET /api/v1/transcribe', () => {
   const probe = async (query = '') => (await api.get(`${path}${query}`)).body;
 
-  it('tells whether the default model can work', async () => {
+  it('reports the availability of the default model', async () => {
     expect(await probe()).toEqual({ available: true, code: 'ready', reason: 'Ready.', model: 'first' });
   });
 
-  it('tells it of the model that is asked for', async () => {
+  it('reports the availability of the requested model', async () => {
     expect(await probe('?model=second')).toMatchObject({ available: true, model: 'second' });
   });
 
-  it('takes an empty model for an absent one', async () => {
+  it('treats an empty model as absent', async () => {
     expect(await probe('?model=')).toMatchObject({ available: true, model: 'first' });
     expect(await probe('?model')).toMatchObject({ available: true, model: 'first' });
   });
 
-  it('answers 200 for a model that nobody knows, and names the known ones', async () => {
+  it('responds with 200 for an unknown model and names the known ones', async () => {
     const answer = await probe('?model=third%20one');
     expect(answer).toMatchObject({ available: false, code: 'unknown-model', model: 'third one' });
     expect(answer).toMatchObject({ reason: expect.stringContaining('first, second') as unknown });
   });
 
-  it('splits a model at no comma', async () => {
+  it('does not split a model at commas', async () => {
     expect(await probe('?model=a,b')).toMatchObject({ code: 'unknown-model', model: 'a,b' });
   });
 
-  it('ignores query parameters that it does not know', async () => {
+  it('ignores unknown query parameters', async () => {
     expect(await probe('?language=de&model=second&model%5B%5D=x')).toMatchObject({ model: 'second' });
   });
 
@@ -359,7 +359,7 @@ describe('GET /api/v1/transcribe', () => {
     expect(problem.errors).toEqual([{ in: 'query', pointer: '/model', detail }]);
   });
 
-  it('says so when no engine is configured', async () => {
+  it('reports that no engine is configured', async () => {
     await using empty = await startTestService({ config: 'engines: {}' });
     const emptyApi = createApi(empty.url);
     expect((await emptyApi.get(path)).body).toMatchObject({ available: false, code: 'no-model', model: '' });
@@ -386,7 +386,7 @@ describe('TRANSCRIBE_ENABLED=false', () => {
   const head = (headers: Readonly<Record<string, string>>) =>
     requestHead('POST', path, { ...multipartType, 'content-length': 20_000_000, ...headers });
 
-  it('answers 503 to a recording', async () => {
+  it('responds with 503 to a recording', async () => {
     const { status, problem } = await disabledApi.send('POST', path, {
       headers: { ...multipartType, ...token },
       body: multipart(recording),
@@ -395,25 +395,25 @@ describe('TRANSCRIBE_ENABLED=false', () => {
     expect(problem.detail).toContain('TRANSCRIBE_ENABLED');
   });
 
-  it('answers it before the body is sent', async () => {
+  it('responds before the body is sent', async () => {
     using connection = await connectRaw(disabled.url);
     await connection.send(head(token));
     expect(await connection.answer('POST', path)).toMatchObject({ status: 503 });
   });
 
-  it('answers it instead of asking for the body (Expect: 100-continue)', async () => {
+  it('responds instead of sending 100 Continue', async () => {
     using connection = await connectRaw(disabled.url);
     await connection.send(head({ ...token, expect: '100-continue' }));
     expect(await connection.answer('POST', path)).toMatchObject({ status: 503 });
     expect(connection.received).not.toContain('100 Continue');
   });
 
-  it('answers it whatever is wrong with the body', async () => {
+  it('responds the same for any invalid body', async () => {
     const { problem } = await disabledApi.send('POST', path, { headers: { ...token, 'content-type': 'text/plain' } });
     expect(problem.code).toBe('transcription-disabled');
   });
 
-  it('answers strangers 401', async () => {
+  it('responds with 401 without a key', async () => {
     using connection = await connectRaw(disabled.url);
     await connection.send(head({}));
     expect(await connection.answer('POST', path)).toMatchObject({ status: 401 });
@@ -427,7 +427,7 @@ describe('TRANSCRIBE_ENABLED=false', () => {
     },
   );
 
-  it('makes the listing say disabled', async () => {
+  it('lists the models as disabled', async () => {
     const { body } = await disabledApi.get('/api/v1/transcribe/models', token);
     const { data } = body as Schemas['ModelList'];
     expect(data.map(({ available, code }) => ({ available, code }))).toEqual([
@@ -437,8 +437,8 @@ describe('TRANSCRIBE_ENABLED=false', () => {
   });
 });
 
-describe('whatever was wrong with a recording', () => {
-  it('leaves nothing on the disk', async () => {
+describe('after any failed upload', () => {
+  it('leaves no files', async () => {
     await eventually(() => service.leftovers()).toEqual([]);
   });
 });

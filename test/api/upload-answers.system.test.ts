@@ -55,7 +55,7 @@ describe.each(clients)('$name', ({ upload }) => {
     expect(status).toBe(200);
   });
 
-  it('reads why 40 MB are refused', async () => {
+  it('reads the problem for 40 MB', async () => {
     const place = await file('far-too-large', 40 * megabyte);
     for (let round = 0; round < rounds; round++) {
       const { problem } = held(await upload(service.url + path, place));
@@ -63,12 +63,12 @@ describe.each(clients)('$name', ({ upload }) => {
     }
   });
 
-  it('reads why one byte more than 25 MB is refused', async () => {
+  it('reads the problem for 25 MB plus one byte', async () => {
     const { problem } = held(await upload(service.url + path, await file('too-large', 25 * megabyte + 1)));
     expect(problem).toMatchObject({ status: 422, code: 'recording-too-large' });
   });
 
-  it('reads why a stranger is refused', async () => {
+  it('reads the problem for a missing key', async () => {
     const place = await file('stranger', 40 * megabyte);
     for (let round = 0; round < rounds; round++) {
       const answer = held(await upload(strict.url + path, place));
@@ -76,13 +76,13 @@ describe.each(clients)('$name', ({ upload }) => {
     }
   });
 
-  it('leaves nothing on the disk', async () => {
+  it('leaves no files', async () => {
     await eventually(() => service.leftovers()).toEqual([]);
     await eventually(() => openFiles(service.dir)).toEqual([]);
   });
 });
 
-describe('a caller that never stops sending', () => {
+describe('a client that never stops sending', () => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(echo);
@@ -96,7 +96,7 @@ describe('a caller that never stops sending', () => {
     return connection;
   }
 
-  it('is answered and, once it has had its chance to read that, cut off', async () => {
+  it('gets the response, and is disconnected after a grace period', async () => {
     using connection = await begin();
     const piece = chunk(Buffer.alloc(megabyte));
     let sent = 0;
@@ -107,7 +107,7 @@ describe('a caller that never stops sending', () => {
     expect(sent).toBeLessThan(150);
   });
 
-  it('is cut off however slowly it sends', async () => {
+  it('is disconnected however slowly it sends', async () => {
     using connection = await begin();
     await connection.send(chunk(Buffer.alloc(26 * megabyte)));
     expect(await connection.answer('POST', path)).toMatchObject({ problem: { code: 'recording-too-large' } });
@@ -126,7 +126,7 @@ describe('a body that does not arrive in time', () => {
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  it('is answered 408 when it is JSON', async () => {
+  it('gets a 408 for JSON', async () => {
     using connection = await connectRaw(service.url);
     const headers = { 'content-type': 'application/json', 'content-length': 100 };
     await connection.send(requestHead('POST', '/api/v1/chat', headers) + '{"messages":');
@@ -147,7 +147,7 @@ describe('a body that does not arrive in time', () => {
     await eventually(() => service.leftovers()).toEqual([]);
   });
 
-  it('is answered 408 when it was asked for (Expect: 100-continue) and does not come', async () => {
+  it('gets a 408 after 100 Continue', async () => {
     using connection = await connectRaw(service.url);
     const headers = { ...multipartType, 'content-length': 1000, expect: '100-continue' };
     await connection.send(requestHead('POST', path, headers));
@@ -155,7 +155,7 @@ describe('a body that does not arrive in time', () => {
     expect(connection.received).toMatch(/^HTTP\/1.1 100 Continue\r\n/);
   });
 
-  it('may still end after the answer: the connection serves the next request', async () => {
+  it('may finish after the response: the connection serves the next request', async () => {
     using connection = await connectRaw(service.url);
     const body = multipart(recording);
     await connection.send(requestHead('POST', path, { ...multipartType, 'content-length': body.length }));
@@ -168,13 +168,13 @@ describe('a body that does not arrive in time', () => {
     await eventually(() => openFiles(service.dir)).toEqual([]);
   });
 
-  it('leaves no file open', async () => {
+  it('leaks no file descriptor', async () => {
     await eventually(() => openFiles(service.dir)).toEqual([]);
   });
 });
 
-describe('what is stored of an upload', () => {
-  it('lies in the data directory while it is worked on, under a name that the server makes, and is then gone', async () => {
+describe('the stored upload', () => {
+  it('is in the data directory during the request, under a generated name, and removed afterwards', async () => {
     await using service = await startTestService(patient);
     const form = multipart({ ...recording, filename: '../../escape.wav' });
     const answer = createApi(service.url).send('POST', path, { headers: multipartType, body: form });
@@ -187,7 +187,7 @@ describe('what is stored of an upload', () => {
     await eventually(() => service.leftovers()).toEqual([]);
   });
 
-  it('is gone after a failure', async () => {
+  it('is removed after a failure', async () => {
     await using service = await startTestService(broken);
     const answer = await createApi(service.url).send('POST', path, {
       headers: multipartType,
@@ -197,7 +197,7 @@ describe('what is stored of an upload', () => {
     await eventually(() => service.leftovers()).toEqual([]);
   });
 
-  it('is gone when the caller leaves in the middle of the upload', async () => {
+  it('is removed when the client disconnects during the upload', async () => {
     await using service = await startTestService(echo);
     using connection = await connectRaw(service.url);
     await connection.send(requestHead('POST', path, { ...multipartType, 'content-length': megabyte }));
@@ -209,7 +209,7 @@ describe('what is stored of an upload', () => {
     await eventually(() => service.log).toContainEqual(expect.objectContaining({ msg: 'request', status: 499 }));
   });
 
-  it('is gone when the caller leaves while the place for it is being made', async () => {
+  it('is removed when the client disconnects while its directory is created', async () => {
     await using service = await startTestService(echo);
     const goOn = await stopTheDisk();
     try {
@@ -228,7 +228,7 @@ describe('what is stored of an upload', () => {
     await eventually(() => service.leftovers()).toEqual([]);
   });
 
-  it('is gone when the caller leaves while an engine works', async () => {
+  it('is removed when the client disconnects during the transcription', async () => {
     await using service = await startTestService(patient);
     using connection = await connectRaw(service.url);
     const body = multipart(recording);
@@ -239,7 +239,7 @@ describe('what is stored of an upload', () => {
     await eventually(() => service.leftovers()).toEqual([]);
   });
 
-  it('does not fill the memory when twenty callers send 25 MB each', async () => {
+  it('does not exhaust the memory with twenty uploads of 25 MB', async () => {
     const service = await startChildService(echo);
     const url = service.url + path;
     const place = await file('garbage', 25 * megabyte, Buffer.from('garbage'));

@@ -21,7 +21,7 @@ function decodesAgain(ffmpeg: () => string | undefined): void {
   const decoder = () => createDecoder({ ffmpeg: ffmpeg(), maxSeconds: 60, accountOf: () => undefined });
   const speech = toneWav({ words: ['alpha'], rate: 16_000 });
 
-  test('decodes a recording again, and several times at once, each into a file of its own', async () => {
+  test('decodes a recording repeatedly and in parallel, each to its own file', async () => {
     const decode = decoder();
     const { directory, ...recording } = await upload(speech);
     const first = await decode(recording, stay());
@@ -36,7 +36,7 @@ function decodesAgain(ffmpeg: () => string | undefined): void {
     );
   });
 
-  test('leaves no file of a call that failed or was aborted, and decodes the next time', async () => {
+  test('leaves no file after a failure or an abort, and decodes the next time', async () => {
     const decode = decoder();
     const { directory, ...recording } = await upload(speech);
     await truncate(recording.path, 20);

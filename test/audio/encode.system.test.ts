@@ -102,7 +102,7 @@ describeWith(['ffmpeg'], 'ffmpeg decodes', () => {
     return { seconds: samples.length / 16_000, hertz: (crossings / samples.length) * 16_000 };
   }
 
-  it.each(speechFormats)('%s to the same sound of the same length, at every rate', async (format) => {
+  it.each(speechFormats)('%s to the same audio of the same length, at every rate', async (format) => {
     for (const rate of [8_000, 16_000, 22_050, 24_000, 44_100, 48_000]) {
       const { mediaType, audio } = encode(tone(3, rate), format, stay(), rate);
       expect(mediaType).toBe({ mp3: 'audio/mpeg', wav: 'audio/wav', ogg: 'audio/ogg', opus: 'audio/ogg' }[format]);
@@ -112,7 +112,7 @@ describeWith(['ffmpeg'], 'ffmpeg decodes', () => {
     }
   });
 
-  it.each(speechFormats)('%s of one block that is large, and of one sample', async (format) => {
+  it.each(speechFormats)('%s of one large block, and of one sample', async (format) => {
     async function* once(samples: Int16Array) {
       yield await Promise.resolve(samples);
     }
@@ -123,7 +123,7 @@ describeWith(['ffmpeg'], 'ffmpeg decodes', () => {
 });
 
 describe('encode', () => {
-  it('offers what this machine can make', () => {
+  it('offers the formats of this machine', () => {
     const without = encoderWith(undefined);
     expect(without.formats).toEqual(['mp3', 'wav', 'ogg']);
     expect(encoderWith('/usr/bin/ffmpeg').formats).toEqual(speechFormats);
@@ -136,7 +136,7 @@ describe('encode', () => {
     );
   });
 
-  it('says so when the ffmpeg that is there makes no opus', async () => {
+  it('reports an ffmpeg without opus', async () => {
     const ffmpeg = join(directory, 'ffmpeg');
     await writeFile(ffmpeg, `#!/bin/sh\necho "Unknown encoder 'libopus'" >&2\nexit 8\n`, { mode: 0o755 });
     const { audio } = encoderWith(ffmpeg).encode({ sampleRate, samples: tone(1) }, 'opus', { signal: stay() });
@@ -156,13 +156,13 @@ describe('encode', () => {
     await until('no child is left', () => children() === 0, soonMs);
   });
 
-  it('is engine-failed when ffmpeg is gone', async () => {
+  it('is engine-failed when ffmpeg is missing', async () => {
     const gone = encoderWith(join(directory, 'ffmpeg'));
     const { audio } = gone.encode({ sampleRate, samples: tone(1) }, 'opus', { signal: stay() });
     await expect(collect(audio)).rejects.toMatchObject({ code: 'engine-failed' });
   });
 
-  it('writes the true length into the header of a wav, and leaves no file', async () => {
+  it('writes the length to the header of a wav, and leaves no file', async () => {
     const audio = encode(tone(2), 'wav').audio;
     const wav = await collect(audio);
     expect(wav).toHaveLength(44 + 2 * 2 * sampleRate);
@@ -181,7 +181,7 @@ describe('encode', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it('takes what a wav needs from the disk budget, and releases it when its reader returns', async () => {
+  it('takes wav bytes from the disk budget, and releases them when the reader returns', async () => {
     const audio = encode(tone(30), 'wav').audio[Symbol.asyncIterator]();
     await audio.next();
     expect(disk.used).toBe(30 * 2 * sampleRate);
@@ -189,7 +189,7 @@ describe('encode', () => {
     expect(disk.used).toBe(0);
   });
 
-  it.each(streamed)('gives the first bytes of %s while the sound goes on for ever', async (format) => {
+  it.each(streamed)('streams the first bytes of %s from an endless source', async (format) => {
     let made = 0;
     async function* endless() {
       for (;;) {
@@ -212,7 +212,7 @@ describe('encode', () => {
     await until('no child is left', () => children() === 0, soonMs);
   });
 
-  it.each(formats)('throws what the samples of %s throw', async (format) => {
+  it.each(formats)('passes on errors of the samples (%s)', async (format) => {
     const failure = new Error('no more voice');
     async function* failing() {
       yield* tone(3);
@@ -224,7 +224,7 @@ describe('encode', () => {
     expect(disk.used).toBe(0);
   });
 
-  it.each(formats)('ends %s with its caller, even while its samples hang', async (format) => {
+  it.each(formats)('stops %s on abort, even while its samples hang', async (format) => {
     const caller = new AbortController();
     let [hangs, left] = [false, false];
     async function* hanging() {
@@ -249,19 +249,19 @@ describe('encode', () => {
     expect((await collect(encode(tone(1), format).audio)).length, 'the next one works').toBeGreaterThan(1000);
   });
 
-  it.each(formats)('does not begin %s when its caller has left already', async (format) => {
+  it.each(formats)('does not start %s when already aborted', async (format) => {
     const audio = encode(tone(1), format, AbortSignal.abort(new Error('gone'))).audio;
     await expect(collect(audio)).rejects.toThrow('gone');
   });
 
-  it('gives several at once the same as each alone', async () => {
+  it('gives the same result in parallel as alone', async () => {
     const alone = await collect(encode(tone(5), 'mp3').audio);
     const kinds = ['mp3', 'ogg', 'mp3', 'mp3'] as const;
     const [first, , third, fourth] = await Promise.all(kinds.map((format) => collect(encode(tone(5), format).audio)));
     for (const other of [first, third, fourth]) expect(other).toEqual(alone);
   });
 
-  it('leaves the main thread to others', async () => {
+  it('does not block the main thread', async () => {
     const second = new Int16Array(sampleRate).map((_, index) => 10_000 * Math.sin(index * index));
     async function* minutes() {
       for (let made = 0; made < 120; made += 1) yield await Promise.resolve(second);
@@ -274,16 +274,16 @@ describe('encode', () => {
   });
 });
 
-describe('the threads of the encoders', () => {
+describe('the encoder threads', () => {
   const openSessions = () => Array.from({ length: 3 * availableParallelism() }, () => openEncoderSession());
 
-  it('are no more than there are cores, however many speeches there are', () => {
+  it('are at most as many as cores, for any number of sessions', () => {
     const sessions = openSessions();
     for (const { close } of sessions) close();
     expect(new Set(sessions.map(({ worker }) => worker)).size).toBe(availableParallelism());
   });
 
-  it('take their speeches along when they break, and others come in their place', async () => {
+  it('fail their sessions when they crash, and are replaced', async () => {
     const encoding = collect(encode(tone(60), 'mp3').audio);
     const failure = expect(encoding).rejects.toMatchObject({ code: 'engine-failed' });
     for (const { worker, close } of openSessions()) {
@@ -294,7 +294,7 @@ describe('the threads of the encoders', () => {
     expect(await collect(encode(tone(1), 'mp3').audio)).not.toHaveLength(0);
   });
 
-  it('are not chosen once they are retired', async () => {
+  it('are not chosen after retirement', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const retired = openSessions().map(({ worker, close }) => {
@@ -309,7 +309,7 @@ describe('the threads of the encoders', () => {
     expect(await collect(encode(tone(1), 'mp3').audio)).not.toHaveLength(0);
   });
 
-  it('keep nothing of a speech that is over, and do not keep the process', async () => {
+  it('free the memory of finished sessions, and do not keep the process alive', async () => {
     const { firstLine, ended } = startNode(`
       const { createEncoder } = await import(${JSON.stringify(new URL('../../src/audio/encode/index.ts', import.meta.url))});
       const { encode } = createEncoder({});

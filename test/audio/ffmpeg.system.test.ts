@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 import { toneWav } from '../support/tone-model.ts';
 
 describeWith(['ffmpeg'], 'decoding with ffmpeg', ({ ffmpeg }) => {
-  test('loses no sound when the disk is slow, as it is under many uploads', async () => {
+  test('loses no audio on a slow disk, as under many uploads', async () => {
     const directory = await temporaryDirectory();
     const path = join(directory, 'upload');
     await writeFile(path, toneWav({ words: ['alpha'], rate: 16_000 }));
@@ -26,7 +26,7 @@ describeWith(['ffmpeg'], 'decoding with ffmpeg', ({ ffmpeg }) => {
   });
 });
 
-describe('an ffmpeg that fails', () => {
+describe('a failing ffmpeg', () => {
   /** Decodes with a program that is this shell script. */
   async function decodeWith(script: string, options: Partial<FfmpegOptions> = {}) {
     const directory = await temporaryDirectory();
@@ -54,13 +54,13 @@ describe('an ffmpeg that fails', () => {
     await expect(decodeWith(script, options)).rejects.toMatchObject({ code: 'engine-timeout' });
   });
 
-  test('by its exit code, or without any sound, is recording-undecodable', async () => {
+  test('by its exit code, or without audio, is recording-undecodable', async () => {
     for (const script of ['exit 183', 'exit 0']) {
       await expect(decodeWith(script)).rejects.toMatchObject({ code: 'recording-undecodable' });
     }
   });
 
-  test('by too much sound is recording-too-long', async () => {
+  test('by too much audio is recording-too-long', async () => {
     await expect(decodeWith('exec cat /dev/zero')).rejects.toMatchObject({ code: 'recording-too-long' });
   });
 

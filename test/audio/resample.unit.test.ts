@@ -13,13 +13,13 @@ describe.each([...rates, ...oddRates])('from %i Hz', (rate) => {
     expect(restDb).toBeLessThan(-60);
   });
 
-  test('makes no more and no fewer samples than the time takes', () => {
+  test('outputs the exact number of samples', () => {
     for (const length of [0, 1, 2, 159, 160, 161, rate - 1, rate, 3 * rate + 7]) {
       expect(resample(new Float32Array(length), rate)).toHaveLength(Math.ceil((length * to) / rate));
     }
   });
 
-  test('does not mind where its input is cut', () => {
+  test('does not depend on the block sizes', () => {
     const input = tone(440, rate);
     const whole = bytesOf(resample(input, rate));
     for (const blockLength of [1, 7, 320, 4_096]) {

@@ -31,7 +31,7 @@ async function refusal(...parts: readonly string[]): Promise<string> {
   return sniffed.detected;
 }
 
-describe('a container is told by its first bytes', () => {
+describe('a container is detected from its first bytes', () => {
   it.each([
     ['webm', 'EBML', hex('1a45dfa3 9f 4286 81 01')],
     ['mp4', 'an ftyp box', `${hex('00000020')}ftypM4A `],
@@ -65,7 +65,7 @@ describe('a container is told by its first bytes', () => {
     expect(await sniff(fileOf(hex(frame), rest))).toEqual({ container: 'mp3' });
   });
 
-  it('and nothing but a frame of layer III with no reserved value is an mp3', async () => {
+  it('and only a layer III frame without reserved values is mp3', async () => {
     const layer3 = new Set([0xfb, 0xfa, 0xf3, 0xf2, 0xe3, 0xe2]);
     const wrong: string[] = [];
     for (let second = 0; second < 256; second++) {
@@ -79,7 +79,7 @@ describe('a container is told by its first bytes', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('wherever they lie on the disk, and each has its media type', async () => {
+  it('for any path, and has its media type', async () => {
     const path = join(await temporaryDirectory(), 'upload.pdf');
     await writeFile(path, `${id3(70_000)}fLaC`, 'latin1');
     await using file = await open(path);
@@ -88,7 +88,7 @@ describe('a container is told by its first bytes', () => {
   });
 });
 
-describe('a refusal says what was found:', () => {
+describe('a problem names what was detected:', () => {
   it.each([
     ['a PDF document', '%PDF-1.7'],
     ['a PNG image', hex('89504e470d0a1a0a')],
@@ -129,19 +129,19 @@ describe('a refusal says what was found:', () => {
     expect(await refusal(content)).toBe(detected);
   });
 
-  it('the first bytes, where they are nothing that is known', async () => {
+  it('the first bytes of unknown data', async () => {
     expect(await refusal(hex('00 01 02 03 04 05 06 07 08 09'))).toBe(
       'data that starts with the bytes 00 01 02 03 04 05 06 07',
     );
     expect(await refusal(hex('80'))).toBe('data that starts with the bytes 80');
   });
 
-  it('nothing, where there is nothing', async () => {
+  it('"nothing" for an empty file', async () => {
     expect(await refusal('')).toBe('nothing');
   });
 });
 
-describe('no container is told from', () => {
+describe('no container is detected from', () => {
   it.each([
     ['a part of a marker', ['OggS', 'fLaC', 'RIFF\0\0\0\0WAVE', '\0\0\0\0ftyp', hex('1a45dfa3')]],
     ['a marker in the wrong place', ['OggS', 'fLaC', 'WAVE', 'ftyp', hex('1a45dfa3')]],
@@ -152,13 +152,13 @@ describe('no container is told from', () => {
     }
   });
 
-  it('RIFF or WAVE alone, or a lower-case marker', async () => {
+  it('RIFF or WAVE alone, or a lower-case signature', async () => {
     for (const head of [`RIFF\0\0\0\0WEBP`, `RIFX\0\0\0\0WAVE`, 'oggs', 'FLAC', 'id3\x03', '\0\0\0\0FTYP']) {
       expect(await refusal(head, rest)).toBeTypeOf('string');
     }
   });
 
-  it('random bytes, unless they happen to be a marker', async () => {
+  it('random bytes, unless they happen to be a signature', async () => {
     const accepted: Sniffed[] = [];
     for (let seed = 0; seed < 20_000; seed++) {
       const bytes = createHash('shake256', { outputLength: 64 }).update(String(seed)).digest().toString('latin1');

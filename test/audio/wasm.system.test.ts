@@ -28,7 +28,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
     return (await readWav(wavPath)).samples;
   }
 
-  describe('makes the same of it as ffmpeg', () => {
+  describe('gives the same result as ffmpeg', () => {
     const decodable = recordings.filter(({ needsFfmpegToDecode }) => !needsFfmpegToDecode);
 
     test.each(decodable)('$name', async ({ container, make }) => {
@@ -74,7 +74,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
     return path;
   }
 
-  describe('plays of a file that was cut', () => {
+  describe('decodes of a truncated file', () => {
     test.each(['webm/opus as MediaRecorder writes it (no duration, live clusters)', 'webm/opus ordinary'])(
       'as much as ffmpeg: %s',
       async (name) => {
@@ -99,7 +99,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
       },
     );
 
-    test('what comes before the rubbish that a webm ends in', async () => {
+    test('a webm up to the garbage at its end', async () => {
       const path = await recordingKind('webm/opus ordinary').make(words, { directory: await temporaryDirectory() });
       const whole = await readFile(path);
       await writeFile(path, Buffer.concat([whole.subarray(0, whole.length / 2), Buffer.alloc(100_000, 0x55)]));
@@ -107,7 +107,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
       expect(samples.length / sampleRate / speechSeconds({ words })).toBeCloseTo(0.5, 1);
     }, 10_000);
 
-    test.each([0, 0xffff_ffff])('a wav whose length says %i to its end', async (claimed) => {
+    test.each([0, 0xffff_ffff])('a wav with the length %i to its end', async (claimed) => {
       const speech = toneWav({ words, rate: sampleRate });
       speech.writeUInt32LE(claimed, 40);
       const { samples } = await decode(await written(speech, 'wav'), 'wav');
@@ -115,7 +115,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
     });
   });
 
-  describe('refuses', () => {
+  describe('rejects', () => {
     test.each(recordings.filter(({ needsFfmpegToDecode }) => needsFfmpegToDecode))(
       'what needs ffmpeg, and says so: $name',
       async ({ container, make }) => {
@@ -137,7 +137,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
       },
     );
 
-    test('a file without sound by what was looked for', async () => {
+    test('a file without audio, naming what is missing', async () => {
       const [video] = claimed(hostileFiles.filter(({ name }) => name === 'mp4 with video only'));
       const path = await video!.make(await surroundings());
       await expectFailure(decode(path, 'mp4'), 'recording-undecodable', /no audio track was found in the mp4 file/);
@@ -155,7 +155,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
       await expectFailure(decode(await written(speech, 'wav'), 'wav'), 'recording-undecodable', message);
     });
 
-    test('a file that is not there, as a failure of its own', async () => {
+    test('a missing file as engine-failed', async () => {
       const path = join(await temporaryDirectory(), 'nothing.webm');
       await expectFailure(decode(path, 'webm'), 'engine-failed', /could not be read/);
     });
@@ -174,8 +174,8 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
     20_000,
   );
 
-  describe('ends what is too long', () => {
-    test('by one sample, not sooner', async () => {
+  describe('stops at the maximum duration', () => {
+    test('after exactly one sample too many', async () => {
       const silence = (samples: number): Promise<string> =>
         written(wav(new Int16Array(samples), { rate: sampleRate, channels: 1 }), 'wav');
       const limit = { maxSeconds: 10 };
@@ -218,7 +218,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
       expect(Math.abs(durationMs - 660_000)).toBeLessThan(60);
     });
 
-    test('leaves nothing within 250 ms of an abort', async () => {
+    test('cleans up within 250 ms of an abort', async () => {
       const path = await elevenMinutes();
       const threads = watchThreads();
       const abort = new AbortController();
@@ -234,7 +234,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
       await expectNothingLeftOf(path);
     });
 
-    test('leaves nothing when the deadline has passed', async () => {
+    test('cleans up after a timeout', async () => {
       const path = await elevenMinutes();
       const threads = watchThreads();
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -258,7 +258,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
     }
   });
 
-  test('does not begin when it has been aborted already', async () => {
+  test('does not start when already aborted', async () => {
     const threads = watchThreads();
     const reason = new Error('the caller has gone');
     await expect(decode('none', 'wav', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);

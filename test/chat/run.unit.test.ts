@@ -101,7 +101,7 @@ const never = () => new Promise<never>(() => {});
 const gone = new Error('the caller has left');
 
 describe('the engine', () => {
-  it('is handed what the caller chose, and nothing else', async () => {
+  it('receives only the options of the request', async () => {
     const tool: Tool = { name: 'a', description: '', parameters: {}, run: () => Promise.resolve('') };
     const { plain, seen } = stage({ toolsFor: () => Promise.resolve([tool]) });
     await plain({ model: 'served', temperature: 0, max_tokens: 5, top_p: 1, voice_id: 'v', unknown: 1 });
@@ -115,7 +115,7 @@ describe('the engine', () => {
     expect(seen.tools).toEqual([tool]);
   });
 
-  it('that never waits between its events does not keep the event loop to itself', async () => {
+  it('that never awaits between events does not block the event loop', async () => {
     let turns = 0;
     const turn = () => void (turns++, (timer = setImmediate(turn)));
     let timer = setImmediate(turn);
@@ -131,13 +131,13 @@ describe('the engine', () => {
   it.each([
     ['absent', {}],
     ['null', { model: null, temperature: null, max_tokens: null, top_p: null }],
-  ])('is handed nothing for what is %s', async (_how, fields) => {
+  ])('receives no value for fields that are %s', async (_how, fields) => {
     const { plain, seen } = stage();
     await plain(fields);
     expect(Object.keys(seen.call ?? {})).toEqual(['messages', 'model']);
   });
 
-  it('may tell of arguments that are nested too deeply to be written: they are not shown, and the run goes on', async () => {
+  it('may emit arguments nested too deeply to serialize: they are omitted, and the run continues', async () => {
     const deep = JSON.parse('{"a":'.repeat(20_000) + '1' + '}'.repeat(20_000)) as Record<string, unknown>;
     const head = { step: 0, call: 0, name: 'dig' } as const;
     const calling: AgentEvent[] = [
@@ -153,7 +153,7 @@ describe('the engine', () => {
     expect(shown.at(-1)).toMatchObject({ type: 'chat.completed' });
   });
 
-  it('is asked for its next event only when somebody wants it', async () => {
+  it('is pulled only on demand', async () => {
     const { state, events } = iterated((count) => Promise.resolve({ done: false, value: told[count]! }));
     const { stream } = stage({ events });
     const reader = await stream();
@@ -167,7 +167,7 @@ describe('the engine', () => {
     expect(state).toEqual({ asked: 3, left: 1 });
   });
 
-  it('is left, and its signal aborts, when the caller leaves while nobody reads', async () => {
+  it('is returned and aborted when the client disconnects between reads', async () => {
     const { state, events } = iterated((count) => Promise.resolve({ done: false, value: told[count]! }));
     const { stream, seen, caller } = stage({ events });
     await stream();
@@ -176,7 +176,7 @@ describe('the engine', () => {
     expect(state.left).toBe(1);
   });
 
-  it('is not asked when the caller leaves before', async () => {
+  it('is not called when the client has disconnected', async () => {
     const { run, seen, caller } = stage();
     const events = await run();
     expect(await events.next()).toMatchObject({ value: { type: 'chat.started', seq: 0, id: 'an-id' } });
@@ -185,7 +185,7 @@ describe('the engine', () => {
     expect(seen.call).toBeUndefined();
   });
 
-  it('may wait when the caller leaves before anybody has read: nothing is left unhandled', async () => {
+  it('may be pending when the client disconnects before the first read: no unhandled rejection', async () => {
     const { events } = iterated(never);
     const { stream, seen, caller } = stage({ events, streamHoldMs: 1 });
     await stream();
@@ -194,7 +194,7 @@ describe('the engine', () => {
     await new Promise(setImmediate); // an unhandled rejection would fail the run of the tests
   });
 
-  it('is left when its reader leaves', async () => {
+  it('is returned when its reader returns', async () => {
     const { state, events } = iterated((count) => Promise.resolve({ done: false, value: told[count]! }));
     const { stream, seen } = stage({ events });
     const reader = await stream();
@@ -204,7 +204,7 @@ describe('the engine', () => {
     expect(state.left).toBe(1);
   });
 
-  it('may ignore its signal: nobody waits for it', async () => {
+  it('may ignore its signal: the run does not wait', async () => {
     const { events } = iterated(never, never);
     const { plain, seen, caller } = stage({ events });
     const answer = plain();
@@ -213,7 +213,7 @@ describe('the engine', () => {
     await expect(answer).rejects.toBe(gone);
   });
 
-  it('may fail when it is left: the answer stands, and the log has it', async () => {
+  it('may fail on return: the response stands, and the error is logged', async () => {
     const { events } = iterated(
       (count) => Promise.resolve({ done: false, value: told[count]! }),
       () => Promise.reject(new Error('too late')),
@@ -236,7 +236,7 @@ describe('the engine', () => {
 });
 
 describe('the toolbox', () => {
-  it('hears of the voice and the speech model that the caller chose', async () => {
+  it('receives the requested voice and speech model', async () => {
     const { plain, seen } = stage();
     await plain({ voice_id: 'v', tts_model: 'm' });
     expect(seen.chat).toMatchObject({ voice_id: 'v', tts_model: 'm' });
@@ -244,7 +244,7 @@ describe('the toolbox', () => {
     expect(seen.chat).toMatchObject({ voice_id: null, tts_model: null });
   });
 
-  it('may refuse them before the engine is asked', async () => {
+  it('may reject them before the engine is called', async () => {
     const refusal = new ProblemError('unknown-model', 'No such voice.');
     const { plain, stream, seen } = stage({ toolsFor: () => Promise.reject(refusal) });
     await expect(plain()).rejects.toBe(refusal);
@@ -253,7 +253,7 @@ describe('the toolbox', () => {
     expect(seen.chat?.signal.reason).toBe(refusal);
   });
 
-  it('is not waited for when the caller leaves', async () => {
+  it('is not awaited after a disconnect', async () => {
     const { plain, seen, caller } = stage({ toolsFor: never });
     const answer = plain();
     await expect.poll(() => seen.chat).toBeDefined();
@@ -262,7 +262,7 @@ describe('the toolbox', () => {
     expect(seen.chat?.signal.reason).toBe(gone);
   });
 
-  it('is told when the run fails', async () => {
+  it('sees an abort when the run fails', async () => {
     const failure = new EngineError('provider-error', 'It failed.');
     const { plain, seen } = stage({
       events: async function* () {
@@ -274,7 +274,7 @@ describe('the toolbox', () => {
     expect(seen.chat?.signal.reason).toBe(failure);
   });
 
-  it('is told nothing once the run has completed, whoever leaves then', async () => {
+  it('sees no abort after the run has completed, even on a disconnect', async () => {
     const { plain, stream, seen, caller } = stage();
     await plain();
     const chats = [seen.chat];
@@ -285,7 +285,7 @@ describe('the toolbox', () => {
     expect(chats.map((chat) => chat?.signal.aborted)).toEqual([false, false]);
   });
 
-  it('is told nothing by a caller that leaves before it has read the result', async () => {
+  it('sees no abort when the client disconnects before reading the result', async () => {
     const { stream, seen, caller } = stage();
     const reader = await stream();
     for (let count = 0; count < 4; count++) await reader.next();
@@ -295,7 +295,7 @@ describe('the toolbox', () => {
   });
 });
 
-it('a caller that left before the run began begins none', async () => {
+it('a run does not start after a disconnect', async () => {
   const { plain, stream, seen, caller } = stage({ toolsFor: never });
   caller.abort(gone);
   await expect(plain()).rejects.toBe(gone);

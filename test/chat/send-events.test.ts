@@ -30,7 +30,7 @@ async function* endless(signal: AbortSignal, told: { count: number }): AsyncGene
   }
 }
 
-it('ends with the failure although there is no room', async () => {
+it('ends with the error despite a full buffer', async () => {
   const { res, answer } = await unread();
   const controller = new AbortController();
   const told = { count: 0 };
@@ -55,7 +55,7 @@ it('ends with the failure although there is no room', async () => {
   expect(write).not.toHaveBeenCalled();
 });
 
-it('does not wait for room when the end has come already', async () => {
+it('does not wait for drain after an abort', async () => {
   const { res } = await unread();
   await sendEvents(res, {
     events: (async function* () {
@@ -70,7 +70,7 @@ it('does not wait for room when the end has come already', async () => {
   expect(res.writableEnded).toBe(true);
 });
 
-it('rejects when the caller is gone, and writes nothing more', async () => {
+it('rejects after a disconnect, and writes nothing more', async () => {
   const { res, answer } = await unread();
   const controller = new AbortController();
   const told = { count: 0 };

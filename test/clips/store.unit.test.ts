@@ -90,8 +90,8 @@ async function lengthOf(sound: AsyncIterable<Uint8Array>): Promise<number> {
 
 const never = () => new Promise<never>(() => undefined);
 
-describe('the time of a clip', () => {
-  test('is over so long after it was completed', async () => {
+describe('the expiry of a clip', () => {
+  test('is a fixed time after its completion', async () => {
     const { clips, make, files } = await openStore({ keepMs: 50 });
     const { id } = await make(10);
     expect(clips.find(id)).toBeDefined();
@@ -99,7 +99,7 @@ describe('the time of a clip', () => {
     await expect.poll(files, patience).toEqual([]);
   });
 
-  test('begins again with everyone who reads it, and does not run while anyone does', async () => {
+  test('restarts with every read, and is paused while there are readers', async () => {
     // Longer than a busy machine keeps a process waiting.
     const { clips, make } = await openStore({ keepMs: 1_000 });
     const clip = await make(10);
@@ -113,7 +113,7 @@ describe('the time of a clip', () => {
     expect(clips.find(clip.id)).toBe(clip);
   });
 
-  test('runs out while a reader is stalled: it ends with a failure', async () => {
+  test('is not delayed by a stalled reader, which fails', async () => {
     const { clips, make } = await openStore({ keepMs: 50, stallMs: 50 });
     const clip = await make(10);
     const reader = await startReading(clip);
@@ -121,7 +121,7 @@ describe('the time of a clip', () => {
     await expect(reader.next()).rejects.toMatchObject({ code: 'clip-not-found' });
   });
 
-  test('does not run while it is being made', async () => {
+  test('is paused during the synthesis', async () => {
     const { clips, begin } = await openStore({ keepMs: 20 });
     const { passed, open } = gate();
     const clip = await begin(10, passed, 10);
@@ -132,8 +132,8 @@ describe('the time of a clip', () => {
   });
 });
 
-describe('the room for clips', () => {
-  test('is made by the oldest complete one', async () => {
+describe('the clip store', () => {
+  test('evicts the oldest complete clip', async () => {
     const { make, begin, left, files, bytesUsed } = await openStore();
     const growing = await begin(200, never);
     const [first, second, third] = [await make(800), await make(800), await make(600)];
@@ -142,7 +142,7 @@ describe('the room for clips', () => {
     expect(bytesUsed()).toBe(1600);
   });
 
-  test('is taken from readers only when there is no other: they see a broken transfer', async () => {
+  test('evicts clips being read only as a last resort: readers see a broken transfer', async () => {
     const { make, left } = await openStore();
     const heard = await make(1000);
     const reader = await startReading(heard);
@@ -155,7 +155,7 @@ describe('the room for clips', () => {
     await expect(reader.next()).rejects.toMatchObject({ code: 'storage-full' });
   });
 
-  test('is taken from a reader that has stalled as if it did not read', async () => {
+  test('treats a stalled reader as no reader', async () => {
     const { make, left } = await openStore({ stallMs: 0 });
     const stalled = await make(800);
     const reader = await startReading(stalled);
@@ -165,7 +165,7 @@ describe('the room for clips', () => {
     await expect(reader.next()).rejects.toMatchObject({ code: 'storage-full' });
   });
 
-  test('is free at once, although a reader that does not read keeps the file open', async () => {
+  test('frees space at once, even if a stalled reader keeps the file open', async () => {
     const { make } = await openStore({ clipBytes: 1_000_000, totalBytes: 2_000_000, stallMs: 0 });
     const clip = await make(900_000);
     const reader = await startReading(clip);
@@ -175,7 +175,7 @@ describe('the room for clips', () => {
     await reader.return(undefined);
   });
 
-  test('that only clips in the making take up is storage-full for another one, which leaves nothing', async () => {
+  test('rejects with storage-full when it is full of growing clips, and leaves no files', async () => {
     const { begin, files, bytesUsed } = await openStore();
     await begin(900, never);
     await expect(begin(200)).rejects.toMatchObject({ code: 'storage-full' });
@@ -183,7 +183,7 @@ describe('the room for clips', () => {
     expect(bytesUsed()).toBe(900);
   });
 
-  test('of one clip is limited: the larger one fails and goes', async () => {
+  test('limits the size of a clip: a larger one fails and is removed', async () => {
     const { clips, begin, files, bytesUsed } = await openStore();
     const { passed, open } = gate();
     const clip = await begin(900, passed, 101);
@@ -195,7 +195,7 @@ describe('the room for clips', () => {
     expect(bytesUsed()).toBe(0);
   });
 
-  test('ends where the disk budget does: the oldest clip goes for a new one', async () => {
+  test('evicts the oldest clip when the disk budget is exhausted', async () => {
     const { make, begin, left, bytesUsed } = await openStore({ diskBytes: 2000 });
     const [first, second] = [await make(500), await make(400)];
     const third = await make(300);
@@ -207,7 +207,7 @@ describe('the room for clips', () => {
 });
 
 describe('the share of a caller', () => {
-  test('is all of the store while others have nothing, and shrinks to half when they have', async () => {
+  test('is the whole store while others have no clips, and shrinks to half when they have some', async () => {
     const { makeFor, left } = await openStore();
     const greedy = [await makeFor('a', 900), await makeFor('a', 900)];
     const quiet = await makeFor('b', 600);
@@ -216,7 +216,7 @@ describe('the share of a caller', () => {
     expect(left(greedy[1]!, quiet, more)).toEqual([quiet, more]);
   });
 
-  test('is what the caller himself loses first, however many clips he makes and leaves unread', async () => {
+  test('is evicted first when the caller itself creates more clips', async () => {
     const { makeFor, left } = await openStore();
     const quiet = await makeFor('b', 100);
     for (let i = 0; i < 20; i++) {
@@ -226,7 +226,7 @@ describe('the share of a caller', () => {
     expect(left(quiet)).toEqual([quiet]);
   });
 
-  test('is taken from the caller who holds most, whoever has the oldest clip, and even when he reads', async () => {
+  test('is evicted from the largest holder, even if another clip is older and this one is being read', async () => {
     const { makeFor, left } = await openStore();
     const oldest = await makeFor('b', 500);
     const large = await makeFor('a', 900);
@@ -235,7 +235,7 @@ describe('the share of a caller', () => {
     expect(left(oldest, large, idle, next)).toEqual([oldest, idle, next]);
   });
 
-  test('cannot grow at the cost of callers who hold less', async () => {
+  test('cannot grow at the expense of smaller holders', async () => {
     const { makeFor, beginFor, left } = await openStore();
     const small = [await makeFor('b', 600), await makeFor('c', 600)];
     await beginFor('a', 700, never);
@@ -243,7 +243,7 @@ describe('the share of a caller', () => {
     expect(left(...small)).toEqual(small);
   });
 
-  test('is at most half for clips in the making, which nobody can evict', async () => {
+  test('is at most half for growing clips, which cannot be evicted', async () => {
     const { makeFor, beginFor, left } = await openStore();
     await beginFor('a', 600, never);
     await expect(beginFor('a', 600)).rejects.toMatchObject({ code: 'storage-full' });
@@ -252,7 +252,7 @@ describe('the share of a caller', () => {
   });
 });
 
-test('the longest text that the contract permits has room, in the slowest language and the largest format', () => {
+test('the longest valid text fits, in the slowest language and the largest format', () => {
   const characters = 32_000;
   const secondsForOne = 0.49; // Japanese by espeak-ng, measured
   const bytesOfASecond = 48_000; // wav at 24 kHz
@@ -266,20 +266,20 @@ test('clips take at most half of the disk budget and 2 GiB, and one clip half of
   expect(clipLimits(100 * gibibyte)).toMatchObject({ totalBytes: 2 * gibibyte, clipBytes: gibibyte });
 });
 
-describe('a clip that cannot be made', () => {
-  test('because its audio fails at once is thrown, and leaves nothing', async () => {
+describe('a clip that fails', () => {
+  test('because its audio fails at once rejects, and leaves no files', async () => {
     const { begin, files } = await openStore();
     await expect(begin(() => Promise.reject(new Error('no voice')))).rejects.toThrow('no voice');
     expect(await files()).toEqual([]);
   });
 
-  test('because there is no sound is thrown, and leaves nothing', async () => {
+  test('because there is no audio rejects, and leaves no files', async () => {
     const { begin, files } = await openStore();
     await expect(begin()).rejects.toMatchObject({ code: 'engine-failed' });
     expect(await files()).toEqual([]);
   });
 
-  test('because its run has ended goes, and its audio is told so', async () => {
+  test('because its run was cancelled is removed, and its audio is stopped', async () => {
     const { clips, files } = await openStore();
     const run = new AbortController();
     let told = false;
@@ -300,7 +300,7 @@ describe('a clip that cannot be made', () => {
     await expect.poll(files, patience).toEqual([]);
   });
 
-  test('because its run failed after it was complete goes, too', async () => {
+  test('because its run failed after its completion is removed, too', async () => {
     const { clips, make, files } = await openStore();
     const run = new AbortController();
     const clip = await make(10, run.signal);
@@ -312,7 +312,7 @@ describe('a clip that cannot be made', () => {
     await expect.poll(files, patience).toEqual([]);
   });
 
-  test('because the store has ended is refused', async () => {
+  test('because the store is closed is rejected', async () => {
     const { clips, begin, files } = await openStore();
     await begin(10, never);
     await clips[Symbol.asyncDispose]();
@@ -321,7 +321,7 @@ describe('a clip that cannot be made', () => {
   });
 });
 
-test('a clip that goes while it is being opened is no more, whatever has become of it', async () => {
+test('a clip removed while it is being opened is not found', async () => {
   const { clips, begin } = await openStore();
   const { passed, open } = gate();
   const clip = await begin(10, passed, () => Promise.reject(new EngineError('provider-error', 'It broke.')));
@@ -334,7 +334,7 @@ test('a clip that goes while it is being opened is no more, whatever has become 
   });
 });
 
-test('who waits for a part of a clip that takes too long gets it as it grows', async () => {
+test('a range request that waits too long for completion gets the clip as it grows', async () => {
   const { clips, begin } = await openStore({ holdMs: 50 });
   const clip = await begin(10, never);
   const request = { id: '', query: {}, path: { id: clip.id }, headers: { Range: 'bytes=0-1' }, body: undefined };

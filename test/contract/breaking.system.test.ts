@@ -81,12 +81,12 @@ const breaks: readonly (readonly [what: RegExp, edit: Edit])[] = [
 ];
 
 describe('between two versions of the contract', () => {
-  test('every break is found', async () => {
+  test('finds every breaking change', async () => {
     const found = await findBreaks(published, edited(...breaks.map(([, edit]) => edit)));
     for (const [what] of breaks) expect(found).toContainEqual(expect.stringMatching(what));
   });
 
-  test('additions and relaxations are no breaks', async () => {
+  test('additions and relaxations are not breaking', async () => {
     const revision = edited(
       (schemas) => {
         schemas.ToolCancelled = {
@@ -107,7 +107,7 @@ describe('between two versions of the contract', () => {
     expect(await findBreaks(published, revision)).toEqual([]);
   });
 
-  test('nothing is found where nothing has changed', async () => {
+  test('identical contracts have no breaks', async () => {
     expect(await findBreaks(published, published)).toEqual([]);
   });
 });
@@ -163,13 +163,13 @@ describe('npm run check', { timeout: 120_000 }, () => {
     return directory;
   }
 
-  test('says so and passes where nothing has been released yet', async () => {
+  test('passes with a message when nothing has been released yet', async () => {
     const directory = await repository();
     await write(directory, broken, '0.1.0');
     expect(await check(directory)).toMatch(/^0 no release/);
   });
 
-  test('fails on a break until the version announces it', async () => {
+  test('fails on a breaking change until the version is raised', async () => {
     const directory = await repository();
     git(directory, 'tag', 'v0.1.0');
     git(directory, 'tag', 'very-well');
@@ -182,7 +182,7 @@ describe('npm run check', { timeout: 120_000 }, () => {
     expect(await check(directory)).toMatch(/^0 0\.2\.0 may break v0\.1\.0, and does:\n {2}Path/);
   });
 
-  test('fetches the tags that a clone in CI lacks', async () => {
+  test('fetches tags missing in a CI clone', async () => {
     const origin = await repository();
     git(origin, 'tag', 'v0.1.0');
     await write(origin, broken, '0.1.1');

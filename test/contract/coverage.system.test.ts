@@ -16,7 +16,7 @@ vi.setConfig({ testTimeout: 120_000 }); // whole runs of vitest, however busy th
 const home = join(import.meta.dirname, '../..');
 
 describe('the record of a service', () => {
-  test('has every answer and every event, even when the service is killed, but nothing that was asked for', async () => {
+  test('contains every response and event, even when the service is killed, but no request data', async () => {
     const directory = await temporaryDirectory();
     const service = await startChildService({ ...scripted, env: { [directoryVariable]: directory } });
     const api = createApi(service.url);

@@ -35,7 +35,7 @@ describe('the coverage', () => {
     (note) => expect(seenBy(note)).toEqual([]),
   );
 
-  test('is a table with what is missing in brackets', () => {
+  test('is a table with missing entries in brackets', () => {
     const { table } = coverageOf(contract, new Set(['GET /api/v1/models 200', 'event chat.started']));
     expect(table).toMatch(/^listChatModels +200 \[401\] \[403\] \[405\] \[500\] \[503\]$/m);
     expect(table).toMatch(/^events +chat\.started \[step\.started\]/m);

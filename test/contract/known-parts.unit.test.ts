@@ -4,22 +4,22 @@ import { knownParts } from '../../src/contract/known-parts.ts';
 const chat = { $ref: '#/components/schemas/ChatRequest' };
 const message = { role: 'user', content: 'Hello' };
 
-describe('what is kept of a body', () => {
-  it('is what the contract knows, at every level', () => {
+describe('pruning of a body', () => {
+  it('keeps what the contract declares, at every level', () => {
     const pad = '"pad":[{}],"__proto__":{"top_p":1},"constructor":null';
     const text = `{"messages":[{"role":"user","content":"Hello","name":"x",${pad}}],"model":"m",${pad}}`;
     const body = JSON.parse(text) as object;
     expect(knownParts(body, chat)).toEqual({ messages: [message], model: 'm' });
   });
 
-  it('is one item more than there may be', () => {
+  it('keeps one item over the limit', () => {
     const { messages } = knownParts({ messages: Array.from({ length: 5000 }, () => message) }, chat) as {
       messages: [];
     };
     expect(messages).toHaveLength(101);
   });
 
-  it('is more characters than there may be, but not all', () => {
+  it('truncates strings past the limit', () => {
     const cut = (content: string) => {
       const { messages } = knownParts({ messages: [{ role: 'user', content }] }, chat) as {
         messages: [typeof message];
@@ -31,7 +31,7 @@ describe('what is kept of a body', () => {
     expect(cut('\u{1F600}'.repeat(32_000))).toBe('\u{1F600}'.repeat(32_000));
   });
 
-  it('is the kind of a value where it is the wrong one', () => {
+  it('keeps the type of a wrong value', () => {
     const body = {
       messages: { a: [{}] },
       model: [{ a: 1 }],
@@ -50,7 +50,7 @@ describe('what is kept of a body', () => {
     });
   });
 
-  it('is the sum of what alternatives know', () => {
+  it('keeps the union of alternatives', () => {
     const schema = {
       type: 'object',
       properties: {

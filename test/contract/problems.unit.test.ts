@@ -17,23 +17,23 @@ function statusesOf(operation: string): number[] {
 }
 
 describe('the table of problems', () => {
-  it('has the codes of the contract, all and no others', () => {
+  it('has exactly the codes of the contract', () => {
     const schema = contract.components.schemas.ProblemCode as { readonly enum: readonly string[] };
     expect(codes.toSorted()).toEqual(schema.enum.toSorted());
   });
 
-  it('has every code that an engine may answer with', () => {
+  it('has every engine error code', () => {
     for (const code of engineErrorCodes) expect(codes).toContain(code);
   });
 
-  it('has statuses of errors, and a title of its own for each code', () => {
+  it('has error statuses and unique titles', () => {
     for (const code of codes)
       expect(problems[code].status).toSatisfy((status: number) => status >= 400 && status < 600);
     expect(new Set(codes.map((code) => problems[code].title)).size).toBe(codes.length);
   });
 
   it.each(['createTranscription', 'createChat', 'streamChat', 'createSpeech'])(
-    'gives engines only statuses that %s declares',
+    'maps engine errors only to statuses that %s declares',
     (operation) => {
       const declared = statusesOf(operation);
       expect(declared).toContain(200);
@@ -41,14 +41,14 @@ describe('the table of problems', () => {
     },
   );
 
-  it('has a status for each code that some operation declares, but for requests that reach no operation', () => {
+  it('has only statuses that an operation declares, except for requests that reach no operation', () => {
     const declared = [...operationsById.keys()].flatMap(statusesOf);
     const beforeRouting = ['malformed-request', 'expectation-failed', 'headers-too-large'];
     const undeclared = codes.filter((code) => !declared.includes(problems[code].status));
     expect(undeclared).toEqual(beforeRouting);
   });
 
-  it('is what the examples of the contract show, and every declared problem has one', () => {
+  it('matches the examples of the contract, and every declared problem has one', () => {
     for (const [operation, { responses }] of operationsById) {
       for (const [status, { content = {} }] of Object.entries(responses)) {
         const shown = content['application/problem+json'] as Shown | undefined;
@@ -70,12 +70,12 @@ describe('the table of problems', () => {
     ...['context-length-exceeded', 'content-rejected', 'provider-rejected-request'],
   ];
 
-  it('has a place for each code that blames the request', () => {
+  it('has a default field for each 422 code', () => {
     const blaming = codes.filter((code) => problems[code].status === 422);
     expect([...Object.keys(defaultViolations), ...withoutPlace].toSorted()).toEqual(blaming.toSorted());
   });
 
-  it('has places that are in the body of some operation, or all of it', () => {
+  it('has only default fields that exist in the body of an operation', () => {
     const fields = operations.flatMap(({ schemas }) =>
       Object.keys(schemas.body ? (resolve(schemas.body).properties ?? {}) : {}),
     );
@@ -86,7 +86,7 @@ describe('the table of problems', () => {
     }
   });
 
-  it('names a Retry-After only where the contract declares one', () => {
+  it('has a Retry-After only where the contract declares one', () => {
     const declares = (status: number) =>
       [...operationsById.values()].some(({ responses }) => responses[status]?.headers?.['Retry-After']);
     for (const code of codes.filter((code) => problems[code].retryAfter)) {
@@ -95,10 +95,10 @@ describe('the table of problems', () => {
   });
 });
 
-describe('the answer to a failure', () => {
+describe('the response to an error', () => {
   const answer = (error: unknown) => problemAnswer(error, 'request-1');
 
-  it('is a problem document with the code, its status and title, and the id of the request', () => {
+  it('is a problem document with code, status, title and request id', () => {
     expect(answer(new ProblemError('clip-not-found', 'There is no clip x.'))).toEqual({
       status: 404,
       mediaType: 'application/problem+json',
@@ -114,7 +114,7 @@ describe('the answer to a failure', () => {
     });
   });
 
-  it('has the place that the failure names, else the one that follows from its code', () => {
+  it('has the violations of the error, else the default of its code', () => {
     const english = new EngineError('language-not-supported', 'It hears English only.');
     const detail = 'must be a language that the model supports';
     expect(answer(english).body.errors).toEqual([{ in: 'body', pointer: '/language', detail }]);
@@ -123,7 +123,7 @@ describe('the answer to a failure', () => {
     expect(answer(new EngineError('content-rejected', 'No.')).body).not.toHaveProperty('errors');
   });
 
-  it('carries the headers and the places that the failure names', () => {
+  it('carries the headers and violations of the error', () => {
     const error = new ProblemError('method-not-allowed', 'This path knows GET.', { headers: { Allow: 'GET' } });
     expect(answer(error).headers).toEqual({ Allow: 'GET' });
     expect(answer(invalid('body', '/messages/0/content', 'must be a string')).body).toMatchObject({
@@ -135,7 +135,7 @@ describe('the answer to a failure', () => {
     expect(answer(invalid('body', '', 'must be an object')).body.detail).toBe('the body must be an object');
   });
 
-  it('is by code for an EngineError, and keeps its cause to itself', () => {
+  it('maps an EngineError by code and hides its cause', () => {
     const cause = new Error('sk-secret was refused by 10.0.0.7');
     const answered = answer(new EngineError('provider-auth-failed', 'The provider refuses the key.', { cause }));
     expect(answered).toMatchObject({ status: 502, body: { code: 'provider-auth-failed', status: 502 } });
@@ -143,7 +143,7 @@ describe('the answer to a failure', () => {
     expect(JSON.stringify(answered)).not.toMatch(/sk-secret|10\.0\.0\.7/);
   });
 
-  it('knows the EngineError of an engine from another package, which has its own copy of the class', () => {
+  it('recognizes an EngineError from another package with its own copy of the class', () => {
     const brand: unique symbol = Symbol.for('parlance.engine-error');
     class EngineError extends Error {
       readonly [brand] = true;
@@ -204,16 +204,16 @@ describe('Retry-After', () => {
     expect(retryAfter(seconds)).toBe(header);
   });
 
-  it.each([NaN, Infinity])('is never a word (%d)', (seconds) => {
+  it.each([NaN, Infinity])('is always a number (%d)', (seconds) => {
     expect(retryAfter(seconds) ?? '1').toMatch(/^\d+$/);
   });
 
-  it('is the default of the code when the failure names none, and absent where there is none', () => {
+  it('defaults to the value of the code, if any', () => {
     expect(retryAfter()).toBe('1');
     expect(retryAfter(undefined, 'provider-error')).toBeUndefined();
   });
 
-  it('is there when the failure names one, whatever its code', () => {
+  it('is sent if the error has one, for any code', () => {
     expect(retryAfter(3, 'provider-error')).toBe('3');
   });
 

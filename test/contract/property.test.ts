@@ -69,7 +69,7 @@ describe.each(operations.map((operation) => ({ ...operation, title: `${operation
   '$title',
   { timeout },
   (operation) => {
-    test('accepts what the contract allows', async () => {
+    test('accepts valid requests', async () => {
       const statuses = new Set<number>();
       const property = fc.asyncProperty(validRequests(operation), async (parts) => {
         const answer = await ask(operation, parts);
@@ -84,7 +84,7 @@ describe.each(operations.map((operation) => ({ ...operation, title: `${operation
 
     const breaks = requestBreaks(operation);
     if (breaks.length > 0) {
-      test.each(breaks)('refuses and names the place: $rule', async ({ arbitrary, costly }) => {
+      test.each(breaks)('rejects and names the field: $rule', async ({ arbitrary, costly }) => {
         const property = fc.asyncProperty(arbitrary, async ({ parts, ...place }) => {
           const answer = await ask(operation, parts);
           expectRefused(answer);
@@ -126,7 +126,7 @@ describe.each(operations.map((operation) => ({ ...operation, title: `${operation
   },
 );
 
-test('that was enough, and the service lives', async () => {
+test('enough requests were generated, and the service is still alive', async () => {
   expect(sent).toBeGreaterThanOrEqual(wanted);
   expect((await api.get('/healthz')).status).toBe(200);
   expect(service.log.filter(({ level }) => level >= 50)).toEqual([]);

@@ -71,7 +71,7 @@ describe.each(operations)('$id', (operation) => {
   }
 });
 
-test('a stream shows every event', async () => {
+test('the stream contains every event type', async () => {
   const { status, text } = await ask(byId('streamChat'), requestOf('talkative', byId('streamChat')));
   expect(status).toBe(200);
   for (const type of ['audio.created', 'tool.finished', 'chat.completed']) expect(text).toContain(`event: ${type}\n`);
@@ -80,12 +80,12 @@ test('a stream shows every event', async () => {
 describe('Prism finds', () => {
   const violation = 'https://stoplight.io/prism/errors#VIOLATIONS';
 
-  test('a request that breaks the contract', async () => {
+  test('an invalid request', async () => {
     const response = await send(byId('createChat'), { body: { messages: [] } });
     expect(await response.text()).toContain('https://stoplight.io/prism/errors#UNPROCESSABLE_ENTITY');
   });
 
-  test('an answer that breaks it', async () => {
+  test('an invalid response', async () => {
     const response = await send(byId('createTranscription'), requestOf('lawless', byId('createTranscription')));
     expect(await response.text()).toContain(violation);
   });

@@ -10,7 +10,7 @@ const problem = problemAnswer(new ProblemError('overloaded', 'later'), 'an-id');
 
 const check = (answer: AnyAnswer, operation = 'createTranscription') => checkAnswer(operation, answer);
 
-test('what the contract declares passes as it is', () => {
+test('accepts declared responses unchanged', () => {
   expect(check(fine)).toBe(fine);
   expect(check(problem)).toBe(problem);
 });
@@ -29,7 +29,7 @@ test.each<[string, AnyAnswer]>([
   expect(() => check(answer)).toThrow(ContractViolation);
 });
 
-test('a required header that is missing is a violation', () => {
+test('rejects a missing required header', () => {
   const unauthorized = problemAnswer(new ProblemError('unauthorized', 'who?'), 'an-id');
   expect(() => check(unauthorized)).toThrow('WWW-Authenticate is missing');
 });
@@ -49,7 +49,7 @@ describe('a stream', () => {
   }
   const started = { type: 'chat.started', seq: 0, id: 'run', model: 'm' };
 
-  test('passes event by event', async () => {
+  test('is validated event by event', async () => {
     expect(await read(stream(started))).toEqual([started]);
   });
 

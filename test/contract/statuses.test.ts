@@ -85,7 +85,7 @@ describe.each(operations)('$id', (operation) => {
   });
 
   if (hasEngine(operation)) {
-    test.each(engineErrorCodes)('answers what an engine fails with: %s', async (code) => {
+    test.each(engineErrorCodes)('responds to the engine error %s', async (code) => {
       const { status, headers, problem } = await ask(service, operation, ofModel(operation, code));
       expect({ status, code: problem.code }).toEqual({ status: problems[code].status, code });
       const { retryAfter } = problems[code];

@@ -28,7 +28,7 @@ test('every workflow works', { timeout: 90_000 }, async () => {
   expect(said).toContain('Workflows: 5 passed, 5 total');
 });
 
-test('a workflow that does not work fails the run', { timeout: 90_000 }, async () => {
+test('a failing workflow fails the run', { timeout: 90_000 }, async () => {
   await using service = await startTestService({ ...scripted, env: { API_KEYS: 'right' } });
   const said = await respect(service.url, 'wrong');
   expect(said).toMatch(/^1 /);

@@ -23,8 +23,8 @@ function open({ reserve = 1000 * KB, shared = 1000 * KB } = {}) {
 
 const overloaded = expect.objectContaining({ code: 'overloaded' }) as Error;
 
-describe('the memory for bodies', () => {
-  it('counts what has arrived', () => {
+describe('the memory budget for bodies', () => {
+  it('counts received bytes', () => {
     const { begin, refused } = open();
     const first = begin('a');
     first.grow(100 * KB);
@@ -34,7 +34,7 @@ describe('the memory for bodies', () => {
     expect(refused).toHaveLength(1);
   });
 
-  it('gives back on release, once', () => {
+  it('releases once', () => {
     const { begin, refused } = open();
     const first = begin('a');
     first.grow(900 * KB);
@@ -45,7 +45,7 @@ describe('the memory for bodies', () => {
     expect(refused).toEqual(['b']);
   });
 
-  it('gives back what is not kept of a body that has been read', () => {
+  it('releases what is not kept after reading', () => {
     const { begin, refused } = open();
     const first = begin('a');
     first.grow(1000 * KB);
@@ -56,7 +56,7 @@ describe('the memory for bodies', () => {
     expect(refused).toEqual(['b']);
   });
 
-  it('refuses the newest unfinished body of the caller that holds most', () => {
+  it('rejects the newest unfinished body of the caller that holds the most', () => {
     const { begin, refused } = open();
     begin('greedy', 'older').grow(200 * KB);
     begin('greedy', 'newer').grow(200 * KB);
@@ -70,7 +70,7 @@ describe('the memory for bodies', () => {
     expect(refused).toEqual(['newer', 'b']);
   });
 
-  it('refuses the newcomer when its caller would hold most', () => {
+  it('rejects the newcomer if its caller would hold the most', () => {
     const { begin, refused } = open();
     begin('a').grow(400 * KB);
     begin('b').grow(400 * KB);
@@ -80,7 +80,7 @@ describe('the memory for bodies', () => {
     expect(refused).toEqual([]);
   });
 
-  it('never takes back the body of a request that is being answered', () => {
+  it('never evicts the body of a request in flight', () => {
     const { begin, refused } = open();
     const settled = begin('a');
     settled.grow(900 * KB);
@@ -89,7 +89,7 @@ describe('the memory for bodies', () => {
     expect(refused).toEqual([]);
   });
 
-  it('gives one caller half, and a single body all of it', () => {
+  it('limits a caller to half, but allows all of it for a single body', () => {
     const { begin, refused } = open();
     const single = begin('a', 'single');
     single.grow(1000 * KB);
@@ -101,7 +101,7 @@ describe('the memory for bodies', () => {
     expect(refused).toEqual([]);
   });
 
-  it('refuses the newer body of a caller when the older one grows beyond its half', () => {
+  it('rejects the newer body of a caller when the older one grows beyond half', () => {
     const { begin, refused } = open();
     const older = begin('a', 'older');
     older.grow(300 * KB);
@@ -110,7 +110,7 @@ describe('the memory for bodies', () => {
     expect(refused).toEqual(['newer']);
   });
 
-  it('admits bodies up to 64 KB when large ones have taken everything', () => {
+  it('admits bodies up to 64 KB when large bodies have exhausted the budget', () => {
     const { begin, refused } = open();
     begin('a').grow(1000 * KB);
     const small = begin('b');
@@ -119,7 +119,7 @@ describe('the memory for bodies', () => {
     expect(refused).toEqual([]);
   });
 
-  it('bounds small bodies, too: half of the reserve for one caller', () => {
+  it('limits small bodies to half of the reserve per caller', () => {
     const { begin, refused } = open({ reserve: 10 * smallBody });
     const many = Array.from({ length: 5 }, () => begin('a'));
     for (const body of many) {

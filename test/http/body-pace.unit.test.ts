@@ -28,8 +28,8 @@ function begin({ arrivals = createArrivals(), timeoutMs = hour } = {}) {
 
 const tooSlow = 'request-timeout: The body arrived too slowly: less than 16384 bytes in 30 s.';
 
-describe('a body on its way', () => {
-  it('is late when less than 16 KB come in 30 s after the first 10 s', () => {
+describe('the minimum rate of a body', () => {
+  it('is violated by less than 16 KB in 30 s after the first 10 s', () => {
     const { socket, details } = begin();
     socket.bytesRead += windowBytes - 1;
     vi.advanceTimersByTime(39_000);
@@ -38,7 +38,7 @@ describe('a body on its way', () => {
     expect(details()).toEqual([tooSlow]);
   });
 
-  it('may take its time at 16 KB in every 30 s', () => {
+  it('is met by 16 KB in every 30 s', () => {
     const { socket, details } = begin();
     for (let i = 0; i < 50; i++) {
       socket.bytesRead += windowBytes;
@@ -49,7 +49,7 @@ describe('a body on its way', () => {
     expect(details()).toEqual([tooSlow]);
   });
 
-  it('is late when its time is over, however fast it comes', () => {
+  it('does not extend the deadline', () => {
     const { socket, details } = begin({ timeoutMs: 100_000 });
     for (let second = 0; second < 100; second++) {
       socket.bytesRead += windowBytes;
@@ -58,14 +58,14 @@ describe('a body on its way', () => {
     expect(details()).toEqual(['request-timeout: The body did not arrive within 100 s.']);
   });
 
-  it('is not late while what has come waits for us', () => {
+  it('is not violated under backpressure', () => {
     const { req, details } = begin();
     req.readableLength = 1;
     vi.advanceTimersByTime(200_000);
     expect(details()).toEqual([]);
   });
 
-  it('is not late once it is there; nothing runs on', () => {
+  it('stops applying when the body is complete; no timer remains', () => {
     const arrivals = createArrivals();
     const bodies = [begin({ arrivals }), begin({ arrivals })];
     expect(vi.getTimerCount()).toBe(1);
@@ -76,7 +76,7 @@ describe('a body on its way', () => {
     for (const { details } of bodies) expect(details()).toEqual([]);
   });
 
-  it('may have less time than others', () => {
+  it('allows a deadline per body', () => {
     const arrivals = createArrivals();
     const slow = begin({ arrivals });
     const short = begin({ arrivals, timeoutMs: 100 });

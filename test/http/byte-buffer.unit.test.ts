@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ByteBuffer } from '../../src/http/byte-buffer.ts';
 
-it('gathers chunks of any size in their order', () => {
+it('collects chunks of any size in order', () => {
   const sizes = fc.array(fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 4000, max: 9000 })));
   fc.assert(
     fc.property(sizes, (lengths) => {

@@ -97,7 +97,7 @@ describeWith(['ffmpeg', 'pocketsphinx_continuous'], 'a model that reads aloud, t
     }
   });
 
-  test('is offered no choice of voice, and not told where the clips are', async () => {
+  test('cannot choose a voice, and does not see clip URLs', async () => {
     const { url } = (await chat())[0]!;
     const requests = JSON.stringify(mock.getRequests().map(({ body }) => body));
     const offered = mock.getRequests()[0]!.body as { tools: { function: { parameters: { properties: object } } }[] };

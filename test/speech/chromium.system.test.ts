@@ -57,7 +57,7 @@ describeWith(['chromium', 'espeak-ng', 'ffmpeg'], 'in Chromium', (programs) => {
       return audio.play();
     })()`);
 
-  test('a clip plays before it is complete, to its end, and then again from any place', async () => {
+  test('a clip plays before completion, to its end, and then seeks', async () => {
     const { path, bytes, seconds } = await speech();
     const service = await startSpeechService({ speech: `file: "${path}"` });
     const half = Math.floor(bytes / 2);
@@ -83,7 +83,7 @@ describeWith(['chromium', 'espeak-ng', 'ffmpeg'], 'in Chromium', (programs) => {
     expect(statuses.slice(1)).toContain(206);
   });
 
-  test('a clip plays with `crossorigin` in a page that may use the service', async () => {
+  test('a clip plays with `crossorigin` on an allowed origin', async () => {
     const pages = createServer(
       (_request, response) => void response.setHeader('content-type', 'text/html').end('<body>'),
     );
@@ -99,7 +99,7 @@ describeWith(['chromium', 'espeak-ng', 'ffmpeg'], 'in Chromium', (programs) => {
     expect((await stateOf(page)).error).toBeNull();
   });
 
-  test('a clip whose synthesis fails is an error of the player, not its end', async () => {
+  test('a clip whose synthesis fails is a player error, not an early end', async () => {
     const { path, bytes } = await speech();
     const service = await startSpeechService({ speech: `file: "${path}"` });
     const clip = await makeClip(service, `${Math.floor(bytes / 2)} gate:go fail`);

@@ -26,7 +26,7 @@ function shown({ status, headers, text }: Answer) {
   return { status, range: headers.get('content-range'), length: headers.get('content-length'), text };
 }
 
-describe('a clip that is being made', () => {
+describe('a growing clip', () => {
   test.each([{}, { Range: 'bytes=0-' }, { Range: 'bytes=5-9', 'If-Range': '"of-another-time"' }])(
     'is heard from its first byte on (%o)',
     async (headers) => {
@@ -42,7 +42,7 @@ describe('a clip that is being made', () => {
     },
   );
 
-  test('is heard by two at once, each in its own time', async () => {
+  test('serves two readers at their own pace', async () => {
     const { service, url } = await growing('100 gate:go 50 gate:on 7');
     const first = await startReading(url);
     await expect.poll(() => first.received, patience).toBe(sound(0, 100));
@@ -55,7 +55,7 @@ describe('a clip that is being made', () => {
     expect([first.received, second.received]).toEqual([sound(0, 157), sound(0, 157)]);
   });
 
-  test('loses nothing by a reader that leaves, and keeps no file open for it', async () => {
+  test('is unaffected by a reader that disconnects, and closes its file', async () => {
     const { service, url } = await growing('100 gate:go 50');
     const [staying, leaving] = [await startReading(url), await startReading(url)];
     await expect.poll(() => leaving.received, patience).toBe(sound(0, 100));
@@ -69,7 +69,7 @@ describe('a clip that is being made', () => {
     expect(service.log.filter(({ level }) => level >= 40)).toEqual([]);
   });
 
-  test('is not held up by a reader that is slow, whom it costs no memory', async () => {
+  test('is not blocked by a slow reader, which costs no memory', async () => {
     const mebibyte = 1024 * 1024;
     const pieces = Array.from({ length: 24 }, () => String(mebibyte));
     const { service, url, clip } = await growing(['10', 'gate:go', ...pieces].join(' '));
@@ -102,7 +102,7 @@ describe('a clip that is being made', () => {
     },
   );
 
-  test('is a broken transfer, never a short one that claims to be whole, when its synthesis fails half way', async () => {
+  test('is a broken transfer, not a truncated success, when its synthesis fails', async () => {
     const { service, url, clip } = await growing('100 gate:go 50 fail');
     const reading = await startReading(url);
     const held = startReading(url, { headers: { Range: 'bytes=0-1' } });
@@ -121,7 +121,7 @@ describe('a clip that is being made', () => {
     await expect.poll(() => service.leftovers()).toEqual([]);
   });
 
-  test('breaks at once for who lags behind, too', async () => {
+  test('fails at once for lagging readers, too', async () => {
     const { service, url } = await growing('10 gate:go 30000000 gate:on fail');
     const slow = await startReading(url);
     slow.response.pause();
@@ -134,7 +134,7 @@ describe('a clip that is being made', () => {
     expect(slow.received.length).toBeLessThan(30_000_000);
   });
 
-  test('ends with the service, and so do its readers', async () => {
+  test('ends with the service, including its readers', async () => {
     const { service, url } = await growing('100 hang');
     const reading = await startReading(url);
     await expect.poll(() => reading.received, patience).toBe(sound(0, 100));
@@ -145,14 +145,14 @@ describe('a clip that is being made', () => {
   });
 });
 
-describe('a clip that is complete', () => {
+describe('a complete clip', () => {
   let service: TestService;
   beforeAll(async () => {
     service = await openSpeechService();
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  test('has a length, a validator, a media type and a short private life in caches', async () => {
+  test('has Content-Length, ETag, media type and private caching', async () => {
     const { get } = await complete(service);
     const { status, headers, text } = await get();
     expect({ status, text }).toEqual({ status: 200, text: sound(0, 150) });
@@ -209,7 +209,7 @@ describe('a clip that is complete', () => {
     },
   );
 
-  test('gives the part only to who means this clip (If-Range)', async () => {
+  test('serves a range only if If-Range matches', async () => {
     const { get } = await complete(service);
     const etag = (await get()).headers.get('etag')!;
     const Range = 'bytes=0-9';
@@ -219,7 +219,7 @@ describe('a clip that is complete', () => {
     }
   });
 
-  test('is the same for the same bytes only', async () => {
+  test('has an ETag by content', async () => {
     const clips = [await complete(service), await complete(service), await complete(service, 151)];
     const etags = await Promise.all(clips.map(async ({ get }) => (await get()).headers.get('etag')));
     expect(etags[0]).toBe(etags[1]);
@@ -227,8 +227,8 @@ describe('a clip that is complete', () => {
   });
 });
 
-describe('the permission to hear a clip', () => {
-  test('is its id: a service with API keys asks for none of them', async () => {
+describe('access to a clip', () => {
+  test('needs only its id, no API key', async () => {
     const service = await startSpeechService({ env: { API_KEYS: 'key' } });
     const headers = { authorization: 'Bearer key', 'content-type': 'application/json' };
     const content = JSON.stringify({ calls: [[{ text: '150' }]] });
@@ -240,7 +240,7 @@ describe('the permission to hear a clip', () => {
     expect({ status: clip.status, text: clip.text }).toEqual({ status: 200, text: sound(0, 150) });
   });
 
-  test('holds for the pages that may use the service, whose scripts see ranges and validators', async () => {
+  test('is allowed for listed origins, whose scripts see range headers and ETag', async () => {
     const service = await startSpeechService({ env: { CORS_ORIGINS: 'https://app.example.com' } });
     const { get, api, clip } = await complete(service);
     const Origin = 'https://app.example.com';
@@ -256,7 +256,7 @@ describe('the permission to hear a clip', () => {
     expect((await get({ Origin: 'https://elsewhere.example' })).status).toBe(403);
   });
 
-  test('is not in the log', async () => {
+  test('is not logged', async () => {
     const service = await startSpeechService();
     const { clip, get } = await complete(service);
     await get();

@@ -16,8 +16,8 @@ const atWork = ({ log }: TestService) =>
   expect.poll(() => log.some(({ msg }) => msg === 'synthesize'), patience).toBe(true);
 const hasEnded = ({ log }: TestService) => log.some(({ msg }) => msg === 'ended');
 
-describe('a caller that leaves', () => {
-  test.each(['hang', 'deaf'])('before the first byte ends the engine (%s)', async (text) => {
+describe('a client that disconnects', () => {
+  test.each(['hang', 'deaf'])('before the first byte stops the engine (%s)', async (text) => {
     const service = await startSpeechService();
     const caller = new AbortController();
     const left = expect(service.post('/tts', { text }, { signal: caller.signal })).rejects.toThrow();
@@ -30,7 +30,7 @@ describe('a caller that leaves', () => {
     await expect.poll(() => service.log.find(({ msg }) => msg === 'request')).toMatchObject({ status: 499 });
   });
 
-  test.each(['100 hang', '100 deaf', '100 30000000 hang'])('half way ends the engine (%s)', async (text) => {
+  test.each(['100 hang', '100 deaf', '100 30000000 hang'])('in the middle stops the engine (%s)', async (text) => {
     const service = await startSpeechService();
     const reading = await startSpeaking(service, text);
     await expect.poll(() => reading.received.slice(0, 100), patience).toBe(sound(0, 100));

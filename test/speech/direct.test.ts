@@ -17,8 +17,8 @@ const atWork = ({ log }: TestService) =>
   expect.poll(() => log.some(({ msg }) => msg === 'synthesize'), patience).toBe(true);
 const hasEnded = ({ log }: TestService) => log.some(({ msg }) => msg === 'ended');
 
-describe('the sound', () => {
-  test('comes while it is being spoken', async () => {
+describe('the audio', () => {
+  test('is streamed during the synthesis', async () => {
     const service = await startSpeechService();
     const reading = await startSpeaking(service, '100 gate:go 50');
     expect(reading.response.statusCode).toBe(200);
@@ -38,14 +38,14 @@ describe('the sound', () => {
     expect({ status, type: headers.get('content-type') }).toEqual({ status: 200, type: announced });
   });
 
-  test('of a kind that the contract does not know is a failure of the engine', async () => {
+  test('of an undeclared media type is engine-failed', async () => {
     const service = await startSpeechService({ speech: 'mediaType: video/mp4' });
     expect((await speak(service, { text: '10' })).problem).toMatchObject({ status: 500, code: 'engine-failed' });
     await expect.poll(() => service.log.some(({ msg }) => msg === 'ended')).toBe(true);
   });
 });
 
-test('a reader that reads slowly, or not at all, holds neither the engine nor the memory', async () => {
+test('a slow or stalled reader blocks neither the engine nor fills the memory', async () => {
   const service = await startSpeechService();
   const pieces = () => service.log.filter(({ msg }) => msg === 'piece').length;
   const reading = await startSpeaking(service, `100 gate:go ${'1000000 '.repeat(50)}`);
@@ -60,7 +60,7 @@ test('a reader that reads slowly, or not at all, holds neither the engine nor th
   await expect.poll(() => service.leftovers(), patience).toEqual([]);
 });
 
-describe('who speaks', () => {
+describe('the model and the voice', () => {
   test.each([
     ['the default model in its own voice, as mp3', {}, {}, { model: 'choir', format: 'mp3' }],
     ['null is the default', {}, { model: null, voice_id: null, format: null }, { model: 'choir', format: 'mp3' }],
@@ -97,14 +97,14 @@ describe('who speaks', () => {
     expect(synthesized(service)).toEqual([{ model, format: 'mp3' }]);
   });
 
-  test('a TTS_VOICE that the default model does not have stops the start and shows the right ones', async () => {
+  test('refuses to start with an unknown TTS_VOICE and lists the valid ones', async () => {
     await expect(startSpeechService({ env: { TTS_VOICE: 'carl' } })).rejects.toThrow(
       'TTS_VOICE: the default speech model "choir" has no voice "carl"; available: anna, bob',
     );
   });
 });
 
-describe('what is refused before anything is spoken', () => {
+describe('rejected before the synthesis', () => {
   test.each([
     ['an empty text', { text: '' }, 422, 'invalid-request', '/text'],
     ['32,001 characters', { text: 'ü'.repeat(32_001) }, 422, 'invalid-request', '/text'],
@@ -120,12 +120,12 @@ describe('what is refused before anything is spoken', () => {
     expect(synthesized(service)).toEqual([]);
   });
 
-  test('everything, where there is no engine', async () => {
+  test('every request without an engine', async () => {
     const service = await startSpeechService({ speech: null });
     expect((await speak(service, { text: '10' })).problem).toMatchObject({ status: 503, code: 'no-engine' });
   });
 
-  test('but not 32,000 characters of four bytes each', async () => {
+  test('but not 32,000 characters of four bytes', async () => {
     const service = await startSpeechService();
     expect((await speak(service, { text: `10 ${'😀'.repeat(31_997)}` })).status).toBe(200);
   });
@@ -140,12 +140,12 @@ describe('a synthesis that fails', () => {
     expect((await answer).problem).toMatchObject({ status: 502, code: 'provider-error', detail: 'The voice broke.' });
   });
 
-  test('without a sound is a problem, too', async () => {
+  test('without audio is a problem, too', async () => {
     const service = await startSpeechService();
     expect((await speak(service, { text: 'silence' })).problem).toMatchObject({ status: 500, code: 'engine-failed' });
   });
 
-  test('half way is a broken transfer, and the log has it with the id of the request', async () => {
+  test('in the middle is a broken transfer, logged with the request id', async () => {
     const service = await startSpeechService();
     const reading = await startSpeaking(service, '100 gate:go fail');
     await expect.poll(() => reading.received, patience).toBe(sound(0, 100));
@@ -162,8 +162,8 @@ describe('a synthesis that fails', () => {
   });
 });
 
-describe('a caller that leaves', () => {
-  test('the end of the service ends the engine and breaks the transfer', async () => {
+describe('a client that disconnects', () => {
+  test('shutdown stops the engine and breaks the transfer', async () => {
     const service = await startSpeechService();
     const reading = await startSpeaking(service, '100 hang');
     await service.service.stop(0);
@@ -172,7 +172,7 @@ describe('a caller that leaves', () => {
   });
 });
 
-test('the listing shows voices and availability, and the default', async () => {
+test('the model list contains voices, availability and the default', async () => {
   const service = await startSpeechService({ env: { TTS_MODEL: 'duo' } });
   const { body } = await createApi(service.url).get('/api/v1/tts/models');
   const common = { engine: 'speech', available: true, code: 'ready', reason: 'Ready.' };

@@ -21,8 +21,8 @@ function startSpeaking(service: TestService, text: string, localAddress?: string
   });
 }
 
-describe('a caller who does not read', () => {
-  test('evicts no clip by direct speech, and is refused at his share of the budget', async () => {
+describe('a client that does not read', () => {
+  test('evicts no clips with direct speech, and is rejected at its share of the budget', async () => {
     const service = await startSpeechService({ env: { DISK_BUDGET: String(16 * mebibyte) } });
     const clip = await makeClip(service, '1000');
     const readings = [];
@@ -38,7 +38,7 @@ describe('a caller who does not read', () => {
     await expect.poll(() => used(service), patience).toBe(1000);
   });
 
-  test('evicts no clip by clips of his own', async () => {
+  test('evicts no clips of others with its own clips', async () => {
     const service = await startSpeechService({ env: { DISK_BUDGET: String(4 * mebibyte) } });
     const clip = await makeClip(service, '1000');
     for (let i = 0; i < 8; i++) {
@@ -85,7 +85,7 @@ describe('the bytes of direct speech are released', () => {
     await expect.poll(() => service.leftovers(), patience).toEqual([]);
   });
 
-  test.each(['100 hang', '1000000'])('when its caller disconnects (%s)', async (text) => {
+  test.each(['100 hang', '1000000'])('when the client disconnects (%s)', async (text) => {
     const service = await startSpeechService();
     const reading = await startSpeaking(service, text);
     reading.response.pause();
@@ -95,7 +95,7 @@ describe('the bytes of direct speech are released', () => {
     await expect.poll(() => service.leftovers(), patience).toEqual([]);
   });
 
-  test('when the service ends', async () => {
+  test('on shutdown', async () => {
     const service = await startSpeechService();
     await makeClip(service, '1000');
     await startSpeaking(service, '100 hang');
@@ -138,7 +138,7 @@ describe('wav speech', () => {
     return service;
   }
 
-  test('counts while it is collected, and is refused when it is too large', async () => {
+  test('counts while it is collected, and is rejected when it is too large', async () => {
     const service = await start();
     const speak = (text: string) => createApi(service.url).post('/api/v1/tts', { text, format: 'wav' });
     expect((await speak('70')).problem).toMatchObject({ status: 503, code: 'storage-full', retry_after: 30 });
@@ -146,7 +146,7 @@ describe('wav speech', () => {
     await expect.poll(() => used(service), patience).toBe(0);
   });
 
-  test('is released when its caller disconnects before it is complete', async () => {
+  test('is released when the client disconnects before completion', async () => {
     const service = await start();
     const caller = new AbortController();
     const body = { text: '10.', format: 'wav' };

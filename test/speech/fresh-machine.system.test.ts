@@ -29,7 +29,7 @@ async function speak({ url, dir }: { readonly url: string; readonly dir: string 
 
 const ears = ['curl', 'ffmpeg', 'pocketsphinx_continuous'] as const;
 
-describe('a fresh machine says exactly these words, in mp3', () => {
+describe('a fresh machine speaks exactly these words, in mp3', () => {
   async function hear(program?: string): Promise<string> {
     const service = await start(program);
     const listing: unknown = await (await fetch(`${service.url}/api/v1/tts/models`)).json();

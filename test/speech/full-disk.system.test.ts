@@ -26,7 +26,7 @@ async function readAloud(service: ChildService, text: string) {
 }
 
 describeAsRoot('on a full disk', () => {
-  test('a clip that does not fit is storage-full before its first byte, and broken after it', async () => {
+  test('a clip that does not fit is storage-full before its first byte, and a broken transfer after it', async () => {
     const env = { DISK_BUDGET: '1000000000' }; // so that the disk itself comes to its end
     const service = await startChildService({ ...scriptedEngines(), env, through: onSmallDisk });
 

@@ -23,7 +23,7 @@ const spoken = 'The text is being read aloud to the user now.';
 const once = (args: object): ChatScript => ({ calls: [[args]] });
 
 describe('the tool', () => {
-  test('is offered where the default model can speak', async () => {
+  test('is offered if the default model is available', async () => {
     expect((await chat(await startSpeechService(), {})).tools).toEqual(['read_aloud']);
   });
 
@@ -36,7 +36,7 @@ describe('the tool', () => {
     expect((await chat(service, {}, { voice_id: 'anna' })).tools).toEqual([]);
   });
 
-  test('makes a clip in mp3, and tells the model that it is heard, not where', async () => {
+  test('creates an mp3 clip, and does not tell the model its URL', async () => {
     const service = await startSpeechService();
     const { said, clips } = await chat(service, once({ text: '150' }));
     expect({ said, clips }).toEqual({ said: [spoken], clips: [expect.stringMatching(/^\/tts\/clips\/[\w-]{22}$/)] });
@@ -45,7 +45,7 @@ describe('the tool', () => {
     expect({ status, text }).toEqual({ status: 200, text: sound(0, 150) });
   });
 
-  test('makes a clip for each call, linked in the order of the calls, also of parallel ones', async () => {
+  test('creates a clip per call, linked in call order, also for parallel calls', async () => {
     const service = await startSpeechService();
     const answer = chat(service, { calls: [[{ text: 'gate:go 10' }, { text: '20' }], [{ text: '30' }]] });
     await expect.poll(() => synthesized(service), patience).toHaveLength(2);
@@ -56,7 +56,7 @@ describe('the tool', () => {
     expect(await Promise.all(lengths)).toEqual([10, 20, 30]);
   });
 
-  test('announces parallel clips in the order of the calls, though the later one is ready first', async () => {
+  test('announces parallel clips in call order, even if a later one is ready first', async () => {
     const provider = await startProvider();
     const texts = ['gate:go 10', '20'];
     provider.behave(
@@ -76,7 +76,7 @@ describe('the tool', () => {
     expect(new Set(ids('tool.finished'))).toEqual(new Set(['tool-0-0', 'tool-0-1']));
   });
 
-  test('is announced in the stream under PUBLIC_URL as soon as it can be heard', async () => {
+  test('is announced in the stream under PUBLIC_URL as soon as it is playable', async () => {
     const service = await startSpeechService({ env: { PUBLIC_URL: 'https://voice.example.com/' } });
     const body = JSON.stringify(chatBody({ ...once({ text: '100 gate:go 50' }), then: 'hang' }));
     const headers = { 'content-type': 'application/json' };
@@ -91,7 +91,7 @@ describe('the tool', () => {
   });
 });
 
-describe('who speaks', () => {
+describe('the model and the voice', () => {
   test.each([
     ['the default in its own voice, in the language of the text', {}, {}, { language: 'de' }, { language: 'de' }],
     [
@@ -150,7 +150,7 @@ describe('who speaks', () => {
   });
 });
 
-describe('what the model is told when it cannot be', () => {
+describe('errors passed to the model', () => {
   test.each([
     ['no text', {}, /^`text` must be/],
     ['a text that is none', { text: 7 }, /^`text` must be/],
@@ -164,7 +164,7 @@ describe('what the model is told when it cannot be', () => {
     expect(synthesized(service)).toEqual([]);
   });
 
-  test('a failure before the first byte, with the cause in the log', async () => {
+  test('a failure before the first byte, with its cause logged', async () => {
     const service = await startSpeechService();
     const { said, clips } = await chat(service, once({ text: 'fail' }));
     expect({ said, clips }).toEqual({ said: ['The voice broke.'], clips: [] });
@@ -174,7 +174,7 @@ describe('what the model is told when it cannot be', () => {
     expect(await service.leftovers()).toEqual([]);
   });
 
-  test('a seventeenth clip', async () => {
+  test('the seventeenth clip', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => void warnings.push(warning);
     process.on('warning', note);
@@ -190,7 +190,7 @@ describe('what the model is told when it cannot be', () => {
 describe('a clip belongs', () => {
   const ended = ({ log }: TestService) => log.filter(({ msg }) => msg === 'ended');
 
-  test('to the store once the chat has completed: it is made to its end', async () => {
+  test('to the store after the chat has completed: its synthesis continues', async () => {
     const service = await startSpeechService();
     const { clips } = await chat(service, once({ text: '100 gate:go 50' }));
     expect(ended(service)).toEqual([]);
@@ -200,7 +200,7 @@ describe('a clip belongs', () => {
     expect(reading.received).toBe(sound(0, 150));
   });
 
-  test.each(['100 hang', '100'])('to the run until then: one that fails takes it along (%s)', async (text) => {
+  test.each(['100 hang', '100'])('to the run until then: removed when the run fails (%s)', async (text) => {
     const service = await startSpeechService();
     const { problem } = await createApi(service.url).post(
       '/api/v1/chat',

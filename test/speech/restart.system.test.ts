@@ -7,7 +7,7 @@ import { createApi } from '../support/http.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { addressOf, chatBody, open, scriptedEngines, sound, startReading } from './support.ts';
 
-test.skipIf(process.platform !== 'linux')('a restart leaves no clip and no file', async () => {
+test.skipIf(process.platform !== 'linux')('a restart removes all clips and files', async () => {
   const dataDir = await temporaryDirectory();
   const killed = await startChildService({ ...scriptedEngines(), dataDir });
   const { headers } = await createApi(killed.url).post(
@@ -36,7 +36,7 @@ test.skipIf(process.platform !== 'linux')('a restart leaves no clip and no file'
   }
 });
 
-test('a service that is asked to end lets who hears a clip hear it to its end', async () => {
+test('graceful shutdown lets clients finish reading a clip', async () => {
   const service = await startChildService(scriptedEngines());
   const { headers } = await createApi(service.url).post(
     '/api/v1/chat',

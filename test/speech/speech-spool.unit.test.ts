@@ -55,7 +55,7 @@ async function lengthOf(sound: AsyncIterable<Uint8Array>): Promise<number> {
   return length;
 }
 
-test('stores everything whether or not its reader reads, and removes it once it has been read', async () => {
+test('spools everything without a reader, and removes the file after the read', async () => {
   const { spool, use } = await openSpool();
   let isOver = false;
   const speech = await spool(piecesOf(10, 20, () => Promise.resolve((isOver = true))));
@@ -65,7 +65,7 @@ test('stores everything whether or not its reader reads, and removes it once it 
   await expect.poll(use, patience).toEqual(nothing);
 });
 
-test('ends the engine and removes everything when its reader returns', async () => {
+test('stops the engine and removes the file when its reader returns', async () => {
   const { spool, use } = await openSpool();
   const { pieces, state } = endless(1);
   for await (const _piece of await spool(pieces)) break;
@@ -73,7 +73,7 @@ test('ends the engine and removes everything when its reader returns', async () 
   await expect.poll(use, patience).toEqual(nothing);
 });
 
-test('removes everything when the caller disconnects, even if nobody has begun to read', async () => {
+test('removes the file when the client disconnects, even before the first read', async () => {
   const { spool, use } = await openSpool();
   const caller = new AbortController();
   await spool(piecesOf(10, never), caller.signal);
@@ -83,7 +83,7 @@ test('removes everything when the caller disconnects, even if nobody has begun t
   await expect.poll(use, patience).toEqual(nothing);
 });
 
-test('passes a failure to its reader; one before the first byte rejects', async () => {
+test('passes errors to its reader, and rejects before the first byte', async () => {
   const { spool, use } = await openSpool();
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const fail = () => Promise.reject(new Error('no voice'));
@@ -95,7 +95,7 @@ test('passes a failure to its reader; one before the first byte rejects', async 
   await expect.poll(use, patience).toEqual(nothing);
 });
 
-test('does not begin for a caller who has disconnected, and ends the engine', async () => {
+test('does not start after a disconnect, and stops the engine', async () => {
   const { spool, use } = await openSpool();
   const { pieces, state } = endless(1);
   await expect(spool(pieces, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
@@ -103,7 +103,7 @@ test('does not begin for a caller who has disconnected, and ends the engine', as
   expect(await use()).toEqual(nothing);
 });
 
-test('ends the engine with storage-full at its limit, whether or not its reader reads', async () => {
+test('stops the engine with storage-full at its limit, with or without a reader', async () => {
   const { spool, use } = await openSpool(1000);
   const { pieces, state } = endless(300);
   const speech = await spool(pieces);
@@ -113,7 +113,7 @@ test('ends the engine with storage-full at its limit, whether or not its reader 
   await expect.poll(use, patience).toEqual(nothing);
 });
 
-test('has removed everything when it is disposed of after its callers', async () => {
+test('has removed all files after disposal', async () => {
   const { speeches, spool, use } = await openSpool();
   const caller = new AbortController();
   await Promise.all([spool(piecesOf(10, never), caller.signal), spool(piecesOf(10), caller.signal)]);

@@ -37,7 +37,7 @@ async function read({ audio }: Speech): Promise<number> {
 }
 
 describe('a synthesis', () => {
-  test('that does not begin in time is engine-timeout, and the engine is ended', async () => {
+  test('that does not start in time is engine-timeout, and the engine is stopped', async () => {
     const { synthesize, seen } = engine();
     const speech = supervise(synthesize, { signal: noCaller }, limits);
     await expect(speech).rejects.toMatchObject({ code: 'engine-timeout', message: /did not begin within 0.05 s/ });
@@ -49,13 +49,13 @@ describe('a synthesis', () => {
     await expect(speech).rejects.toMatchObject({ code: 'engine-timeout' });
   });
 
-  test('has not begun with a piece of nothing', async () => {
+  test('does not start with an empty piece', async () => {
     const { synthesize } = engine(new Uint8Array(), bytes);
     const { audio } = await supervise(synthesize, { signal: noCaller }, limits);
     expect((await audio[Symbol.asyncIterator]().next()).value).toBe(bytes);
   });
 
-  test('of nothing but empty pieces is engine-failed, not a clip without a sound', async () => {
+  test('of only empty pieces is engine-failed', async () => {
     async function* audio() {
       yield await Promise.resolve(new Uint8Array());
     }
@@ -63,7 +63,7 @@ describe('a synthesis', () => {
     await expect(supervise(synthesize, { signal: noCaller }, limits)).rejects.toMatchObject({ code: 'engine-failed' });
   });
 
-  test('that had no place in time is overloaded, when its engine says so', async () => {
+  test('that timed out in the queue is overloaded, if its engine reports that', async () => {
     const full = new EngineError('overloaded', 'All places are taken.', { retryAfter: 7 });
     const waitsInLine = (failure: Error) => (signal: AbortSignal) =>
       new Promise<Speech>((_resolve, reject) => signal.addEventListener('abort', () => reject(failure)));
@@ -72,14 +72,14 @@ describe('a synthesis', () => {
     await expect(speech).rejects.toMatchObject({ code: 'engine-timeout' });
   });
 
-  test('that falls silent is engine-timeout, and the engine is ended', async () => {
+  test('that stalls is engine-timeout, and the engine is stopped', async () => {
     const { synthesize, seen } = engine(bytes, bytes);
     const speech = await supervise(synthesize, { signal: noCaller }, limits);
     await expect(read(speech)).rejects.toMatchObject({ code: 'engine-timeout', message: /did not go on/ });
     expect(seen).toMatchObject({ signal: { aborted: true }, returned: true });
   });
 
-  test('may wait for its reader for as long as that takes', async () => {
+  test('waits for its reader indefinitely', async () => {
     const source = async function* () {
       for (let i = 0; i < 3; i++) yield Promise.resolve(bytes);
     };
@@ -92,7 +92,7 @@ describe('a synthesis', () => {
     expect(await read(speech)).toBe(30);
   });
 
-  test('ends in the middle of a piece when its reader leaves', async () => {
+  test('stops in the middle of a piece when its reader returns', async () => {
     const { synthesize, seen } = engine(bytes);
     const { audio } = await supervise(synthesize, { signal: noCaller }, { ...limits, silenceMs: 60_000 });
     const reader = audio[Symbol.asyncIterator]();
@@ -104,7 +104,7 @@ describe('a synthesis', () => {
     expect(await reader.next()).toMatchObject({ done: true });
   });
 
-  test('is not ended by who waited only for its first bytes, once they are there', async () => {
+  test('is not stopped by the `waiting` signal after the first bytes', async () => {
     const [waiting, caller] = [new AbortController(), new AbortController()];
     const { synthesize, seen } = engine(bytes);
     const { audio } = await supervise(synthesize, { signal: caller.signal, waiting: waiting.signal }, limits);
@@ -115,7 +115,7 @@ describe('a synthesis', () => {
     expect(seen.signal?.aborted).toBe(true);
   });
 
-  test('is ended by who waits for its first bytes, until they are there', async () => {
+  test('is stopped by the `waiting` signal before the first bytes', async () => {
     const waiting = new AbortController();
     const { synthesize, seen } = engine();
     const speech = supervise(
@@ -128,7 +128,7 @@ describe('a synthesis', () => {
     expect(seen.signal?.aborted).toBe(true);
   });
 
-  test('that an engine begins after its caller has left is closed', async () => {
+  test('that an engine starts after a disconnect is closed', async () => {
     const caller = new AbortController();
     const begins = Promise.withResolvers<undefined>();
     const { synthesize, seen } = engine(bytes);
@@ -143,7 +143,7 @@ describe('a synthesis', () => {
     await expect.poll(() => seen.returned).toBe(true);
   });
 
-  test('is not begun for a caller who has left already', async () => {
+  test('does not start after a disconnect', async () => {
     const { synthesize, seen } = engine(bytes);
     await expect(supervise(synthesize, { signal: AbortSignal.abort(new Error('gone')) }, limits)).rejects.toThrow(
       'gone',

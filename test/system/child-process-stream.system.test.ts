@@ -39,28 +39,28 @@ async function* endless(): AsyncGenerator<Uint8Array> {
 }
 
 describe('a program', () => {
-  it('gets its input and gives its output, however long', async () => {
+  it('receives input and returns output of any length', async () => {
     const text = 'grüße, 日本 🙂\n'.repeat(100_000);
     const { output, exit } = shell('cat; echo said >&2; exit 3', { input: text });
     expect(await read(output)).toBe(text);
     expect(await exit).toEqual({ code: 3, signal: null, timedOut: false, stdout: '', stderr: 'said\n' });
   });
 
-  it('gets input that is made while it runs', async () => {
+  it('receives streamed input', async () => {
     async function* input() {
       for (const word of ['one ', 'two ', 'three']) yield await Promise.resolve(Buffer.from(word));
     }
     expect(await read(shell('cat', { input: input() }).output)).toBe('one two three');
   });
 
-  it('gives its output as it comes', async () => {
+  it('streams its output', async () => {
     const chunks = shell(`echo first; exec sleep ${mark}`).output[Symbol.asyncIterator]();
     const { value } = (await chunks.next()) as { value: Uint8Array };
     expect(Buffer.from(value).toString()).toBe('first\n');
     await chunks.return?.();
   });
 
-  it('loses nothing when it ends before anybody reads', async () => {
+  it('loses no output when it exits before the first read', async () => {
     const { output, exit } = shell('echo all of it');
     await until('it has ended', () => marked() === 0);
     await new Promise((resolve) => setTimeout(resolve, 50)); // its end is known here too
@@ -68,7 +68,7 @@ describe('a program', () => {
     expect((await exit).code).toBe(0);
   });
 
-  it('may end before it has read its input', async () => {
+  it('may exit before reading its input', async () => {
     const { output, exit } = shell('echo enough', { input: 'x'.repeat(10_000_000) });
     expect(await read(output)).toBe('enough\n');
     expect((await exit).code).toBe(0);
@@ -76,7 +76,7 @@ describe('a program', () => {
     expect(await read(other.output)).toHaveLength(5);
   });
 
-  it('waits while nobody reads', async () => {
+  it('is paused by backpressure', async () => {
     let taken = 0;
     async function* counted() {
       for await (const chunk of endless()) {
@@ -97,15 +97,15 @@ describe('a program', () => {
   });
 });
 
-describe('a program ends, with all that it has started,', () => {
-  it('when its output is left', async () => {
+describe('a program and its children are killed', () => {
+  it('when the reader of its output returns', async () => {
     const { output, exit } = shell(`sleep ${mark} & yes`);
     for await (const chunk of output) if (chunk.length > 0) break;
     await until('nobody is left', () => marked() === 0, soonMs);
     await exit;
   });
 
-  it('when its caller leaves, and output and exit tell the reason', async () => {
+  it('on abort, and output and exit reject with the reason', async () => {
     const caller = new AbortController();
     const { output, exit } = shell(`sleep ${mark} & cat; wait`, { input: endless(), signal: caller.signal });
     const outcome = read(output).catch((error: unknown) => error);
@@ -119,7 +119,7 @@ describe('a program ends, with all that it has started,', () => {
     expect(sinceLeft()).toBeLessThan(soonMs);
   });
 
-  it('when its caller leaves while nobody reads', async () => {
+  it('on abort without a pending read', async () => {
     const caller = new AbortController();
     const { output, exit } = shell('yes', { signal: caller.signal });
     const chunks = output[Symbol.asyncIterator]();
@@ -129,13 +129,13 @@ describe('a program ends, with all that it has started,', () => {
     await expect(read({ [Symbol.asyncIterator]: () => chunks })).rejects.toThrow('gone');
   });
 
-  it('on its deadline', async () => {
+  it('on timeout', async () => {
     const { output, exit } = shell(`exec sleep ${mark}`, { timeoutMs: 200 });
     await expect(read(output)).rejects.toThrow('the program was killed by SIGKILL');
     expect(await exit).toMatchObject({ timedOut: true, signal: 'SIGKILL' });
   });
 
-  it('when its input fails, and the output tells why', async () => {
+  it('when its input fails, and the output rejects with the error', async () => {
     const failure = new Error('no more input');
     async function* failing() {
       yield Buffer.from('some');
@@ -146,7 +146,7 @@ describe('a program ends, with all that it has started,', () => {
     await expect(read(output)).rejects.toBe(failure);
   });
 
-  it.runIf(process.platform === 'linux')('when the service is killed outright', async () => {
+  it.runIf(process.platform === 'linux')('when the service is SIGKILLed', async () => {
     const modulePath = resolve(import.meta.dirname, '../../src/system/child-process.ts');
     const source = `
       import { streamProgram } from ${JSON.stringify(modulePath)};
@@ -162,15 +162,15 @@ describe('a program ends, with all that it has started,', () => {
   });
 });
 
-describe('a program that cannot be started', () => {
-  it('is said at once', () => {
+describe('a program that fails to start', () => {
+  it('throws immediately', () => {
     const call = { signal: new AbortController().signal, timeoutMs: 1000, cwd, input: '' };
     expect(() => streamProgram(join(cwd, 'nothing'), [], call)).toThrow('program not found');
     const gone = AbortSignal.abort(new Error('gone'));
     expect(() => streamProgram('/bin/sh', [], { ...call, signal: gone })).toThrow('gone');
   });
 
-  it('is said by output and exit, when it has no directory to run in', async () => {
+  it('rejects output and exit if its working directory is missing', async () => {
     const { output, exit } = shell('true', { cwd: join(cwd, 'nowhere') });
     await expect(read(output)).rejects.toThrow('could not be started');
     await expect(exit).rejects.toThrow('could not be started');

@@ -39,7 +39,7 @@ const shell = (script: string, call?: Call) => run('/bin/sh', ['-c', script], ca
 const marked = () => processesWith(mark).length;
 
 describe('a program', () => {
-  it('gets its arguments as they stand', async () => {
+  it('receives its arguments unchanged', async () => {
     const args = [
       '',
       ' ',
@@ -64,7 +64,7 @@ describe('a program', () => {
     expect(JSON.parse(stdout)).toEqual(args);
   });
 
-  it('inherits what programs need and nothing else: none of our keys', async () => {
+  it('inherits only the listed variables: no API keys', async () => {
     for (const name of ['OPENAI_API_KEY', 'API_KEYS', 'AWS_SECRET_ACCESS_KEY', 'NODE_OPTIONS', 'LD_PRELOAD']) {
       vi.stubEnv(name, 'sk-secret');
     }
@@ -76,7 +76,7 @@ describe('a program', () => {
     expect(stdout).not.toContain('sk-secret');
   });
 
-  it('gets the environment that it is given on top', async () => {
+  it('receives additional environment variables', async () => {
     vi.stubEnv('LANG', 'C.UTF-8');
     const { stdout } = await run('/usr/bin/env', [], { env: { LANG: 'de_DE.UTF-8', CXX: 'c++' } });
     const lines = stdout.split('\n');
@@ -84,7 +84,7 @@ describe('a program', () => {
     expect(lines).not.toContain('LANG=C.UTF-8');
   });
 
-  it('tells each line when it comes, from stdout and stderr', async () => {
+  it('reports each line immediately, from stdout and stderr', async () => {
     const lines: string[] = [];
     const caller = new AbortController();
     const onLine = (line: string) => {
@@ -97,12 +97,12 @@ describe('a program', () => {
     expect(lines).toEqual(['first', 'second']);
   });
 
-  it('runs in the directory that it is given, with nothing to read', async () => {
+  it('runs in the given directory, with empty stdin', async () => {
     const { stdout } = await shell('pwd; cat; echo end');
     expect(stdout).toBe(`${cwd}\nend\n`);
   });
 
-  it('is found on PATH by its name', async () => {
+  it('is found on PATH', async () => {
     expect((await run('sh', ['-c', 'echo here'])).stdout).toBe('here\n');
   });
 
@@ -119,7 +119,7 @@ describe('a program', () => {
     });
   });
 
-  it('may say very much without getting stuck, and the last 64 KB are kept', async () => {
+  it('may write a lot without blocking, and the last 64 KB are kept', async () => {
     const flood = (fd: number) => `(head -c 20000000 /dev/zero | tr '\\0' x; echo " end of ${fd}") >&${fd}`;
     const { code, stdout, stderr } = await shell(`${flood(1)} & ${flood(2)} & wait`);
     expect(code).toBe(0);
@@ -129,13 +129,13 @@ describe('a program', () => {
     expect(stderr).toHaveLength(65_536);
   });
 
-  it('may say what is no UTF-8', async () => {
+  it('may write invalid UTF-8', async () => {
     const { stdout } = await shell(`printf 'a\\377b'`);
     expect(stdout).toBe('a\ufffdb');
   });
 });
 
-describe('what cannot be started rejects:', () => {
+describe('a start rejects for', () => {
   it.each([
     ['a path where there is nothing', async () => Promise.resolve(join(cwd, 'nothing'))],
     ['a name that is not on PATH', async () => Promise.resolve('parlance-no-such-program')],
@@ -146,22 +146,22 @@ describe('what cannot be started rejects:', () => {
     await expect(run(program)).rejects.toThrow(`${program} could not be started`);
   });
 
-  it('a program in a directory that is not there', async () => {
+  it('a missing working directory', async () => {
     await expect(run('/bin/sh', ['-c', 'true'], { cwd: join(cwd, 'nowhere') })).rejects.toThrow('could not be started');
   });
 
-  it('a program whose caller has left already', async () => {
+  it('an aborted signal', async () => {
     const signal = AbortSignal.abort(new Error('gone'));
     await expect(shell(`touch ${cwd}/started`, { signal })).rejects.toThrow('gone');
     await expect(shell('ls')).resolves.toMatchObject({ stdout: '' });
   });
 });
 
-describe('a program ends, with all that it has started,', () => {
+describe('a program and its children are killed', () => {
   /** Shells in shells, at the end of which something sleeps; in the foreground or not. */
   const family = () => `sleep ${mark} & sh -c 'sleep ${mark} & sh -c "sleep ${mark}; true"; true' & wait`;
 
-  it('when its caller leaves, and the call rejects with the reason', async () => {
+  it('on abort, and the call rejects with the reason', async () => {
     const caller = new AbortController();
     const call = shell(family(), { signal: caller.signal });
     const outcome = call.catch((error: unknown) => error);
@@ -174,7 +174,7 @@ describe('a program ends, with all that it has started,', () => {
     expect(sinceLeft()).toBeLessThan(soonMs);
   });
 
-  it('on its deadline, and the exit says so', async () => {
+  it('on timeout, and the exit says so', async () => {
     const timeoutMs = 2_000; // on a busy machine it takes a while until the shell has said its word
     const started = performance.now();
     const exit = await shell(`echo said; ${family()}`, { timeoutMs });
@@ -183,20 +183,20 @@ describe('a program ends, with all that it has started,', () => {
     await until('nobody is left', () => marked() === 0, soonMs);
   });
 
-  it('even when it does not want to', async () => {
+  it('even when it ignores signals', async () => {
     const stubborn = `trap '' TERM INT HUP; sleep ${mark} & while :; do wait; done`;
     const exit = await shell(stubborn, { timeoutMs: 1_000 }); // by then it has set its traps
     expect(exit.signal).toBe('SIGKILL');
     await until('nobody is left', () => marked() === 0, soonMs);
   });
 
-  it('when it ends itself, so that nobody waits for what it left behind', async () => {
+  it('when it exits, so that its children are not awaited', async () => {
     const exit = await shell(`sleep ${mark} & echo done`);
     expect(exit).toMatchObject({ code: 0, stdout: 'done\n', timedOut: false });
     await until('nobody is left', () => marked() === 0, soonMs);
   });
 
-  it('when the one who started it stops it', async () => {
+  it('on kill()', async () => {
     const options = { signal: new AbortController().signal, timeoutMs: 30_000, cwd };
     const { stdout, exit, kill } = startProgram('/bin/sh', ['-c', family()], options);
     stdout.resume();
@@ -207,7 +207,7 @@ describe('a program ends, with all that it has started,', () => {
     kill(); // once more does no harm
   });
 
-  it('without a listener left on the signal of a caller that stays', async () => {
+  it('without leaking a listener on a long-lived signal', async () => {
     const caller = new AbortController();
     const added = vi.spyOn(caller.signal, 'addEventListener');
     const removed = vi.spyOn(caller.signal, 'removeEventListener');
@@ -219,7 +219,7 @@ describe('a program ends, with all that it has started,', () => {
   });
 });
 
-describe('when the service ends, its programs end:', () => {
+describe('programs end with the service:', () => {
   /** A process that runs the family and then does what it is told to do once a line comes on its stdin. */
   function startService(then: string) {
     const script = `sleep ${mark} & wait`;
@@ -246,7 +246,7 @@ describe('when the service ends, its programs end:', () => {
     await until('nobody is left', () => marked() === 0, soonMs);
   });
 
-  it.runIf(process.platform === 'linux')('when it is killed outright, the program itself', async () => {
+  it.runIf(process.platform === 'linux')('when it is SIGKILLed, the program itself', async () => {
     const source = `
       import { runProgram } from ${JSON.stringify(modulePath)};
       const options = { signal: new AbortController().signal, timeoutMs: 60_000, cwd: '/' };
@@ -268,7 +268,7 @@ describe('findExecutable', () => {
     return join(cwd, path);
   };
 
-  it('takes the first folder of PATH that has a program of the name', async () => {
+  it('takes the first match on PATH', async () => {
     await mkdir(join(cwd, 'a/tool'), { recursive: true });
     await mkdir(join(cwd, 'b'));
     await writeFile(join(cwd, 'b/tool'), 'may not be run');
@@ -277,14 +277,14 @@ describe('findExecutable', () => {
     expect(findExecutable('tool', ['a', 'b', 'c', 'd'].map((name) => join(cwd, name)).join(':'))).toBe(first);
   });
 
-  it('takes an absolute path as it stands, when it can be run', async () => {
+  it('takes an absolute path if it is executable', async () => {
     const path = await program('c/tool');
     expect(findExecutable(path, '')).toBe(path);
     expect(findExecutable(join(cwd, 'c'), '')).toBeUndefined();
     expect(findExecutable(join(cwd, 'c/other'), '')).toBeUndefined();
   });
 
-  it('never takes what lies in the working directory', async () => {
+  it('never searches the working directory', async () => {
     await program('tool');
     const before = process.cwd();
     try {

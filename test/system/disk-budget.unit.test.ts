@@ -29,13 +29,13 @@ describe('the disk budget', () => {
     expect(new DiskBudget({ space: () => ({ ...roomy, freeBytes }) }).bytes).toBe(bytes);
   });
 
-  it('asks the file system of a directory', () => {
+  it('reads the space of a file system', () => {
     const { freeBytes, totalBytes } = spaceOf(import.meta.dirname);
     expect(freeBytes).toBeGreaterThan(0);
     expect(totalBytes).toBeGreaterThanOrEqual(freeBytes);
   });
 
-  it('gives a single holder half, and always leaves room for one more', () => {
+  it('gives a single holder half, and always leaves space for one more', () => {
     const budget = budgetOf(1200);
     expect(mostOf(budget, 'a')).toBe(600);
     expect(mostOf(budget, 'b')).toBe(300);
@@ -60,7 +60,7 @@ describe('the disk budget', () => {
     budget.open({ holder: 'b' }).take(1);
   });
 
-  it('takes nothing of what it refuses, and releases everything when the account is closed, once', () => {
+  it('takes nothing when it rejects, and releases an account once', () => {
     const budget = budgetOf(1000);
     const [account, other] = [budget.open({ holder: 'a' }), budget.open({ holder: 'a' })];
     other.take(100);
@@ -84,7 +84,7 @@ describe('the disk budget', () => {
 });
 
 describe('the free space of the file system', () => {
-  it('is asked for each account, and after every 16 MiB of all of them together', () => {
+  it('is checked for each account, and every 16 MiB in total', () => {
     let asked = 0;
     const budget = budgetOf(gibibyte, () => (asked++, roomy));
     const accounts = [budget.open(), budget.open()];

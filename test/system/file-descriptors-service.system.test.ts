@@ -85,7 +85,7 @@ async function openConnection(url: string) {
 }
 
 describe('few file descriptors', () => {
-  test('make calls overloaded, never end the service, and leave nothing broken', { timeout }, async () => {
+  test('make calls overloaded, never crash the service, and leak nothing', { timeout }, async () => {
     const service = await startLimitedService();
     const says = (text: string) => expect.poll(() => service.said.stderr, patience).toContain(`${text}\n`);
 

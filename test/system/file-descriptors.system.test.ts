@@ -54,7 +54,7 @@ async function runWithFewDescriptors(script: string): Promise<unknown> {
 const overloaded = { code: 'overloaded', retryAfter: 1, isAtLimit: true };
 
 describe('out of file descriptors', () => {
-  it('a program that cannot be started is overloaded, and starts again when descriptors are free', async () => {
+  it('a program that cannot be started is overloaded, and starts when descriptors are free again', async () => {
     const said = await runWithFewDescriptors(`
       const read = async (free) => {
         const { output, exit } = streamProgram('/bin/echo', ['out'], { ...call, input: 'in' });
@@ -156,7 +156,7 @@ describe('out of file descriptors', () => {
   });
 });
 
-describe('a failure is the limit of the machine', () => {
+describe('an error is a machine limit', () => {
   const failure = (message: string, facts: object = {}) => Object.assign(new Error(message), facts);
 
   it.each([

@@ -55,7 +55,7 @@ describe('a workspace', () => {
     expect(directory.path.startsWith(`${workspace.path}/request-`)).toBe(true);
   });
 
-  it('gives every caller a directory of its own, which goes with all that is in it', async () => {
+  it('creates a unique directory per call, removed with its contents', async () => {
     using workspace = await createWorkspace(root);
     const directories = await Promise.all(Array.from({ length: 20 }, () => workspace.directory('request')));
     expect(new Set(directories.map(({ path }) => path)).size).toBe(20);
@@ -67,7 +67,7 @@ describe('a workspace', () => {
     expect(await readdir(workspace.path)).toEqual([]);
   });
 
-  it('goes when it is disposed of, and leaves others of its process alone', async () => {
+  it('is removed on disposal, but not others of the same process', async () => {
     using other = await createWorkspace(root);
     const workspace = await createWorkspace(root);
     expect(workspace.path).not.toBe(other.path);
@@ -79,7 +79,7 @@ describe('a workspace', () => {
     expect(existsSync(workspace.path)).toBe(false);
   });
 
-  it('works on when somebody has removed it', async () => {
+  it('recovers when it has been removed', async () => {
     using workspace = await createWorkspace(root);
     await rm(workspace.path, { recursive: true });
     await using directory = await workspace.directory('request');
@@ -99,8 +99,8 @@ describe('a workspace', () => {
   });
 });
 
-describe('a start sweeps', () => {
-  it('what a killed process has left', async () => {
+describe('startup removes', () => {
+  it('the directory of a killed process', async () => {
     const owner = startOwner(stay);
     const path = await owner.firstLine;
     owner.child.kill('SIGKILL');
@@ -109,19 +109,19 @@ describe('a start sweeps', () => {
     expect(await startAndEnd()).toEqual([]);
   });
 
-  it('what a dead process has left whose number another one has now', async () => {
+  it('the directory of a dead process with a reused pid', async () => {
     await leave(await ownNamespace(), process.pid, '1');
     await leave(await ownNamespace(), process.ppid, 'gone');
     expect(await startAndEnd()).toEqual([]);
   });
 
-  it('what another container has left untouched for more than a day', async () => {
+  it('the directory of another container, unchanged for more than a day', async () => {
     await leave('1', 1, '1', { ageMs: 25 * hourMs });
     expect(await startAndEnd()).toEqual([]);
   });
 });
 
-describe('a start leaves alone', () => {
+describe('startup keeps', () => {
   it('the directory of a living process', async () => {
     const owner = startOwner(stay);
     const path = await owner.firstLine;
@@ -138,19 +138,19 @@ describe('a start leaves alone', () => {
     expect(await startAndEnd()).toHaveLength(1);
   });
 
-  it('what another container has touched within a day', async () => {
+  it('the directory of another container, changed within a day', async () => {
     const name = await leave('1', process.pid, '1', { ageMs: 23 * hourMs });
     expect(await startAndEnd()).toEqual([name]);
   });
 
-  it('whatever is not named as its own', async () => {
+  it('other names', async () => {
     const others = ['parlance', 'parlance-test-x1', 'parlance-1-2-3', 'parlance-1-x-3-4', 'a-parlance-1-2-3-4'];
     for (const name of others) await mkdir(join(root, name));
     await writeFile(join(root, 'parlance.txt'), '');
     expect((await startAndEnd()).toSorted()).toEqual([...others, 'parlance.txt'].toSorted());
   });
 
-  it.runIf(process.getuid?.() === 0)('what another user has left, and starts all the same', async () => {
+  it.runIf(process.getuid?.() === 0)('the directory of another user, and starts anyway', async () => {
     const name = await leave(await ownNamespace(), process.pid, '1');
     await writeFile(join(root, name, 'recording'), '');
     await chmod(join(root, name), 0o700);

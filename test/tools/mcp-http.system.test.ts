@@ -120,7 +120,7 @@ async function realServer(port = 0): Promise<RealServer> {
 }
 
 describe('a server over streamable HTTP', () => {
-  it('offers its tools, answers and tells of its progress; every request carries the headers of the settings', async () => {
+  it('offers tools, responds and reports progress; every request has the configured headers', async () => {
     const server = await realServer();
     const headers = { authorization: 'Bearer hush-hush', 'x-team': 'voice' };
     const open = await openConnected({ real: { url: server.url, headers } });
@@ -132,7 +132,7 @@ describe('a server over streamable HTTP', () => {
     expect(JSON.stringify(open.log)).not.toContain('hush');
   });
 
-  it('is reached through the proxy of the environment', async () => {
+  it('is reached through the proxy from the environment', async () => {
     const server = await realServer();
     const proxy = await startProxy(Number(new URL(server.url).port));
     const open = await openConnected({ real: { url: 'http://provider.test/mcp' } }, { env: { HTTP_PROXY: proxy.url } });
@@ -147,7 +147,7 @@ describe('a server over streamable HTTP', () => {
     await until('the server has heard of it', () => server.cancelled.length === 1);
   });
 
-  it('is told of a cancellation, and the connection of the call is let go', async () => {
+  it('is notified of a cancellation, and the connection of the call is closed', async () => {
     const server = await realServer();
     const open = await openConnected({ real: { url: server.url } });
     const caller = new AbortController();
@@ -165,7 +165,7 @@ describe('a server over streamable HTTP', () => {
     expect(await run(open, 'real__add', { a: 1, b: 1 })).toBe('2');
   });
 
-  it('lets go of the connection when the time of a call is over', async () => {
+  it('closes the connection when a call times out', async () => {
     const server = await realServer();
     const open = await openConnected({ real: { url: server.url, timeout: 0.3 } });
     await expect(run(open, 'real__wait')).rejects.toMatchObject({ code: 'engine-timeout' });
@@ -173,7 +173,7 @@ describe('a server over streamable HTTP', () => {
     expect(open.said(down)).toEqual([]);
   });
 
-  it('is read again when its list changes', async () => {
+  it('is listed again when its tools change', async () => {
     const server = await realServer();
     const open = await openConnected({ real: { url: server.url } });
     await server.hasListener();
@@ -181,7 +181,7 @@ describe('a server over streamable HTTP', () => {
     await expect.poll(async () => [...(await open.offered()).keys()]).toContain('real__grown');
   });
 
-  it('keeps the list of the new connection when that of the one before comes late', async () => {
+  it('keeps the tool list of the new connection when that of the old one arrives late', async () => {
     const session = {
       sessions: 0,
       news: undefined as ServerResponse | undefined,
@@ -229,7 +229,7 @@ describe('a server over streamable HTTP', () => {
     expect(open.said('the tools of the MCP server have changed')).toMatchObject([{ tools: 2 }]);
   });
 
-  it('has no session and no connection of ours left at the end', async () => {
+  it('has no session and no connection left at the end', async () => {
     const server = await realServer();
     const open = await openConnected({ real: { url: server.url } });
     expect(server.sessions.size).toBe(1);
@@ -238,7 +238,7 @@ describe('a server over streamable HTTP', () => {
     await until('all connections are closed', () => server.sockets.size === 0, 250);
   });
 
-  it('fails the call when it is gone, is told once, and is back when it is', async () => {
+  it('fails the call when it is down, logs that once, and recovers', async () => {
     const port = await freePort();
     const first = await realServer(port);
     const open = await openConnected({ real: { url: first.url } }, { backOffMs: 0 });
@@ -255,7 +255,7 @@ describe('a server over streamable HTTP', () => {
     expect(await tool.run({ a: 1, b: 1 }, call)).toBe('2');
   });
 
-  it('fails the call at once when its connection breaks off', async () => {
+  it('fails the call at once when its connection breaks', async () => {
     const server = await realServer();
     const open = await openConnected({ real: { url: server.url } });
     const events: ToolEvent[] = [];
@@ -270,7 +270,7 @@ describe('a server over streamable HTTP', () => {
     expect(sinceBroken()).toBeLessThan(1_000);
   });
 
-  it.each([503, 400])('stays connected when it refuses a call with %i', async (status) => {
+  it.each([503, 400])('stays connected when it rejects a call with %i', async (status) => {
     const server = await realServer();
     const open = await openConnected({ real: { url: server.url } });
     server.refuse(status);
@@ -281,7 +281,7 @@ describe('a server over streamable HTTP', () => {
     expect(open.said('the MCP server refuses a call')).toMatchObject([{ level: 40, mcp: 'real', status }]);
   });
 
-  it.each([404, 400])('is connected to anew when it has forgotten the session, and says so with %i', async (status) => {
+  it.each([404, 400])('is reconnected when it has lost the session (%i)', async (status) => {
     const server = await realServer();
     const open = await openConnected({ real: { url: server.url } }, { backOffMs: 0 });
     server.restart(status);
@@ -291,7 +291,7 @@ describe('a server over streamable HTTP', () => {
   });
 });
 
-describe('an address that misbehaves', () => {
+describe('a misbehaving server', () => {
   const trouble = async (handle: RequestListener, path = '') => {
     const server = await listen(handle);
     const open = openTools({ bad: { url: `${server.url}${path}`, headers: { authorization: 'Bearer hush-hush' } } });
@@ -299,7 +299,7 @@ describe('an address that misbehaves', () => {
     return { server, open, reason: String(open.said(down)[0]!.reason) };
   };
 
-  it('never gets the headers of another: redirects to other origins are not followed', async () => {
+  it('does not redirect to other origins, so that headers do not leak', async () => {
     const thief = await listen((_request, response) => void response.end());
     const { reason } = await trouble(
       (_request, response) => void response.writeHead(307, { location: thief.url }).end(),
@@ -344,7 +344,7 @@ describe('an address that misbehaves', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(150e6);
   });
 
-  it('is let go when it closes under a slow reader, and the process lives (undici, issue 5360)', async () => {
+  it('may close under a slow reader without crashing the process (undici, issue 5360)', async () => {
     const { reason } = await trouble((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', connection: 'close' });
       response.write(': hello\n\n', () => response.socket?.destroy());

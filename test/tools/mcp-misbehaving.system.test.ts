@@ -31,7 +31,7 @@ async function took(work: () => Promise<unknown>): Promise<number> {
   return elapsedMs();
 }
 
-describe('a server that is not there', () => {
+describe('a server that is down', () => {
   it.each([
     [
       'a program that there is not',
@@ -57,7 +57,7 @@ describe('a server that is not there', () => {
     });
   });
 
-  it('is back once it answers, with a word in the log', async () => {
+  it('recovers, and logs that', async () => {
     const flag = `import { existsSync } from 'node:fs'; if (!existsSync(process.argv[1] + '.ready')) process.exit(1);`;
     const server = await scripted(flag);
     const open = openTools({ late: server }, { backOffMs: 100 });
@@ -69,7 +69,7 @@ describe('a server that is not there', () => {
     expect(open.said(down)).toHaveLength(1);
   });
 
-  it('is not tried again before its time, and costs a chat nothing', async () => {
+  it('is not retried before the back-off, and does not delay chats', async () => {
     const open = openTools({ bad: { command: 'sh', args: ['-c', 'exit 1'] } });
     await until('it is told', () => open.said(down).length === 1);
     for (let chat = 0; chat < 5; chat += 1) expect(await took(() => open.offered())).toBeLessThan(250);
@@ -78,7 +78,7 @@ describe('a server that is not there', () => {
 });
 
 describe('a server that hangs', () => {
-  it('in initialize holds up the first chats for two seconds in all, and is killed at the end', async () => {
+  it('in initialize delays the first chats by two seconds in total, and is killed at the end', async () => {
     const server = await scripted(`on.initialize = () => undefined;
       process.on('SIGTERM', () => {}); process.stdin.pause(); setInterval(() => {}, 1000);`);
     const open = openTools({ hangs: server, good: await good() });
@@ -90,7 +90,7 @@ describe('a server that hangs', () => {
     await until('it is gone', () => processesWith(server.args[0]!).length === 0);
   });
 
-  it('and lets a chat go at once that leaves while it waits', async () => {
+  it('and does not hold a chat that disconnects', async () => {
     const open = openTools({ hangs: await scripted('on.initialize = () => undefined;') });
     const caller = new AbortController();
     const waiting = open.mcp.toolsFor({ id: 'a-chat', signal: caller.signal }).catch((error: unknown) => error);
@@ -100,7 +100,7 @@ describe('a server that hangs', () => {
     expect(sinceLeft()).toBeLessThan(250);
   });
 
-  it('in a call is told that it is cancelled when the time is over', async () => {
+  it('in a call is notified of the timeout', async () => {
     const server = await scripted(`on['tools/call'] = () => undefined;
       on['notifications/cancelled'] = () => void console.error('it was cancelled');`);
     const open = await openConnected({ slow: { ...server, timeout: 0.3 } });
@@ -113,7 +113,7 @@ describe('a server that hangs', () => {
     expect(open.said(down)).toEqual([]);
   });
 
-  it('in a call is told that it is cancelled when the caller leaves, and nothing of the reason', async () => {
+  it('in a call is notified of a disconnect, without the reason', async () => {
     const server = await scripted(`on['tools/call'] = () => void console.error('called');
       on['notifications/cancelled'] = ({ params }) => void console.error('cancelled: ' + params.reason);`);
     const open = await openConnected({ slow: server });
@@ -127,7 +127,7 @@ describe('a server that hangs', () => {
     await until('the server knows', () => open.log.some(({ stderr }) => stderr === 'cancelled: the caller has left'));
   });
 
-  it('and stops reading does not make the service hoard what it is sent', async () => {
+  it('and stops reading does not make the service buffer without limit', async () => {
     const server = await scripted(`on['tools/call'] = () => { while (true); };`);
     const open = await openConnected({ deaf: { ...server, timeout: 1 } }, { backOffMs: 60_000 });
     const tool = (await open.offered()).get('deaf__one')!;
@@ -140,7 +140,7 @@ describe('a server that hangs', () => {
 });
 
 describe('a server that ends', () => {
-  it('in a call fails the call, and is started again for the next', async () => {
+  it('in a call fails the call, and is restarted for the next', async () => {
     const server = await scripted(`on['tools/call'] = ({ params }) => {
       if (params.name === 'one') { console.error('out of memory'); process.exit(7); }
       return text('fine');
@@ -157,7 +157,7 @@ describe('a server that ends', () => {
     expect(open.said(back)).toHaveLength(1);
   });
 
-  it('is not there for a call that comes too soon, and the model is told', async () => {
+  it('is unavailable before the back-off, and the model gets an error', async () => {
     const server = await scripted(`on['tools/call'] = () => process.exit(1);`);
     const open = await openConnected({ frail: server }, { backOffMs: 60_000 });
     const tool = (await open.offered()).get('frail__one')!;
@@ -167,7 +167,7 @@ describe('a server that ends', () => {
     expect((await open.offered()).size).toBe(0);
   });
 
-  it('takes with it what it has started', async () => {
+  it('ends its children', async () => {
     const server = await scripted(`import { spawn } from 'node:child_process';
       spawn('sleep', ['300.' + process.pid + '77'], { stdio: 'ignore' });
       on['tools/call'] = () => text('300.' + process.pid + '77');`);
@@ -179,8 +179,8 @@ describe('a server that ends', () => {
   });
 });
 
-describe('a server that says what it should not', () => {
-  it('may greet first', async () => {
+describe('a server with invalid output', () => {
+  it('may print a banner', async () => {
     const open = await openConnected({ polite: await scripted(`console.log('Welcome!\\n\\n{"not": "a message"}');`) });
     expect(await run(open, 'polite__two')).toBe('two was called');
   });
@@ -198,7 +198,7 @@ describe('a server that says what it should not', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(150e6);
   });
 
-  it('is read no faster than it can be borne', async () => {
+  it('is read at a limited rate', async () => {
     const flood = `const notice = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 1 } });
       const pour = () => { while (process.stdout.write((notice + '\\n').repeat(1000))); process.stdout.once('drain', pour); };
       on['notifications/initialized'] = () => void setTimeout(pour, 500);`;
@@ -227,7 +227,7 @@ describe('a server that says what it should not', () => {
     expect(JSON.stringify(open.log)).not.toContain('hush-hush');
   });
 
-  it('may write very much to stderr: some of it is in the log at debug, without the secrets of its settings', async () => {
+  it('may flood stderr: a part is logged at debug, without secrets from its settings', async () => {
     const server = await scripted(`console.error('my key is ' + process.env.KEY); console.error('x'.repeat(100000));
       ${pouring('stderr', `'again\\n'.repeat(100)`)}`);
     const started = performance.now();
@@ -241,7 +241,7 @@ describe('a server that says what it should not', () => {
   });
 });
 
-describe('a list of tools', () => {
+describe('a tool list', () => {
   const warnings = (open: OpenTools) => open.said('tools of the MCP server are left out').map(({ reason }) => reason);
 
   it('may have ten thousand entries: 128 are offered', async () => {
@@ -254,12 +254,12 @@ describe('a list of tools', () => {
     expect(warnings(open)).toEqual([expect.stringContaining('9872 over the limit of 128')]);
   });
 
-  it('may have ten thousand entries, of which the settings name the last', async () => {
+  it('may have ten thousand entries, with only the last on the allow-list', async () => {
     const server = await scripted(`tools = Array.from({ length: 10000 }, (_, i) => tool('t' + i));`);
     expect(await names(await openConnected({ many: { ...server, tools: ['t9999'] } }))).toEqual(['many__t9999']);
   });
 
-  it('may come in pages, and is not read for ever', async () => {
+  it('may be paginated, up to a limit', async () => {
     const paged = `let page = 0; on['tools/list'] = ({ params }) =>
       ({ tools: [tool('t' + page)], nextCursor: String(page++) });`;
     expect(await names(await openConnected({ paged: await scripted(paged) }))).toHaveLength(100);
@@ -267,7 +267,7 @@ describe('a list of tools', () => {
     expect(await names(await openConnected({ same: await scripted(same) }))).toEqual(['same__one']);
   });
 
-  it('may have entries that are none: the others are offered', async () => {
+  it('may have invalid entries: the others are offered', async () => {
     const deep = `'['.repeat(100000) + ']'.repeat(100000)`;
     const open = await openConnected({
       odd: await scripted(`const list = JSON.stringify([
@@ -287,7 +287,7 @@ describe('a list of tools', () => {
     expect(warnings(open)).toEqual(['11 without a name or a usable schema']);
   });
 
-  it('may have schemas that providers refuse: they are repaired, or left out', async () => {
+  it('may have schemas that providers reject: they are normalized or skipped', async () => {
     const open = await openConnected({
       odd: await scripted(`const properties = { a: { type: 'string' }, b: true };
       const schemas = {
@@ -315,7 +315,7 @@ describe('a list of tools', () => {
     expect(warnings(open)).toEqual(['3 without a name or a usable schema']);
   });
 
-  it('may be one of many: as many tools as fit are offered in all, and the log says so once', async () => {
+  it('is truncated at the total limit over all servers, with one warning', async () => {
     const server = await scripted(`tools = Array.from({ length: 100 }, (_, i) => tool('t' + i));`);
     const open = await openConnected({ one: server, two: server });
     const offered = await names(open);
@@ -324,13 +324,13 @@ describe('a list of tools', () => {
     expect(open.said(/too many tools, only the first 128 are offered/)).toMatchObject([{ level: 40, tools: 200 }]);
   });
 
-  it('may be none at all', async () => {
+  it('may be invalid', async () => {
     const open = openTools({ none: await scripted(`on['tools/list'] = () => ({ tools: 'all of them' });`) });
     await until('it is told', () => open.said(down).length === 1);
     expect(open.said(down)[0]!.reason).toBe('invalid tool list');
   });
 
-  it('is empty of a server that has no tools', async () => {
+  it('is empty without the tools capability', async () => {
     const open = await openConnected({
       none: await scripted(`const { initialize } = on;
       on.initialize = (message) => ({ ...initialize(message), capabilities: { prompts: {} } });`),
@@ -338,7 +338,7 @@ describe('a list of tools', () => {
     expect(await names(open)).toEqual([]);
   });
 
-  it('is read again when the server says that it has changed', async () => {
+  it('is reloaded on list_changed', async () => {
     const server = await scripted(`on['tools/call'] = () => {
       tools = [tool('three')];
       say({ method: 'notifications/tools/list_changed' });
@@ -350,7 +350,7 @@ describe('a list of tools', () => {
     await expect.poll(() => names(open)).toEqual(['moving__three']);
   });
 
-  it('is read once a second at most, however often it changes', async () => {
+  it('is reloaded at most once per second', async () => {
     const server = await scripted(`let count = 0;
       on['tools/list'] = () => ({ tools: [tool('read' + count++)] });
       on['notifications/initialized'] = () => void setInterval(() => say({ method: 'notifications/tools/list_changed' }), 5);`);
@@ -365,7 +365,7 @@ describe('a list of tools', () => {
 });
 
 describe('names of tools', () => {
-  it('are names for every provider, one for each tool, and the same each time', async () => {
+  it('are valid for every provider, unique and stable', async () => {
     const hostile = [
       ...['ok', 'with space', 'with.dot', 'Größe', '工具', '../../etc', 'a'.repeat(200), `${'a'.repeat(200)}b`],
       ...['<script>', 'nul\u0000l', '__proto__', 'constructor', '"; rm -rf /'],
@@ -384,7 +384,7 @@ describe('names of tools', () => {
     }
   });
 
-  it('stay apart where servers and tools together read the same', async () => {
+  it('differ if server and tool names concatenate to the same name', async () => {
     const a = await scripted(`tools = [tool('b__c')]; on['tools/call'] = () => text('the first');`);
     const b = await scripted(`tools = [tool('c')]; on['tools/call'] = () => text('the second');`);
     const open = await openConnected({ a, a__b: b });
@@ -396,7 +396,7 @@ describe('names of tools', () => {
   });
 });
 
-it('is not called with what cannot be written as JSON, and stays connected', async () => {
+it('is not called with arguments that cannot be serialized, and stays connected', async () => {
   const open = await openConnected({ good: await good() });
   const deep = JSON.parse('{"a":'.repeat(20_000) + '1' + '}'.repeat(20_000)) as object;
   await expect(run(open, 'good__one', deep)).rejects.toThrow('nested too deeply');
@@ -404,7 +404,7 @@ it('is not called with what cannot be written as JSON, and stays connected', asy
   expect(await run(open, 'good__one')).toBe('one was called');
 });
 
-describe('what a tool answers', () => {
+describe('a tool result', () => {
   const answering = async (result: string) =>
     openConnected({ s: await scripted(`on['tools/call'] = () => (${result});`) });
 
@@ -430,20 +430,20 @@ describe('what a tool answers', () => {
     expect(await run(await answering(result), 's__one')).toBe(expected);
   });
 
-  it('may be nested deeper than anybody reads', async () => {
+  it('may be nested too deeply', async () => {
     const script = `on['tools/call'] = ({ id }) => void process.stdout.write('{"jsonrpc":"2.0","id":' + id +
       ',"result":{"content":[],"structuredContent":{"a":' + '['.repeat(100000) + ']'.repeat(100000) + '}}}\\n');`;
     const open = await openConnected({ s: await scripted(script) });
     expect(await run(open, 's__one')).toBe('[structured content, nested too deeply]');
   });
 
-  it('is cut to 32,000 characters, and says so', async () => {
+  it('is truncated to 32,000 characters, with a note', async () => {
     const answer = await run(await answering(`text('😀'.repeat(1000000))`), 's__one');
     expect(answer.length).toBeLessThanOrEqual(32_000);
     expect(answer).toMatch(/^(😀)+\n\[truncated: the result has 2000000 characters\]$/u);
   });
 
-  it('is thrown as it stands when the tool calls it an error', async () => {
+  it('is thrown unchanged when isError is set', async () => {
     const call = run(await answering(`{ ...text('no such city'), isError: true }`), 's__one');
     await expect(call).rejects.toMatchObject({ name: 'EngineError', code: 'engine-failed', message: 'no such city' });
   });
@@ -457,7 +457,7 @@ describe('what a tool answers', () => {
     expect(open.said(down)).toEqual([]);
   });
 
-  it('is thrown when it is an error of the protocol', async () => {
+  it('is thrown for a protocol error', async () => {
     const open = await openConnected({
       s: await scripted(
         `on['tools/call'] = ({ id }) => say({ id, error: { code: -32602, message: 'city is missing' } });`,
@@ -467,7 +467,7 @@ describe('what a tool answers', () => {
     expect(open.said(down)).toEqual([]);
   });
 
-  it('tells of its progress, twenty times a second at most, and of nothing once it is over', async () => {
+  it('reports progress at most twenty times a second, and not after the end', async () => {
     const script = `on['tools/call'] = ({ id, params }) => {
       const { progressToken } = params._meta;
       for (let i = 1; i <= 500; i++) say({ method: 'notifications/progress', params: { progressToken, progress: i, message: 'step ' + i } });

@@ -12,7 +12,7 @@ import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 import { connected, down, fromNpm, openConnected, openTools, run, scripted } from './mcp-support.ts';
 
 describe('server-everything', () => {
-  it('offers its tools under names, descriptions and schemas that a provider takes', async () => {
+  it('offers its tools with names, descriptions and schemas valid for providers', async () => {
     const tools = await (await openConnected({ every: fromNpm('everything') })).offered();
     expect(tools.size).toBeGreaterThan(5);
     for (const { name, description, parameters } of tools.values()) {
@@ -29,7 +29,7 @@ describe('server-everything', () => {
     expect(await run(open, 'every__get-sum', { a: 2, b: 40 })).toContain('42');
   });
 
-  it('tells of its progress', async () => {
+  it('reports progress', async () => {
     const open = await openConnected({ every: fromNpm('everything') });
     const long = 'every__trigger-long-running-operation';
     expect(await run(open, long, { duration: 0.1, steps: 1 })).toContain('Long running operation completed');
@@ -43,13 +43,13 @@ describe('server-everything', () => {
     expect(events[0]).toEqual({ type: 'progress', progress: 1, total: 600 });
   });
 
-  it('is told in words what is no text', async () => {
+  it('describes non-text content as text', async () => {
     const open = await openConnected({ every: fromNpm('everything') });
     expect(await run(open, 'every__get-tiny-image')).toMatch(/\[image, image\/png, \d+ (KB|bytes)\]/);
     expect(await run(open, 'every__get-resource-links', { count: 2 })).toMatch(/\[link, .+, demo:\/\/.+\]/);
   });
 
-  it('refuses wrong arguments with words for the model, and goes on', async () => {
+  it('rejects invalid arguments with a message for the model, and continues', async () => {
     const open = await openConnected({ every: fromNpm('everything') });
     await expect(run(open, 'every__get-sum', { a: 'two' })).rejects.toMatchObject({
       name: 'EngineError',
@@ -59,7 +59,7 @@ describe('server-everything', () => {
     expect(await run(open, 'every__get-sum', { a: 1, b: 1 })).toContain('2');
   });
 
-  it('sees HOME, PATH, SHELL, TERM and its own settings, and none of our keys', async () => {
+  it('inherits HOME, PATH, SHELL, TERM and its own settings, but no API keys', async () => {
     const env = { OPENAI_API_KEY: 'sk-hush', API_KEYS: 'hush', USER: 'me', SHELL: '/bin/sh', TERM: 'dumb' };
     const server = { ...fromNpm('everything'), env: { TOKEN: 'its own', TERM: 'vt100' } };
     const answer = await run(await openConnected({ every: server }, { env }), 'every__get-env');
@@ -68,7 +68,7 @@ describe('server-everything', () => {
     expect(Object.keys(seen).sort()).toEqual(['HOME', 'PATH', 'SHELL', 'TERM', 'TOKEN']);
   });
 
-  it('is told of a cancellation, and the call rejects within 250 ms with the reason', async () => {
+  it('is notified of a cancellation, and the call rejects within 250 ms with the reason', async () => {
     const open = await openConnected({ every: fromNpm('everything') });
     const caller = new AbortController();
     const events: ToolEvent[] = [];
@@ -89,7 +89,7 @@ describe('server-everything', () => {
 });
 
 describe('server-filesystem and server-memory', () => {
-  it('work side by side, each once for all chats', async () => {
+  it('run side by side, one process each for all chats', async () => {
     const folder = await temporaryDirectory();
     await writeFile(join(folder, 'note.txt'), 'what was written');
     const memory = { ...fromNpm('memory'), env: { MEMORY_FILE_PATH: join(folder, 'memory.json') } };
@@ -102,14 +102,14 @@ describe('server-filesystem and server-memory', () => {
     expect(processesWith(folder)).toHaveLength(1); // the memory's has its folder in the environment
   });
 
-  it('says what it refuses', async () => {
+  it('passes on its refusal', async () => {
     const folder = await temporaryDirectory();
     const open = await openConnected({ files: fromNpm('filesystem', folder) });
     const refusal = run(open, 'files__read_text_file', { path: '/etc/passwd' });
     await expect(refusal).rejects.toThrow(/Access denied/);
   });
 
-  it('offers only what the settings allow, and says what they ask for in vain', async () => {
+  it('offers only tools on the allow-list, and logs missing ones', async () => {
     const folder = await temporaryDirectory();
     const tools = ['read_text_file', 'list_directory', 'no_such_tool'];
     const open = await openConnected({ files: { ...fromNpm('filesystem', folder), tools } });
@@ -130,7 +130,7 @@ describe('a server ends', () => {
     expect((await open.offered()).size).toBe(0);
   });
 
-  it('while it is being started', async () => {
+  it('during its startup', async () => {
     const folder = await temporaryDirectory();
     const open = openTools({ files: fromNpm('filesystem', folder) });
     await until('it is being started', () => processesWith(folder).length > 0);
@@ -138,7 +138,7 @@ describe('a server ends', () => {
     expect(processesWith(folder)).toEqual([]);
   });
 
-  it.runIf(process.platform === 'linux')('when the service is killed outright', async () => {
+  it.runIf(process.platform === 'linux')('when the service is SIGKILLed', async () => {
     const folder = await temporaryDirectory();
     const source = `
       import { pino } from 'pino';
@@ -158,7 +158,7 @@ describe('a server ends', () => {
 });
 
 describe('the service', () => {
-  it('starts without waiting for its servers, and takes them with it', async () => {
+  it('starts without waiting for its servers, and stops them on exit', async () => {
     const folder = await temporaryDirectory();
     const hanging = await scripted('on.initialize = () => undefined;');
     const mcpServers = {
@@ -179,7 +179,7 @@ describe('the service', () => {
     expect([...processesWith(folder), ...processesWith(hanging.args[0]!)]).toEqual([]);
   });
 
-  it('has a doctor that says which servers answer', async () => {
+  it('reports in doctor which servers respond', async () => {
     const folder = await temporaryDirectory();
     const mcpServers = { files: fromNpm('filesystem', folder), missing: { command: 'parlance-no-such-program' } };
     await writeFiles(folder, { 'parlance.config.yaml': { mcpServers } });

@@ -25,7 +25,7 @@ async function start(env: Readonly<Record<string, string>>): Promise<TestService
 const goneInTime = (gone: () => boolean | Promise<boolean>) => until('nothing of it is left', gone, limitMs);
 
 describe.each(Object.entries(stages))('while %s', (_stage, { env, program }) => {
-  test('a caller that leaves takes its programs along', async () => {
+  test('a disconnect ends its programs', async () => {
     const service = await start(env);
     const caller = new AbortController();
     const left = expect(upload(service, recording, { signal: caller.signal })).rejects.toThrow();
@@ -38,7 +38,7 @@ describe.each(Object.entries(stages))('while %s', (_stage, { env, program }) => 
     expect(service.log.filter(({ level }) => level >= 50)).toEqual([]);
   });
 
-  test('the deadline (TRANSCRIBE_TIMEOUT) ends them with 504', async () => {
+  test('the timeout (TRANSCRIBE_TIMEOUT) ends them with 504', async () => {
     // Time enough on a busy machine to come as far as the program, which then has as long as it likes.
     const service = await start({ ...env, TRANSCRIBE_TIMEOUT: '4' });
     const answer = upload(service, recording);
@@ -50,7 +50,7 @@ describe.each(Object.entries(stages))('while %s', (_stage, { env, program }) => 
     await expect.poll(() => service.leftovers()).toEqual([]);
   });
 
-  test('the end of the service ends them with 503', async () => {
+  test('shutdown ends them with 503', async () => {
     const service = await start(env);
     const answer = upload(service, recording);
     const programs = await atWork(service, program);
@@ -63,7 +63,7 @@ describe.each(Object.entries(stages))('while %s', (_stage, { env, program }) => 
   });
 });
 
-test('while uploading, a caller that leaves leaves no file', async () => {
+test('a disconnect during the upload leaves no file', async () => {
   const service = await start({});
   const { port } = new URL(service.url);
   const socket = connect(Number(port), '127.0.0.1');
@@ -75,7 +75,7 @@ test('while uploading, a caller that leaves leaves no file', async () => {
   await goneInTime(async () => (await service.leftovers()).length === 0);
 });
 
-test('while queued, a caller that leaves leaves the queue', async () => {
+test('a disconnect in the queue frees the slot', async () => {
   const service = await start({});
   const [first, second] = [new AbortController(), new AbortController()];
   const leave = ({ signal }: AbortController) => expect(upload(service, recording, { signal })).rejects.toThrow();
@@ -93,7 +93,7 @@ test('while queued, a caller that leaves leaves the queue', async () => {
   await expect.poll(() => service.leftovers()).toEqual([]);
 });
 
-test('while the WASM decoders work, a caller that leaves leaves no file and no thread', async () => {
+test('a disconnect during WASM decoding leaves no file and no thread', async () => {
   const service = await start({ ...decoders['WASM decoders'], TRANSCRIBE_MAX_SECONDS: '86400' });
   const caller = new AbortController();
   const hours = toneWav({ words: [], rate: 192_000, tailSeconds: 60 });

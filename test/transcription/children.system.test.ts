@@ -59,14 +59,14 @@ describe('a whisper-cli', () => {
     });
   });
 
-  test('is told to detect the language, never left to its own default (English)', async () => {
+  test('is told to detect the language, instead of its default (English)', async () => {
     const { text } = (await (await transcribe('arguments')).json()) as { text: string };
     expect(text).toMatch(/^-np -m \S+\/arguments\.bin -l auto -t 3 -oj -of \S+\/out -f \S+\/[\w-]+\.decoded\.wav$/);
     const hinted = (await (await transcribe('arguments', { language: 'jv' })).json()) as { text: string };
     expect(hinted.text).toContain('-l jw ');
   });
 
-  test('is given the model that tells speech from noise, where one is configured', async () => {
+  test('receives the VAD model if configured', async () => {
     await using service = await startMisbehavingService({
       behaviours: ['arguments'],
       model: `vad: ${process.execPath}`,
@@ -75,13 +75,13 @@ describe('a whisper-cli', () => {
     expect(text).toContain(` --vad -vm ${process.execPath} `);
   });
 
-  test('inherits none of the keys of the service', async () => {
+  test('inherits no API keys', async () => {
     const { text } = (await (await transcribe('environment')).json()) as { text: string };
     expect(text).toContain('PATH');
     expect(text).not.toMatch(/KEY|OPENAI|WHISPER/);
   });
 
-  test('leaves neither a program nor a file', async () => {
+  test('leaves no process and no file', async () => {
     await expect.poll(() => programsOf(service)).toEqual([]);
     await expect.poll(() => service.leftovers()).toEqual([]);
   });

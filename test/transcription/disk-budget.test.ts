@@ -42,7 +42,7 @@ async function uploadFrom(service: TestService, localAddress: string) {
   return await connection.answer('POST', path);
 }
 
-test('uploads that one caller holds open take no more than half, and another caller is served', async () => {
+test('open uploads of one caller take at most half, and another caller is served', async () => {
   const service = await start(echo);
   const held: RawConnection[] = [];
   const refused: RawConnection[] = [];
@@ -67,7 +67,7 @@ test('uploads that one caller holds open take no more than half, and another cal
   expect((await uploadFrom(service, '127.0.0.1')).status).toBe(200);
 });
 
-test('an upload is refused while it arrives, and what it had taken is released', async () => {
+test('an upload is rejected while it arrives, and its bytes are released', async () => {
   const service = await start(echo);
   const response = await upload(service, Buffer.alloc(3 * 1024 * 1024, recording.value));
   expect(await response.json()).toMatchObject({ status: 503, code: 'storage-full', retry_after: 30 });
@@ -90,7 +90,7 @@ describe('the bytes of an upload are released', () => {
     await nothingIsLeft(service);
   });
 
-  test('when its caller disconnects in the middle of it', async () => {
+  test('when the client disconnects during the upload', async () => {
     const service = await start(echo);
     const connection = await holdUpload(service, 100_000, '127.0.0.1');
     await expect.poll(() => used(service), patience).toBeGreaterThan(100_000);
@@ -98,7 +98,7 @@ describe('the bytes of an upload are released', () => {
     await nothingIsLeft(service);
   });
 
-  test('when its caller disconnects while the engine works', async () => {
+  test('when the client disconnects during the transcription', async () => {
     const service = await start(patient);
     const caller = new AbortController();
     const leaving = expect(upload(service, recording.value as Buffer, { signal: caller.signal })).rejects.toThrow();
@@ -117,7 +117,7 @@ describe('the bytes of an upload are released', () => {
   });
 });
 
-describe.each(Object.keys(decoders) as (keyof typeof decoders)[])('sound decoded by %s', (decoder) => {
+describe.each(Object.keys(decoders) as (keyof typeof decoders)[])('audio decoded by %s', (decoder) => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService({
@@ -126,7 +126,7 @@ describe.each(Object.keys(decoders) as (keyof typeof decoders)[])('sound decoded
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  test('is refused where the budget ends, and released', async () => {
+  test('is rejected at the budget, and released', async () => {
     // A megabyte as it comes, and two more once it is decoded.
     const response = await upload(service, toneWav({ words: ['alpha'], rate: 8_000, tailSeconds: 64 }));
     expect(await response.json()).toMatchObject({ status: 503, code: 'storage-full', retry_after: 30 });

@@ -63,32 +63,32 @@ describeWith(['ffmpeg', 'whisper-cli'], 'a hostile file', () => {
 
     const holding = (what: string) => hostileFiles.filter(({ holds }) => holds === what);
 
-    test.each(holding('nothing'))('is refused: $name', async ({ name, container }) => {
+    test.each(holding('nothing'))('is rejected: $name', async ({ name, container }) => {
       const { status, answer } = await send(name);
       const expected = container === null ? /^recording-(not-accepted|empty)$/ : /^recording-undecodable$/;
       expect({ status, code: answer.code }).toEqual({ status: 422, code: expect.stringMatching(expected) as string });
       expect(JSON.stringify(answer)).not.toMatch(/kilo|hotel/);
     });
 
-    test.each(holding('beginning'))('gives what is there: $name', async ({ name }) => {
+    test.each(holding('beginning'))('is decoded up to the damage: $name', async ({ name }) => {
       const { status, answer } = await send(name);
       expect(status).toBe(200);
       expect(answer.text).not.toBe('');
       expect(words.join(' ').startsWith(answer.text!)).toBe(true);
     });
 
-    test.each(holding('hours'))('is too long, and the limit is named: $name', async ({ name }) => {
+    test.each(holding('hours'))('is too long, with the limit in the problem: $name', async ({ name }) => {
       const { status, answer } = await send(name);
       expect({ status, code: answer.code }).toEqual({ status: 422, code: 'recording-too-long' });
       expect(answer.detail).toContain(String(maxSeconds));
     });
 
-    test.each(holding('anything'))('comes to an end soon: $name', async ({ name }) => {
+    test.each(holding('anything'))('ends quickly: $name', async ({ name }) => {
       const { status } = await send(name);
       expect([200, 422]).toContain(status);
     });
 
-    test('has made no connection, has left no file, and the service still answers', async () => {
+    test('makes no connection, leaves no file, and the service still responds', async () => {
       expect(connections).toBe(0);
       await expect.poll(() => service.leftovers()).toEqual([]);
       const healthy = toneWav({ words: ['golf'], rate: 16_000 });

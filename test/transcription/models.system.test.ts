@@ -16,7 +16,7 @@ interface Outcome {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-describeWith(['whisper-cli'], 'of several local models', (programs) => {
+describeWith(['whisper-cli'], 'with several local models', (programs) => {
   let directory: string;
   let service: TestService;
   const fileOf = (id: string) => join(directory, `${id}.bin`);
@@ -82,41 +82,41 @@ describeWith(['whisper-cli'], 'of several local models', (programs) => {
     ]);
   });
 
-  test.each(Object.entries(reasons))('one that cannot work refuses with the reason: %s', async (model, reason) => {
+  test.each(Object.entries(reasons))('an unavailable one rejects with the reason: %s', async (model, reason) => {
     expect(await probe(model)).toMatchObject({ available: false, code: 'model-file-missing', model });
     const { status, body } = await transcribe(speech('en'), { model });
     expect({ status, code: body.code }).toEqual({ status: 503, code: 'model-unavailable' });
     expect(body.detail).toContain(reason());
   });
 
-  test.each(['good', 'english', 'german'])('the answer names the one that worked: %s', async (model) => {
+  test.each(['good', 'english', 'german'])('the response names the one used: %s', async (model) => {
     expect(await transcribe(speech('en'), { model })).toMatchObject({ status: 200, body: { text, model } });
   });
 
-  test('the default works when the caller names none', async () => {
+  test('the default is used without a model', async () => {
     expect(await transcribe(speech('fr'), {})).toMatchObject({ body: { text, language: 'fr', model: 'good' } });
   });
 
-  describe('one that knows English only', () => {
-    test.each(['de', 'jv', 'xx'])('refuses another language: %s', async (language) => {
+  describe('an English-only one', () => {
+    test.each(['de', 'jv', 'xx'])('rejects another language: %s', async (language) => {
       const { status, body } = await transcribe(speech('de'), { model: 'english', language });
       expect({ status, code: body.code }).toEqual({ status: 422, code: 'language-not-supported' });
       expect(body.detail).toMatch(/english.*English/);
     });
 
-    test.each([{ language: 'en' }, {}])('takes English, named or not: %j', async (fields) => {
+    test.each([{ language: 'en' }, {}])('accepts English, given or not: %j', async (fields) => {
       const outcome = await transcribe(speech('en'), { model: 'english', ...fields });
       expect(outcome).toMatchObject({ status: 200, body: { text, language: 'en' } });
     });
   });
 
-  test('one with a language of its own takes that instead of detecting it, unless the caller names another', async () => {
+  test('one with a configured language uses it instead of detection, unless the request names another', async () => {
     expect((await transcribe(speech('fr'), { model: 'german' })).body).toMatchObject({ text, language: 'de' });
     const named = await transcribe(speech('en'), { model: 'german', language: 'fr' });
     expect(named.body).toMatchObject({ text, language: 'fr' });
   });
 
-  test('one whose file comes, changes or goes is noticed without a restart', async () => {
+  test('adding, changing or removing a model file needs no restart', async () => {
     const file = fileOf('later');
     expect(await probe('later')).toMatchObject({ available: false });
 
@@ -143,7 +143,7 @@ describeWith(['whisper-cli'], 'of several local models', (programs) => {
     expect(await transcribe(speech('de'), { model: 'later' })).toMatchObject({ status: 503 });
   });
 
-  test('none leaves anything on the disk', async () => {
+  test('none leaves any files', async () => {
     await expect.poll(() => service.leftovers()).toEqual([]);
   });
 });

@@ -22,7 +22,7 @@ async function startFullService() {
 }
 
 describe('a full queue', () => {
-  test('refuses the next recording with 503 overloaded and Retry-After', async () => {
+  test('rejects with 503 overloaded and Retry-After', async () => {
     const { service } = await startFullService();
     const response = await upload(service, recording);
     expect(response.status).toBe(503);
@@ -30,18 +30,18 @@ describe('a full queue', () => {
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   });
 
-  test('makes the probe say busy, and still available', async () => {
+  test('makes the availability busy, but still available', async () => {
     const { probe } = await startFullService();
     expect(await probe()).toMatchObject({ available: true, code: 'busy' });
   });
 
-  test('lets the next one in when a caller leaves', async () => {
+  test('admits the next one after a disconnect', async () => {
     const { callers, probe } = await startFullService();
     callers[1]?.abort();
     await expect.poll(async () => (await probe()).code).toBe('ready');
   });
 
-  test('moves up when the one at work leaves', async () => {
+  test('advances when the running one disconnects', async () => {
     const { service, callers, programs, probe } = await startFullService();
     callers[0]?.abort();
     await expect.poll(async () => (await probe()).code).toBe('ready');

@@ -72,7 +72,7 @@ describeWith(['ffmpeg', 'whisper-cli', 'curl'], 'a recording', ({ curl }) => {
       },
     );
 
-    test('leaves nothing on the disk', async () => {
+    test('leaves no files', async () => {
       await expect.poll(() => service.leftovers()).toEqual([]);
     });
   });
@@ -101,37 +101,37 @@ describeWith(['ffmpeg', 'whisper-cli', 'curl'], 'a recording', ({ curl }) => {
       expect(await response.json()).toMatchObject({ text, language: 'de' });
     });
 
-    test('whose name holds a NUL is refused as no valid form', async () => {
+    test('with a NUL in its name is rejected as an invalid form', async () => {
       const response = await upload(service, fromBrowser(), { name: 'nul\0byte' });
       expect(response.status).toBe(422);
       expect(await response.json()).toMatchObject({ code: 'malformed-body' });
     });
 
-    test('comes by curl as well', async () => {
+    test('can be sent by curl', async () => {
       const path = join(directory, 'recording.webm');
       await writeFile(path, fromBrowser());
       const answer = await run(curl, ['-sS', '-F', `file=@${path}`, `${service.url}/api/v1/transcribe`]);
       expect(JSON.parse(answer)).toMatchObject({ text, language: 'de', model: 'local' });
     });
 
-    test('has its language detected when the caller names none', async () => {
+    test('has its language detected by default', async () => {
       const french = toneWav({ words: ['kilo'], language: 'fr', rate: 16_000 });
       expect(await (await upload(service, french)).json()).toMatchObject({ text: 'kilo', language: 'fr' });
     });
 
-    test('skips the detection when the caller names one', async () => {
+    test('skips the detection if a language is given', async () => {
       const english = toneWav({ words: ['kilo'], language: 'en', rate: 16_000 });
       const response = await upload(service, english, { fields: { language: 'de', model: 'local' } });
       expect(await response.json()).toMatchObject({ text: 'kilo', language: 'de' });
     });
 
-    test('cannot be in a language that the model does not know', async () => {
+    test('is rejected in a language that the model does not support', async () => {
       const response = await upload(service, fromBrowser(), { fields: { language: 'xx' } });
       expect(response.status).toBe(422);
       expect(await response.json()).toMatchObject({ code: 'language-not-supported' });
     });
 
-    test.each([1, 10, 99, 2000])('of %i ms of silence is a success without words', async (ms) => {
+    test.each([1, 10, 99, 2000])('of %i ms of silence is a success with an empty text', async (ms) => {
       const response = await upload(service, silentWav(ms));
       expect(await response.json()).toEqual({ text: '', language: null, duration_ms: ms, model: 'local' });
     });
