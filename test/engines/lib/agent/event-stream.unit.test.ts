@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { readEvents, type StreamEvent } from '../../../../engines/lib/agent/event-stream.ts';
+import { stalled } from '../support.ts';
 
 const limits = { bytes: 10_000, idleMs: 1_000, isComplete: () => false, isEnough: () => false };
 
@@ -56,17 +57,6 @@ test('a body whose reader leaves is given up', async () => {
   for await (const _batch of readEvents(body, limits)) break;
   expect(body.destroyed).toBe(true);
 });
-
-/** Yields the chunks and never ends. */
-function stalled(...chunks: readonly string[]): Readable {
-  const rest = [...chunks];
-  return new Readable({
-    read() {
-      const next = rest.shift();
-      if (next !== undefined) this.push(next);
-    },
-  });
-}
 
 describe('a body that breaks off', () => {
   const breaks = (...chunks: readonly string[]) => {

@@ -3,21 +3,11 @@ import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { EngineError } from '../../../../engines/contract/index.ts';
 import { isTransient, readErrorText, readText } from '../../../../engines/lib/provider/transport.ts';
+import { stalled } from '../support.ts';
 
 const answer = (body: Readable) => ({ status: 200, headers: {}, body });
 const stream = (...chunks: readonly string[]) => answer(Readable.from(chunks.map((chunk) => Buffer.from(chunk))));
 const noCaller = new AbortController().signal;
-
-/** Yields the chunks and never ends. */
-function stalled(...chunks: readonly string[]): Readable {
-  const rest = [...chunks];
-  return new Readable({
-    read() {
-      const next = rest.shift();
-      if (next !== undefined) this.push(next);
-    },
-  });
-}
 
 describe('the text of a body', () => {
   test('is decoded across chunks', async () => {
