@@ -1,5 +1,5 @@
 /** As much of MPEG audio (ISO 11172-3, 13818-3) as it takes to join streams of it. */
-import type { ByteReader } from './byte-reader.ts';
+import type { ByteReader } from '../../lib/byte-reader.ts';
 
 const headerBytes = 10;
 

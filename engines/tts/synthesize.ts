@@ -4,7 +4,7 @@ import { splitSentences } from './sentences.ts';
 import { openAhead } from './ahead.ts';
 import { notAudio } from './answer.ts';
 import { askFor, type Way } from './ask.ts';
-import type { ByteReader } from './byte-reader.ts';
+import type { ByteReader } from '../../lib/byte-reader.ts';
 import { startLifetime, type Lifetime } from './lifetime.ts';
 import type { Model } from './models.ts';
 import { framesOf } from './mp3.ts';
