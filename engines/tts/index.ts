@@ -5,6 +5,7 @@ import { createProvider } from '../lib/provider/provider.ts';
 import { apis } from './apis.ts';
 import { toModel, type Model } from './models.ts';
 import { optionsSchema, type Options } from './options.ts';
+import { startRemoteVoices } from './remote-voices.ts';
 import { synthesize } from './synthesize.ts';
 
 const defaultTimeout = 300;
@@ -22,8 +23,10 @@ function createTts(options: Options, context: EngineContext): SpeechEngine {
   const { timeout = defaultTimeout, idleTimeout = defaultIdleTimeout, local = false } = options;
   const api = apis[options.api ?? 'openai'];
   const { path = api.path } = options;
-  const models = options.models.map((model) => toModel(model, api));
   const provider = createProvider(options, context);
+  const isListed = options.models.some((model) => typeof model === 'string' || model.voices === undefined);
+  const remote = options.api === 'parlance' && isListed ? startRemoteVoices(provider, context) : undefined;
+  const models = options.models.map((model) => toModel(model, api, remote));
   const tools = { provider, api, path, context, timeoutMs: timeout * 1000, idleMs: idleTimeout * 1000 };
 
   function modelOf(id: string): Model {
@@ -35,7 +38,10 @@ function createTts(options: Options, context: EngineContext): SpeechEngine {
   const availability = ({ id }: Model) => Promise.resolve(provider.availability(id));
 
   return {
-    models: () => Promise.resolve(models.map(({ entry }) => ({ ...entry, local }))),
+    async models() {
+      await remote?.refresh();
+      return models.map(({ entry }) => ({ ...entry(), local }));
+    },
     availability: async (id) => availability(modelOf(id)),
     async synthesize(call, { signal }) {
       const model = modelOf(call.model);
@@ -45,6 +51,7 @@ function createTts(options: Options, context: EngineContext): SpeechEngine {
     },
     inspect: async () => [await inspectProvider(options, context.instance, provider)],
     async [Symbol.asyncDispose]() {
+      remote?.[Symbol.dispose]();
       await provider[Symbol.asyncDispose]();
     },
   };
