@@ -109,6 +109,12 @@ export interface EngineContext {
    * synchronously; failures of `samples` are thrown by the audio's iterator.
    */
   encode(pcm: Pcm, format: SpeechFormat, { signal }: { signal: AbortSignal }): Speech;
+  /**
+   * The samples of a WAV file, for `encode`, from what a program writes to stdout (`start`) or from a file's bytes: read
+   * as they come, as mono 16 bits. Resolves once the header is there. Rejects when the bytes are no WAV of 8 to 48 kHz;
+   * `samples` throws when some that the header announces are missing.
+   */
+  readWav(bytes: AsyncIterable<Uint8Array>): Promise<Pcm>;
   queue(options: QueueOptions): JobQueue;
   /**
    * Runs a program without a shell, in a minimal environment. The program and its child processes are ended on abort, on

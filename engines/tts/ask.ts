@@ -3,7 +3,7 @@ import { EngineError, type SpeechCall } from '../contract/index.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 import { notAudio, readAudio } from './answer.ts';
 import type { Api, RemoteFormat } from './apis.ts';
-import { createByteReader, type ByteReader } from './byte-reader.ts';
+import { createByteReader, type ByteReader } from '../../lib/byte-reader.ts';
 import type { LinkedSignal } from '../../lib/abort.ts';
 import type { Model } from './models.ts';
 import { isMp3 } from './mp3.ts';

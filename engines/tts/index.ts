@@ -1,11 +1,12 @@
 /** Hosted speech: any provider with OpenAI's /audio/speech or a similar API. The text leaves this machine. */
 import { defineEngine, type EngineContext, type SpeechEngine } from '../contract/index.ts';
-import { fixedModels, serveModels } from '../lib/serve-models.ts';
+import { serveModels } from '../lib/serve-models.ts';
 import { inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
 import { apis } from './apis.ts';
 import { toModel } from './models.ts';
 import { optionsSchema, type Options } from './options.ts';
+import { startRemoteVoices } from './remote-voices.ts';
 import { synthesize } from './synthesize.ts';
 
 const defaultTimeout = 300;
@@ -23,12 +24,20 @@ function createTts(options: Options, context: EngineContext): SpeechEngine {
   const { timeout = defaultTimeout, idleTimeout = defaultIdleTimeout, local = false } = options;
   const api = apis[options.api ?? 'openai'];
   const { path = api.path } = options;
-  const models = options.models.map((model) => toModel(model, api));
   const provider = createProvider(options, context);
+  const needsVoices = options.models.some((model) => typeof model === 'string' || model.voices === undefined);
+  const remote = options.api === 'parlance' && needsVoices ? startRemoteVoices(provider, context) : undefined;
+  const models = options.models.map((model) => toModel(model, api, remote));
   const dependencies = { provider, api, path, context, timeoutMs: timeout * 1000, idleMs: idleTimeout * 1000 };
 
   const { modelOf, ...served } = serveModels(
-    fixedModels(models, ({ entry }) => ({ ...entry, local })),
+    {
+      find: (id) => models.find((model) => model.id === id),
+      async entries() {
+        await remote?.refresh();
+        return models.map(({ entry }) => ({ ...entry(), local }));
+      },
+    },
     ({ id }) => provider.availability(id),
   );
 
@@ -41,6 +50,7 @@ function createTts(options: Options, context: EngineContext): SpeechEngine {
     },
     inspect: async () => [await inspectProvider(options, context.instance, provider)],
     async [Symbol.asyncDispose]() {
+      remote?.[Symbol.dispose]();
       await provider[Symbol.asyncDispose]();
     },
   };

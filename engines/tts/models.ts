@@ -1,11 +1,13 @@
 import { EngineError, OptionsError, type ModelEntry, type SpeechCall, type Voice } from '../contract/index.ts';
 import type { Api, RemoteFormat } from './apis.ts';
 import type { ModelOptions, VoiceOptions } from './options.ts';
+import type { RemoteVoices } from './remote-voices.ts';
 
 export interface Model {
   readonly id: string;
   readonly remoteId: string;
-  readonly entry: Omit<ModelEntry, 'local'>;
+  /** As it is now: another Parlance may list other voices later. */
+  readonly entry: () => Omit<ModelEntry, 'local'>;
   readonly maxCharacters: number;
   readonly formats: readonly RemoteFormat[];
   readonly sampleRate: number;
@@ -18,16 +20,47 @@ export interface Model {
 const usualRate = 24_000;
 
 /** Throws when the settings contradict themselves. */
-export function toModel(options: string | ModelOptions, api: Api): Model {
+export function toModel(options: string | ModelOptions, api: Api, remote?: Pick<RemoteVoices, 'of'>): Model {
   const given: ModelOptions = typeof options === 'string' ? { id: options } : options;
   const { id, remoteId = id, name, defaultVoice, sampleRate = usualRate, instructions } = given;
   const { maxCharacters = api.maxCharacters, formats = api.formats } = given;
   const voices = given.voices?.map(toVoice);
+  const listed = () => voices ?? remote?.of(remoteId);
   return {
     ...{ id, remoteId, maxCharacters, formats, sampleRate, instructions },
-    entry: { id, ...(name !== undefined && { name }), ...(voices && { voices }) },
-    voiceFor: voices ? chooseAmong(voices, id, defaultVoice) : ({ voice }) => voice ?? defaultVoice,
+    entry: () => {
+      const now = listed();
+      return { id, ...(name !== undefined && { name }), ...(now && { voices: now }) };
+    },
+    voiceFor: voices
+      ? chooseAmong(voices, id, defaultVoice)
+      : (call) => chooseRemote(call, remote?.of(remoteId), id, defaultVoice),
   };
+}
+
+/** What the request does not choose is the provider's choice. */
+function chooseRemote(
+  { voice, language }: Pick<SpeechCall, 'voice' | 'language'>,
+  voices: readonly Voice[] | undefined,
+  model: string,
+  defaultVoice: string | undefined,
+): string | undefined {
+  if (voice === undefined) {
+    const standard = voices?.find(({ id }) => id === defaultVoice);
+    const isRight = standard === undefined || standard.language === null || standard.language === language;
+    if (language === undefined || (defaultVoice !== undefined && isRight)) return defaultVoice;
+    return voices?.find((candidate) => candidate.language === language)?.id ?? defaultVoice;
+  }
+  if (voices && !voices.some(({ id }) => id === voice)) throw unknownVoice(voice, voices, model);
+  return voice;
+}
+
+const longestListing = 20;
+
+function unknownVoice(voice: string, voices: readonly Voice[], model: string): EngineError {
+  const ids = voices.map(({ id }) => id);
+  const known = `${ids.slice(0, longestListing).join(', ')}${ids.length > longestListing ? ', …' : ''}`;
+  return new EngineError('voice-not-supported', `The model ${model} has the voices ${known}, not "${voice}".`);
 }
 
 function toVoice(options: string | VoiceOptions): Voice {
@@ -49,6 +82,6 @@ function chooseAmong(voices: readonly Voice[], model: string, defaultVoice: stri
       return ([standard, ...voices].find(speaks) ?? standard).id;
     }
     if (voices.some(({ id }) => id === voice)) return voice;
-    throw new EngineError('voice-not-supported', `The model ${model} has the voices ${known}, not "${voice}".`);
+    throw unknownVoice(voice, voices, model);
   };
 }

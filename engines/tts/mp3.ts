@@ -1,5 +1,5 @@
 /** The part of MPEG audio (ISO 11172-3, 13818-3) that is needed to concatenate mp3 streams. */
-import type { ByteReader } from './byte-reader.ts';
+import type { ByteReader } from '../../lib/byte-reader.ts';
 
 const headerBytes = 10;
 

@@ -4,7 +4,7 @@ import { begin } from '../lib/begin.ts';
 import { splitSentences } from './sentences.ts';
 import { notAudio } from './answer.ts';
 import { requestPiece, type Endpoint } from './ask.ts';
-import type { ByteReader } from './byte-reader.ts';
+import type { ByteReader } from '../../lib/byte-reader.ts';
 import type { Model } from './models.ts';
 import { framesOf } from './mp3.ts';
 import { planFor, type Plan } from './plan.ts';

@@ -132,7 +132,32 @@ async function soundOf(speech: Speech, format: SpeechFormat): Promise<Buffer> {
     form.begins.test(sound.toString('latin1', 0, 12)),
     `${format} begins with ${shown(sound.subarray(0, 12))}`,
   );
+  if (format === 'wav') expectWholeWav(sound);
   return sound;
+}
+
+/** A program's WAV that is taken for samples is a click at the start; one that is passed on has no true length. */
+function expectWholeWav(file: Buffer): void {
+  let position = 12;
+  while (position + 8 <= file.length) {
+    const id = file.toString('latin1', position, position + 4);
+    const bytes = file.readUInt32LE(position + 4);
+    const start = position + 8;
+    expectThat(
+      start + bytes <= file.length,
+      `the header of the wav says ${bytes} bytes of ${shown(id)}, but ${file.length - start} follow`,
+    );
+    const isClick = id === 'data' && /^RIFF....WAVE/s.test(file.toString('latin1', start, start + 12));
+    expectThat(
+      !isClick,
+      'the sound begins with the header of a WAV file, which is heard as a click: read what a program writes with context.readWav',
+    );
+    position = start + bytes + (bytes % 2);
+  }
+  expectThat(
+    position >= file.length,
+    `the wav ends with ${file.length - position} bytes that its header does not know`,
+  );
 }
 
 async function unlessNotOffered(call: Promise<Speech>, format: SpeechFormat): Promise<Speech | undefined> {

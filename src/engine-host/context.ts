@@ -1,6 +1,7 @@
 /** What the service lends to each engine. */
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { readWav, WavError } from '../../lib/wav-reader.ts';
 import type { EngineContext, Logger } from '../../engines/contract/index.ts';
 import { createDecoder } from '../audio/decode.ts';
 import { createEncoder } from '../audio/encode/index.ts';
@@ -51,6 +52,11 @@ export function createEngineContexts({
     temporaryDirectory: () => workspace.directory(instance),
     decode,
     ...encoder,
+    async readWav(bytes) {
+      const sound = await readWav(bytes);
+      if (!sound) throw new WavError('not a WAV file: there is not a single byte');
+      return sound;
+    },
     queue: (options) => createQueue(options, () => performance.now()),
     run: runProgram,
     start: streamProgram,

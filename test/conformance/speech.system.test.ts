@@ -16,8 +16,17 @@ const good = `
   import { writeFile } from 'node:fs/promises';
   import { setTimeout as sleep } from 'node:timers/promises';
   ${ownEngineError}
-  const heads = { mp3: 'ID3', wav: 'RIFF....WAVE' };
+  const heads = {
+    mp3: () => Buffer.from('ID3'),
+    wav: (bytes) => {
+      const head = Buffer.from('RIFF____WAVEfmt \\x10\\0\\0\\0\\x01\\0\\x01\\0\\x80\\x3e\\0\\0\\0\\x7d\\0\\0\\x02\\0\\x10\\0data____', 'latin1');
+      head.writeUInt32LE(36 + bytes, 4);
+      head.writeUInt32LE(bytes, 40);
+      return head;
+    },
+  };
   export const parts = {
+    heads,
     options: { type: 'object', additionalProperties: false, properties: { volume: { type: 'string' } } },
     models: async () => [{ id: 'mouth', local: true, voices: [{ id: 'ann', name: 'Ann', language: 'en' }] }],
     availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
@@ -33,7 +42,7 @@ const good = `
     },
     mediaType: (format) => format === 'mp3' ? 'audio/mpeg' : 'audio/wav',
     audio: async function* ({ text, format }, { signal }) {
-      yield Buffer.from(heads[format]);
+      yield heads[format]([...text].length * 100);
       for (const _ of text) {
         signal.throwIfAborted();
         yield Buffer.alloc(100);
@@ -81,6 +90,18 @@ const bad = {
   },
   'every format is made, or refused as one that is not offered': {
     'makes one for the other': `audio: (call, options) => parts.audio({ ...call, format: 'mp3' }, options)`,
+    'speaks the header of its WAV as sound': `audio: async function* (call, options) {
+      if (call.format !== 'wav') return yield* parts.audio(call, options);
+      const bytes = call.text.length * 100;
+      yield parts.heads.wav(44 + bytes);
+      yield parts.heads.wav(bytes);
+      yield Buffer.alloc(bytes);
+    }`,
+    'says a length that does not fit': `audio: async function* (call, options) {
+      if (call.format !== 'wav') return yield* parts.audio(call, options);
+      yield parts.heads.wav(0x7fff_f000);
+      yield Buffer.alloc(call.text.length * 100);
+    }`,
     'has another word for it': `refuse: (call) => {
       try { parts.refuse(call); } catch (error) { throw Object.assign(error, { code: 'content-rejected' }); }
     }`,

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createByteReader } from '../../../engines/tts/byte-reader.ts';
+import { createByteReader } from '../../../lib/byte-reader.ts';
 import { readSound } from '../../../engines/tts/sound.ts';
 import { describeWith, run } from '../../support/programs.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

@@ -1,6 +1,6 @@
 /** Sound and mp3 frames out of bytes that come in any chunks. */
 import { describe, expect, test } from 'vitest';
-import { createByteReader } from '../../../engines/tts/byte-reader.ts';
+import { createByteReader } from '../../../lib/byte-reader.ts';
 import { framesOf, isMp3 } from '../../../engines/tts/mp3.ts';
 import { readSound } from '../../../engines/tts/sound.ts';
 import { mp3, mp3Frame, pcm, trailingTags, wav } from './support.ts';

@@ -1,16 +1,16 @@
 /** Another Parlance as the provider: two real services, with a test provider behind the second. */
 import { expect, onTestFinished, test } from 'vitest';
-import { startTestService } from '../../support/service.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
 import { bodyOf, mp3, pcm, speak, speaks, startTts } from './support.ts';
 
-async function startPair(apiKey: string) {
+async function startPair(apiKey: string, model = '{ id: here, remoteId: there }') {
   const behind = await startTts(speaks(mp3), {
     models: '[{ id: there, voices: [alloy, echo] }]',
     env: { API_KEYS: 'right' },
   });
   const instance = `use: tts, api: parlance, baseUrl: "${behind.service.url}/api/v1", apiKey: ${apiKey}`;
   const front = await startTestService({
-    config: `engines: { other: { ${instance}, models: [{ id: here, remoteId: there }] } }`,
+    config: `engines: { other: { ${instance}, models: [${model}] } }`,
   });
   onTestFinished(() => front[Symbol.asyncDispose]());
   return { front, provider: behind.provider };
@@ -24,6 +24,25 @@ test('another Parlance synthesizes in the requested voice and format', async () 
   provider.behave(speaks(pcm(0.5), 'audio/pcm'));
   expect((await speak(front, { format: 'wav' })).bytes.subarray(44).equals(pcm(0.5))).toBe(true);
   expect((await speak(front, { format: 'ogg' })).bytes.toString('latin1', 0, 4)).toBe('OggS');
+});
+
+test('another Parlance has its voices listed, unless the settings list them', async () => {
+  const voicesOf = async (service: TestService) =>
+    ((await (await service.api('/tts/models')).json()) as { data: { voices: { id: string }[] }[] }).data[0]?.voices;
+  const { front, provider } = await startPair('right');
+  expect(await voicesOf(front)).toEqual([
+    { id: 'alloy', name: 'alloy', language: null },
+    { id: 'echo', name: 'echo', language: null },
+  ]);
+  expect((await speak(front, { voice_id: 'nova' })).problem).toMatchObject({
+    code: 'voice-not-supported',
+    detail: 'The speech model "here" has no voice "nova"; it has alloy, echo.',
+  });
+  expect(provider.calls).toEqual([]);
+  const { front: chosen } = await startPair('right', '{ id: here, remoteId: there, voices: [echo] }');
+  expect(await voicesOf(chosen)).toEqual([{ id: 'echo', name: 'echo', language: null }]);
+  const { front: stranger } = await startPair('wrong');
+  expect(await voicesOf(stranger)).toEqual([]);
 });
 
 test('errors of another Parlance for the voice and the key are mapped', async () => {

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { readWav, WavError } from '../../lib/wav-reader.ts';
+import { wavHeader } from '../../lib/wav.ts';
+
+async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield await Promise.resolve(bytes.subarray(at, at + size));
+}
+
+async function soundOf(bytes: Buffer, size = 4096) {
+  const sound = await readWav(inChunks(bytes, size));
+  const samples: number[] = [];
+  for await (const some of sound?.samples ?? []) samples.push(...some);
+  return sound && { sampleRate: sound.sampleRate, samples };
+}
+
+const samples = [1, -2, 3, -32_768, 32_767];
+const data = Buffer.from(Int16Array.from(samples).buffer);
+
+it.each([1, 3, 44, 4096])('gives the samples without the header, in chunks of %i bytes', async (size) => {
+  const bytes = Buffer.concat([wavHeader(data.length, 22_050), data]);
+  expect(await soundOf(bytes, size)).toEqual({ sampleRate: 22_050, samples });
+});
+
+it.each([0, 0x7fff_f000, 0xffff_ffff])('reads to the end where the length is unknown (%i)', async (length) => {
+  const header = wavHeader(0);
+  header.writeUInt32LE(length, 40);
+  expect((await soundOf(Buffer.concat([header, data])))?.samples).toEqual(samples);
+});
+
+it('leaves out the chunks beside the samples', async () => {
+  const header = wavHeader(data.length);
+  const list = Buffer.from('LIST\x03\0\0\0abc\0', 'latin1');
+  const bytes = Buffer.concat([header.subarray(0, 36), list, header.subarray(36), data, list]);
+  expect((await soundOf(bytes, 5))?.samples).toEqual(samples);
+});
+
+it('is undefined for nothing', async () => {
+  expect(await soundOf(Buffer.alloc(0))).toBeUndefined();
+});
+
+it.each([
+  ['text', Buffer.from('usage: speak TEXT'), 'not a WAV file'],
+  ['a cut header', wavHeader(2).subarray(0, 40), 'a WAV without samples'],
+  ['samples that are missing', Buffer.concat([wavHeader(12), data]), '2 bytes of the samples are missing'],
+])('refuses %s', async (_what, bytes, says) => {
+  await expect(soundOf(bytes)).rejects.toThrow(new WavError(says));
+});
