@@ -1,8 +1,8 @@
-/** Builds the service out of its settings: registry, services, backend, app, server; and ends it again. */
+/** Builds the service out of its settings: registry, services, router, app, server; and ends it again. */
 import { getHeapStatistics } from 'node:v8';
 import type { GuardLimits, Registry } from './engine-host/registry.ts';
 import { createApp, type RequestListener } from './http/app.ts';
-import { createBackend } from './http/router.ts';
+import { createRouter } from './http/router.ts';
 import { clipLimits, createClipStore } from './clips/store.ts';
 import { apiRoot } from './contract/document.ts';
 import { largestRequestBody } from './contract/body-limit.ts';
@@ -152,21 +152,23 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     transcribeTimeoutMs: settings.transcribeTimeout * 1000,
   };
   const ending = new AbortController();
+  const access = createAccess(settings);
   const listener = createApp({
-    respond: await createBackend({
+    respond: await createRouter({
       handlers,
       services,
+      access,
       admit: (operation) => admit(operation, services),
       prefer: settings.sandbox ? preferredAnswer : undefined,
+      checkAnswers: env.NODE_ENV !== 'production',
     }),
-    access: createAccess(settings),
+    access,
     budget: new ByteBudget(bodyBudget ?? memoryForBodies()),
     arrivals: createArrivals(bodyPace),
     bodyTimeoutMs: bodyTimeoutMs ?? 300_000,
     uploadTimeoutMs: bodyTimeoutMs ?? 3_600_000,
     heartbeatMs,
     log,
-    checkAnswers: env.NODE_ENV !== 'production',
     temporaryDirectory: () => workspace.accountedDirectory('request'),
     ending: ending.signal,
   });

@@ -1,12 +1,12 @@
 /** One question to the provider: the request in a shape that it takes, and its answer as it streams. */
 import { EngineError, type Logger } from '../contract/index.ts';
-import type { Conversation as LoopConversation, Delta } from '../lib/agent/loop.ts';
+import type { Conversation, Delta, Round } from '../lib/agent/loop.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { readEvents, type StreamEvent } from '../lib/agent/event-stream.ts';
 import { parseObject } from '../../lib/json.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 import type { HttpAnswer } from '../lib/provider/transport.ts';
-import type { Conversation, Round, RoundReader } from './dialect.ts';
+import type { History, RoundReader } from './dialect.ts';
 import { badResponse, errorInside, throwIfError } from './failures.ts';
 import type { Model } from './models.ts';
 import { reshape, ShapeRefused, withoutDropped } from './shape.ts';
@@ -25,13 +25,13 @@ export interface Asking {
   readonly log: Logger;
 }
 
-/** The conversation as the loop leads it. */
-export function askable(conversation: Conversation, asking: Asking): LoopConversation<Round> {
+/** The conversation of a run: the provider is asked for each round. */
+export function converse(history: History, asking: Asking): Conversation {
   return {
     ask(isLast, signal) {
-      const reader = conversation.read();
+      const reader = history.read();
       return {
-        deltas: ask(conversation, { reader, isLast }, asking, signal),
+        deltas: ask(history, { reader, isLast }, asking, signal),
         end() {
           const round = reader.end();
           warnOfUnknownReason(round, asking);
@@ -39,7 +39,7 @@ export function askable(conversation: Conversation, asking: Asking): LoopConvers
         },
       };
     },
-    append: (round, outputs) => conversation.append(round, outputs),
+    append: (round, outputs) => history.append(round, outputs),
   };
 }
 
@@ -55,7 +55,7 @@ function warnOfUnknownReason({ unknownReason, finish }: Round, { model, provider
 
 /** The answer's deltas as they come, into `reader`. Throws an `EngineError`, or the signal's reason. */
 async function* ask(
-  conversation: Conversation,
+  history: History,
   { reader, isLast }: { readonly reader: RoundReader; readonly isLast: boolean },
   asking: Asking,
   signal: AbortSignal,
@@ -85,7 +85,7 @@ async function* ask(
   }
 
   try {
-    const { body } = await send(conversation, isLast, asking, deadline.signal);
+    const { body } = await send(history, isLast, asking, deadline.signal);
     for await (const batch of readEvents(body, limits)) yield batch.flatMap(take);
   } catch (error) {
     deadline.signal.throwIfAborted(); // the connection then breaks because of that
@@ -95,14 +95,14 @@ async function* ask(
 
 /** A model that refuses a field is asked again without it; what worked is remembered. */
 async function send(
-  conversation: Conversation,
+  history: History,
   isLast: boolean,
   { provider, path, model, log }: Asking,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   const first = model.shape;
   for (let shape = first; ;) {
-    const body = withoutDropped(conversation.request(shape, isLast), shape);
+    const body = withoutDropped(history.request(shape, isLast), shape);
     const content = Buffer.from(JSON.stringify(body));
     try {
       const answer = await provider.send(

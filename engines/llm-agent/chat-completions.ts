@@ -8,11 +8,11 @@ import {
   type Tool,
   type Usage,
 } from '../contract/index.ts';
-import type { Delta } from '../lib/agent/loop.ts';
+import type { Delta, Round } from '../lib/agent/loop.ts';
 import { countOf, isObject, objectsOf, textOf, type JsonObject } from '../../lib/json.ts';
 import { createIds } from './call-ids.ts';
 import { createCallParts } from './call-parts.ts';
-import type { Conversation, Dialect, Round, RoundReader } from './dialect.ts';
+import type { Dialect, History, RoundReader } from './dialect.ts';
 import { badResponse } from './failures.ts';
 import type { Model } from './models.ts';
 import { createReasoningDetails } from './reasoning-details.ts';
@@ -20,9 +20,9 @@ import type { Shape } from './shape.ts';
 
 type Request = OpenAI.ChatCompletionCreateParamsStreaming;
 
-export const chatCompletions: Dialect = { path: '/chat/completions', converse };
+export const chatCompletions: Dialect = { path: '/chat/completions', createHistory };
 
-function converse(call: ChatCall, model: Model, tools: readonly Tool[]): Conversation {
+function createHistory(call: ChatCall, model: Model, tools: readonly Tool[]): History {
   const { temperature, topP, maxTokens } = call;
   /** Reasoning per message. */
   const reasonings = new Map<Message | JsonObject, JsonObject>();
@@ -48,7 +48,7 @@ function converse(call: ChatCall, model: Model, tools: readonly Tool[]): Convers
       ...(tools.length > 0 && isLast && { tool_choice: 'none' }),
     }),
     read: () => createReader(nextId),
-    append({ content, calls, replay: [reasoning, ...extras] }, outputs) {
+    append({ content, calls, replay: [reasoning, ...extras] = [] }, outputs) {
       const said = {
         role: 'assistant',
         content: content === '' ? null : content,

@@ -1,6 +1,6 @@
 /** The two APIs of a provider, as the loop sees them. */
 import type { ChatCall, Tool } from '../contract/index.ts';
-import type { Delta, Round as LoopRound } from '../lib/agent/loop.ts';
+import type { Delta, Round } from '../lib/agent/loop.ts';
 import { isObject, textOf, type JsonObject } from '../../lib/json.ts';
 import type { Model } from './models.ts';
 import type { Shape } from './shape.ts';
@@ -8,11 +8,11 @@ import type { Shape } from './shape.ts';
 export interface Dialect {
   /** Below the base URL. */
   readonly path: string;
-  readonly converse: (call: ChatCall, model: Model, tools: readonly Tool[]) => Conversation;
+  readonly createHistory: (call: ChatCall, model: Model, tools: readonly Tool[]) => History;
 }
 
-/** What one run has said to the provider and heard from it. */
-export interface Conversation {
+/** What one run has said to the provider and received from it, as the provider's API has it. */
+export interface History {
   /** The next request; in the last round no tool may be called. */
   request(shape: Shape, isLast: boolean): JsonObject;
   /** For the answer to it. */
@@ -32,13 +32,6 @@ export interface RoundReader {
   readonly isComplete: boolean;
   /** Throws `provider-bad-response` when the provider has not said why it stopped. */
   end(): Round;
-}
-
-export interface Round extends LoopRound {
-  /** What the dialect needs to say the round again. */
-  readonly replay: readonly JsonObject[];
-  /** How the provider calls the end of the round, when our table does not have it. */
-  readonly unknownReason: string | undefined;
 }
 
 /** Far longer than what any tool takes; a model that never ends its arguments is cut off. */

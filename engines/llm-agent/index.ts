@@ -1,6 +1,5 @@
 /** Chat: our agent loop over any provider that supports OpenAI's /chat/completions or /responses. */
 import {
-  EngineError,
   defineEngine,
   type AgentEvent,
   type ChatCall,
@@ -12,12 +11,13 @@ import {
 import { abortable } from '../../lib/abort.ts';
 import { isLoopback } from '../../lib/loopback.ts';
 import { runLoop } from '../lib/agent/loop.ts';
+import { serveModels } from '../lib/serve-models.ts';
 import { describeFailure, describeProvider, inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
-import { askable } from './ask.ts';
+import { converse } from './ask.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { startDiscovery, type Discovery } from './discovery.ts';
-import { createCatalogue, type Model } from './models.ts';
+import { createCatalogue } from './models.ts';
 import { optionsSchema, type Options } from './options.ts';
 import { responses } from './responses.ts';
 
@@ -44,12 +44,7 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
     ? startDiscovery({ provider, filter, isLoopback: isLoopback(new URL(options.baseUrl).hostname), context })
     : undefined;
   const catalogue = createCatalogue(options, discovery);
-
-  function modelOf(id: string): Model {
-    const model = catalogue.find(id);
-    if (!model) throw new EngineError('unknown-model', `This engine does not serve "${id}".`);
-    return model;
-  }
+  const { modelOf, ...served } = serveModels(catalogue, ({ id }) => provider.availability(id));
 
   function run(
     call: ChatCall,
@@ -57,18 +52,15 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
     signal: AbortSignal,
   ): AsyncGenerator<AgentEvent, void, undefined> {
     const model = modelOf(call.model);
-    const { code, reason } = provider.availability(model.id);
-    if (code === 'key-missing') throw new EngineError('model-unavailable', reason);
-    const { path, converse } = dialects[model.api];
+    provider.expectKey(model.id);
+    const { path, createHistory } = dialects[model.api];
     const asking = { provider, path, model, timeout, idleTimeout, log: context.log };
-    const conversation = askable(converse(call, model, tools), asking);
+    const conversation = converse(createHistory(call, model, tools), asking);
     return runLoop({ conversation, tools, maxSteps }, signal);
   }
 
   return {
-    models: () => catalogue.entries(),
-    // eslint-disable-next-line @typescript-eslint/require-await -- async, so that an unknown model rejects
-    availability: async (id) => provider.availability(modelOf(id).id),
+    ...served,
     complete: (call, { signal, tools }) =>
       abortable(
         (own) => run(call, tools, own),

@@ -1,5 +1,5 @@
 /** The models of an instance: those that the settings write, and those that the provider lists. */
-import type { ModelEntry } from '../contract/index.ts';
+import { entryOf, type ModelSource } from '../lib/serve-models.ts';
 import type { Discovery } from './discovery.ts';
 import type { DialectOptions, ModelOptions, Options } from './options.ts';
 import type { Shape } from './shape.ts';
@@ -14,14 +14,8 @@ export interface Model {
   shape: Shape;
 }
 
-export interface Catalogue {
-  /** From memory, but for the provider's first list, which is waited for a moment. */
-  entries(): Promise<readonly ModelEntry[]>;
-  find(id: string): Model | undefined;
-}
-
 /** `discovery` is there when the provider's own list is to be served. */
-export function createCatalogue(options: Options, discovery: Discovery | undefined): Catalogue {
+export function createCatalogue(options: Options, discovery: Discovery | undefined): ModelSource<Model> {
   const written = new Map<string, Model>();
   const writtenRemoteIds = new Set<string>();
   for (const item of options.models ?? []) {
@@ -40,11 +34,11 @@ export function createCatalogue(options: Options, discovery: Discovery | undefin
 
   return {
     async entries() {
+      // From memory, but for the provider's first list, which is waited for a moment.
       await discovery?.refresh();
-      const named = (options.models ?? []).map((item): ModelEntry => {
-        const { id, name } = typeof item === 'string' ? { id: item } : item;
-        return { id, local, ...(name !== undefined && { name }) };
-      });
+      const named = (options.models ?? []).map((item) =>
+        entryOf(typeof item === 'string' ? { id: item } : item, local),
+      );
       return [...named, ...listed().map((id) => ({ id, local, discovered: true }))];
     },
     find(id) {

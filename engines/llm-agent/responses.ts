@@ -1,21 +1,21 @@
 /** OpenAI's /responses, stateless: nothing is stored at the provider, and each round sends the whole history. */
 import type { OpenAI } from 'openai';
 import { EngineError, type ChatCall, type FinishReason, type Tool, type Usage } from '../contract/index.ts';
-import type { Delta } from '../lib/agent/loop.ts';
+import type { Delta, Round } from '../lib/agent/loop.ts';
 import { countOf, isObject, objectsOf, textOf, type JsonObject } from '../../lib/json.ts';
 import type { CallRequest } from '../lib/agent/tool-calls.ts';
 import { createIds, distinctIds } from './call-ids.ts';
 import { argumentsOf, longestArguments, mostCalls, mostParts } from './dialect.ts';
-import type { Conversation, Dialect, Round, RoundReader } from './dialect.ts';
+import type { Dialect, History, RoundReader } from './dialect.ts';
 import { badResponse } from './failures.ts';
 import type { Model } from './models.ts';
 import type { Shape } from './shape.ts';
 
 type Request = OpenAI.Responses.ResponseCreateParamsStreaming;
 
-export const responses: Dialect = { path: '/responses', converse };
+export const responses: Dialect = { path: '/responses', createHistory };
 
-function converse(call: ChatCall, model: Model, tools: readonly Tool[]): Conversation {
+function createHistory(call: ChatCall, model: Model, tools: readonly Tool[]): History {
   const { temperature, topP, maxTokens } = call;
   const { replaysReasoning } = model.shape;
   const nextId = createIds();
@@ -39,7 +39,7 @@ function converse(call: ChatCall, model: Model, tools: readonly Tool[]): Convers
       ...(tools.length > 0 && isLast && { tool_choice: 'none' }),
     }),
     read: () => createReader(nextId),
-    append({ calls, replay }, outputs) {
+    append({ calls, replay = [] }, outputs) {
       const byId = new Map(calls.map((request) => [request.id, request]));
       for (const item of replay) {
         const again = toInput(item, byId, replaysReasoning);

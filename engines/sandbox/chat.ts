@@ -1,6 +1,6 @@
 /** A scripted model that does what the last user message says, run by the same agent loop as real models. */
 import { EngineError, defineEngine, type ChatCall, type ChatEngine } from '../contract/index.ts';
-import { runLoop, type Answer, type Conversation, type Delta, type Round } from '../lib/agent/loop.ts';
+import { runLoop, type RoundStream, type Conversation, type Delta, type Round } from '../lib/agent/loop.ts';
 import { abortable, pause } from '../../lib/abort.ts';
 import { createCatalogue, optionsSchema } from './models.ts';
 import { readScript } from './script.ts';
@@ -44,7 +44,7 @@ interface Pace {
   readonly pauses: number;
 }
 
-function converse({ messages, maxTokens = Infinity }: ChatCall, pace: Pace): Conversation<Round> {
+function converse({ messages, maxTokens = Infinity }: ChatCall, pace: Pace): Conversation {
   const message = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   const script = readScript(message);
   /** The model's input so far, for the token counts. */
@@ -92,7 +92,7 @@ function converse({ messages, maxTokens = Infinity }: ChatCall, pace: Pace): Con
   }
 
   return {
-    ask(_isLast, signal): Answer<Round> {
+    ask(_isLast, signal): RoundStream {
       const round = nextRound();
       return { deltas: stream(round, signal), end: () => round };
     },

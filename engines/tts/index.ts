@@ -1,9 +1,10 @@
 /** Hosted speech: any provider with OpenAI's /audio/speech or a similar API. The text leaves this machine. */
-import { EngineError, defineEngine, type EngineContext, type SpeechEngine } from '../contract/index.ts';
+import { defineEngine, type EngineContext, type SpeechEngine } from '../contract/index.ts';
+import { fixedModels, serveModels } from '../lib/serve-models.ts';
 import { inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
 import { apis } from './apis.ts';
-import { toModel, type Model } from './models.ts';
+import { toModel } from './models.ts';
 import { optionsSchema, type Options } from './options.ts';
 import { synthesize } from './synthesize.ts';
 
@@ -26,21 +27,16 @@ function createTts(options: Options, context: EngineContext): SpeechEngine {
   const provider = createProvider(options, context);
   const dependencies = { provider, api, path, context, timeoutMs: timeout * 1000, idleMs: idleTimeout * 1000 };
 
-  function modelOf(id: string): Model {
-    const model = models.find((candidate) => candidate.id === id);
-    if (!model) throw new EngineError('unknown-model', `This engine does not serve "${id}".`);
-    return model;
-  }
-
-  const availability = ({ id }: Model) => Promise.resolve(provider.availability(id));
+  const { modelOf, ...served } = serveModels(
+    fixedModels(models, ({ entry }) => ({ ...entry, local })),
+    ({ id }) => provider.availability(id),
+  );
 
   return {
-    models: () => Promise.resolve(models.map(({ entry }) => ({ ...entry, local }))),
-    availability: async (id) => availability(modelOf(id)),
+    ...served,
     async synthesize(call, { signal }) {
       const model = modelOf(call.model);
-      const { code, reason } = provider.availability(model.id);
-      if (code === 'key-missing') throw new EngineError('model-unavailable', reason);
+      provider.expectKey(model.id);
       return await synthesize(call, model, dependencies, signal);
     },
     inspect: async () => [await inspectProvider(options, context.instance, provider)],

@@ -8,6 +8,7 @@ import {
   type Finding,
   type TranscriptionEngine,
 } from '../contract/index.ts';
+import { entryOf, fixedModels, serveModels } from '../lib/serve-models.ts';
 import { setupCommand } from '../lib/setup-command.ts';
 import { modelSource, modelUrl } from './catalogue.ts';
 import { languageFor } from './languages.ts';
@@ -35,11 +36,10 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   const preparation = createPreparationTracker(context);
   const program = () => findWhisper(options.program, context);
 
-  function modelOf(id: string): Model {
-    const model = models.find((candidate) => candidate.id === id);
-    if (!model) throw new EngineError('unknown-model', `This engine does not serve "${id}".`);
-    return model;
-  }
+  const { modelOf, ...served } = serveModels(
+    fixedModels(models, (model) => entryOf(model, true)),
+    availability,
+  );
 
   async function availability(model: Model): Promise<Availability> {
     const file = await model.inspect();
@@ -65,9 +65,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   }
 
   return {
-    models: () =>
-      Promise.resolve(models.map(({ id, name }) => ({ id, local: true, ...(name !== undefined && { name }) }))),
-    availability: async (id) => availability(modelOf(id)),
+    ...served,
     async transcribe({ recording, model: id, language }, { signal }) {
       const model = modelOf(id);
       const [found, file] = [program(), await model.inspect()];

@@ -1,4 +1,4 @@
-/** What handlers work with. They get it as an argument; they make nothing of it themselves. */
+/** The dependencies of handlers, passed as an argument. */
 import type { Registry } from '../engine-host/registry.ts';
 import type { ClipStore } from '../clips/store.ts';
 import type { Speakers } from '../speech/speaker.ts';
@@ -8,17 +8,17 @@ import type { Toolbox } from '../tools/toolbox.ts';
 export interface Services {
   readonly registry: Registry;
   readonly tools: Toolbox;
-  /** Who speaks: for direct speech, and for read_aloud. */
+  /** For direct speech and for read_aloud. */
   readonly speakers: Speakers;
-  /** What read_aloud has made. */
+  /** Audio made by read_aloud. */
   readonly clips: ClipStore;
-  /** Direct speech on its way to its reader. */
+  /** Buffers direct speech on disk until its caller has read it. */
   readonly speechSpool: SpeechSpool;
-  /** An address below the API's root as clients find it: under PUBLIC_URL, or relative to the service's own root. */
+  /** The URL of a path below the API root: under PUBLIC_URL, else relative to the service's root. */
   readonly linkTo: (path: string) => string;
-  /** Milliseconds that a stream waits for its provider before it begins without it. */
+  /** Milliseconds that an event stream waits for its provider before it sends its head. */
   readonly streamHoldMs: number;
   readonly transcribeEnabled: boolean;
-  /** Milliseconds for a transcription once its recording is there. */
+  /** Milliseconds for a transcription once its recording is stored. */
   readonly transcribeTimeoutMs: number;
 }

@@ -22,7 +22,7 @@ export const handlers: Handlers<Services> = {
   getSpeechClip,
 };
 
-/** Refuses an operation before its body is read. */
+/** Throws when an operation is switched off, before its body is read. */
 export function admit(operation: OperationId, services: Services): void {
   if (operation === 'createTranscription') admitTranscription(services);
 }

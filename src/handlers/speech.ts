@@ -15,30 +15,30 @@ export const createSpeech: Handler<'createSpeech', Services> = async ({ body, si
 };
 
 export const listSpeechModels: Handler<'listSpeechModels', Services> = async (_request, { registry }) => {
-  const { models, default: standard } = await listModels(registry, 'speech');
+  const { models, default: defaultModel } = await listModels(registry, 'speech');
   const data = await Promise.all(
     models.map(async (model) => ({
       ...(await toEntry(model)),
       voices: (model.entry.voices ?? []).map(({ id, name, language }) => ({ id, name, language })),
     })),
   );
-  return answer({ status: 200, mediaType: 'application/json', body: { data, default: standard?.id ?? null } });
+  return answer({ status: 200, mediaType: 'application/json', body: { data, default: defaultModel?.id ?? null } });
 };
 
 /**
- * While it is still being made, a clip's length is unknown, and with it every range: who wants all of it gets it as it
- * grows (Chromium opens an `<audio>` with `bytes=0-`); who wants a part (Safari opens with `bytes=0-1`) waits until it
- * is complete. A validator is known only then, too, so that an earlier If-Range cannot match.
+ * A clip that is still being made has no length and no ETag yet. A request for all of it streams it as it grows
+ * (Chromium opens an `<audio>` with `bytes=0-`); a request for a part (Safari opens with `bytes=0-1`) waits until it is
+ * complete. An If-Range cannot match before that.
  */
 export const getSpeechClip: Handler<'getSpeechClip', Services> = async ({ path, headers, signal }, { clips }) => {
   const find = () => {
     const found = clips.find(path.id);
-    if (!found) throw new ProblemError('clip-not-found', `There is no clip ${path.id}, or no longer.`);
+    if (!found) throw new ProblemError('clip-not-found', `No clip ${path.id}: it does not exist or has expired.`);
     return found;
   };
   const clip = find();
   const { mediaType } = clip;
-  /** A clip that goes before anything of it has been read is no more. */
+  /** A clip that is evicted before its first byte is read is not found. */
   async function* read(part: { first: number; last?: number }): AsyncGenerator<Uint8Array> {
     let hasBegun = false;
     try {
@@ -68,7 +68,7 @@ export const getSpeechClip: Handler<'getSpeechClip', Services> = async ({ path, 
   if (!part) {
     throw new ProblemError(
       'range-not-satisfiable',
-      `The clip has ${bytes} bytes; ${String(headers.Range)} lies outside.`,
+      `The clip has ${bytes} bytes; ${String(headers.Range)} is out of range.`,
       {
         headers: { 'Content-Range': `bytes */${bytes}` },
       },

@@ -12,7 +12,7 @@ const disabled: Availability = {
   reason: 'Transcription is switched off (TRANSCRIBE_ENABLED=false).',
 };
 
-/** Before a body is read: a service that is switched off does not let its callers send 25 MB first. */
+/** Before the body is read, so that callers do not upload 25 MB to a service that is switched off. */
 export function admitTranscription({ transcribeEnabled }: Services): void {
   if (!transcribeEnabled) throw new ProblemError('transcription-disabled', disabled.reason);
 }
@@ -38,26 +38,26 @@ export const getTranscriptionAvailability: Handler<'getTranscriptionAvailability
   { query },
   { registry, transcribeEnabled },
 ) => {
-  const { models, default: standard } = await listModels(registry, 'transcription');
-  const model = query.model === undefined ? standard : models.find(({ id }) => id === query.model);
+  const { models, default: defaultModel } = await listModels(registry, 'transcription');
+  const model = query.model === undefined ? defaultModel : models.find(({ id }) => id === query.model);
   const { available, code, reason } = await probe();
   return answer({
     status: 200,
     mediaType: 'application/json',
-    body: { available, code, reason, model: query.model ?? standard?.id ?? '' },
+    body: { available, code, reason, model: query.model ?? defaultModel?.id ?? '' },
   });
 
   async function probe(): Promise<Availability> {
     if (!transcribeEnabled) return disabled;
     if (model) return availabilityOf(model);
     if (models.length === 0) {
-      return { available: false, code: 'no-model', reason: 'No engine for transcription is configured.' };
+      return { available: false, code: 'no-model', reason: 'No transcription engine is configured.' };
     }
     const known = models.map(({ id }) => id).join(', ');
     return {
       available: false,
       code: 'unknown-model',
-      reason: `No transcription model has this id; known are ${known}.`,
+      reason: `Unknown transcription model; known: ${known}.`,
     };
   }
 };
@@ -66,7 +66,7 @@ export const listTranscriptionModels: Handler<'listTranscriptionModels', Service
   _request,
   { registry, transcribeEnabled },
 ) => {
-  const { models, default: standard } = await listModels(registry, 'transcription');
+  const { models, default: defaultModel } = await listModels(registry, 'transcription');
   const data = await Promise.all(models.map((model) => toEntry(model, transcribeEnabled ? undefined : disabled)));
-  return answer({ status: 200, mediaType: 'application/json', body: { data, default: standard?.id ?? null } });
+  return answer({ status: 200, mediaType: 'application/json', body: { data, default: defaultModel?.id ?? null } });
 };

@@ -1,111 +1,84 @@
 /**
- * Routing and validation by the contract: the only file that knows openapi-backend. A request goes through routing,
- * auth, its body, validation and its handler, in this order; in sandbox mode it may prefer another answer after routing.
+ * The way of a request, step by step, and the only file that knows openapi-backend: it matches requests and validates
+ * them by the contract.
  */
-import type { IncomingHttpHeaders } from 'node:http';
-import { Ajv2020, type Options } from 'ajv/dist/2020.js';
+import { parse as parseQuery } from 'node:querystring';
+import { Ajv2020, type ErrorObject, type Options as AjvOptions } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { OpenAPIBackend, type Context, type Document, type Request } from 'openapi-backend';
-import type { Logger } from '../../engines/contract/index.ts';
-import { apiRoot, contract, type OperationObject } from '../contract/document.ts';
-import { knownParts } from '../contract/known-parts.ts';
+import { OpenAPIBackend, type Document, type Operation as OpenApiOperation, type Request } from 'openapi-backend';
 import { largestBody } from '../contract/body-limit.ts';
-import { toViolations } from '../contract/violations.ts';
-import type { JsonBody, JsonRules } from './json-body.ts';
+import { apiRoot, contract, type OperationObject, type Schema } from '../contract/document.ts';
+import { knownParts } from '../contract/known-parts.ts';
 import type { AnyAnswer, Handlers, OperationId } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
+import { checkAnswer } from '../contract/response-validation.ts';
+import { toViolations } from '../contract/violations.ts';
+import { awaitFirstBytes } from './audio-body.ts';
+import type { Access } from './auth.ts';
+import { problemFor } from './failures.ts';
+import type { IncomingRequest } from './incoming-request.ts';
 
-/** A request as the app hands it over: routed by its head, its body still on the way. */
-export interface Incoming {
-  readonly id: string;
-  readonly method: string;
-  readonly path: string;
-  readonly query: Readonly<Record<string, string | string[] | undefined>>;
-  readonly headers: IncomingHttpHeaders;
-  readonly signal: AbortSignal;
-  readonly log: Logger;
-  /** Throws `unauthorized`; else the request has its caller. */
-  authorize(): void;
-  readJson(rules: JsonRules): Promise<JsonBody>;
-  readForm(): Promise<{ readonly file: object; readonly fields: Readonly<Record<string, unknown>> }>;
-  /** Told as soon as it is known, for the log and for the check of the answer. */
-  routedTo(operationId: OperationId): void;
-}
-
-export interface BackendOptions<Services> {
+export interface RouterOptions<Services> {
   readonly handlers: Handlers<Services>;
   readonly services: Services;
+  readonly access: Pick<Access, 'authorize'>;
   /** Refuses an operation before its body is read, by throwing. */
   readonly admit: (operationId: OperationId) => void;
-  /** An answer that the head of a request asks for, before anything else is looked at; undefined: none. */
-  readonly prefer?: ((operationId: OperationId, incoming: Incoming) => AnyAnswer | undefined) | undefined;
+  /** Sandbox mode: the answer that the `Prefer` header asks for, whatever the rest of the request; undefined for none. */
+  readonly prefer?: ((operationId: OperationId, request: IncomingRequest) => AnyAnswer | undefined) | undefined;
+  /** Validates every answer against the contract before it is sent. */
+  readonly checkAnswers: boolean;
 }
 
-export type Respond = (incoming: Incoming) => Promise<AnyAnswer>;
+/** Failures of HTTP itself, possible while a body is read: no operation declares them. */
+const httpFailures: ReadonlySet<string> = new Set(['malformed-request', 'headers-too-large']);
 
-/** Far more than the largest valid chat has: 307 and 3. */
-const structure = { tokens: 20_000, depth: 32 };
+export type Respond = (request: IncomingRequest) => Promise<AnyAnswer>;
 
-/** Problem.errors of the contract has at most so many. */
-const mostViolations = 100;
+/** Each request takes these steps, in this order; every one of them may end it by throwing. The app sends the answer. */
+export async function createRouter<Services>(options: RouterOptions<Services>): Promise<Respond> {
+  const api = await openContractApi();
 
-/** Of larger bodies only the first violation is told: all errors of a hostile body can exhaust the memory. */
-const explainBytes = 65_536;
-
-/** What the hooks of openapi-backend share: the request, and the very object that will be validated. */
-interface Exchange {
-  readonly incoming: Incoming;
-  readonly request: Request;
-  bodyBytes: number;
-}
-
-export async function createBackend<Services>(options: BackendOptions<Services>): Promise<Respond> {
-  const explainer = await openApi({ allErrors: true });
-  const api = await openApi(
-    { allErrors: false },
-    {
-      notFound: ({ request }) => {
-        throw new ProblemError('not-found', `There is nothing at ${request.path}; /openapi.json says what there is.`);
-      },
-      methodNotAllowed: (context) => {
-        throw methodNotAllowed(context);
-      },
-      postSecurityHandler: async (context, exchange) => {
-        const operation = context.operation as unknown as RoutedOperation;
-        const { incoming } = exchange;
-        incoming.routedTo(operation.operationId);
-        // The security of an operation is `{}` or a bearer token; a refused token would still pass as `{}`.
-        if (operation.security?.some((scheme) => 'BearerAuth' in scheme)) incoming.authorize();
-        options.admit(operation.operationId);
-        exchange.request.query = context.request.query = declaredQuery(operation, incoming);
-        const { validated, body, bytes } = await readBody(operation, incoming);
-        exchange.request.body = validated;
-        exchange.bodyBytes = bytes;
-        context.request.requestBody = body;
-      },
-      validationFail: ({ operation, validation }, { request, bodyBytes }) => {
-        const all = bodyBytes <= explainBytes ? explainer.validator.validateRequest(request, operation) : validation;
-        throw invalidRequest(all.errors ?? []);
-      },
-      ...operationHandlers(options),
-    },
-  );
-  return async (incoming) => {
-    const { method, path, headers } = incoming;
-    if (!isDecodable(path)) throw new ProblemError('not-found', 'The address is not valid percent-encoding.');
-    const request: Request = { method, path, headers: headers as Request['headers'] };
-    const preferred = preferredAnswer(request, incoming);
-    if (preferred) return preferred;
-    return (await api.handleRequest(request, { incoming, request, bodyBytes: 0 } satisfies Exchange)) as AnyAnswer;
+  return async (request) => {
+    const operation = route(request, api);
+    const preferred = options.prefer?.(operation.id, request); // its failure is not validated: operations need not declare it
+    try {
+      const answer = await awaitFirstBytes(preferred ?? (await answerOf(operation, request)), request);
+      return check(operation, answer, options);
+    } catch (error) {
+      const problem = problemFor(error, request);
+      return httpFailures.has(problem.body.code) ? problem : check(operation, problem, options);
+    }
   };
 
-  function preferredAnswer(request: Request, incoming: Incoming): AnyAnswer | undefined {
-    if (!options.prefer) return undefined;
-    const operation = api.matchOperation(request) as unknown as RoutedOperation | undefined;
-    const preferred = operation && options.prefer(operation.operationId, incoming);
-    if (preferred) incoming.routedTo(operation.operationId);
-    return preferred;
+  async function answerOf(operation: Operation, request: IncomingRequest): Promise<AnyAnswer> {
+    authenticate(operation, request, options.access);
+    options.admit(operation.id);
+    const body = await readBody(operation, request);
+    const parameters = readParameters(operation, request, api);
+    validate(operation, { request, parameters, body }, api);
+    return handle(operation, { request, parameters, body }, options);
   }
+}
+
+// ---------------------------------------------------------------------------------------------------------- route
+
+/** Throws `not-found` and `method-not-allowed`. */
+function route(request: IncomingRequest, { match }: ContractApi): Operation {
+  const { path, method } = request;
+  if (!isDecodable(path)) throw new ProblemError('not-found', 'The path is not valid percent-encoding.');
+  const operation = match(method, path);
+  if (operation) {
+    request.operation = operation.id;
+    return operation;
+  }
+  const known = ['GET', 'POST'].filter((other) => match(other, path));
+  if (known.length === 0) {
+    throw new ProblemError('not-found', `No operation at ${path}; /openapi.json lists them.`);
+  }
+  const allow = known.flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name])).join(', ');
+  const detail = `${method} is not supported; allowed: ${allow}`;
+  throw new ProblemError('method-not-allowed', detail, { headers: { Allow: allow } });
 }
 
 function isDecodable(path: string): boolean {
@@ -118,143 +91,223 @@ function isDecodable(path: string): boolean {
   }
 }
 
-type Api = OpenAPIBackend;
-type HandlerMap = Record<string, (context: Context, exchange: Exchange) => unknown>;
+// --------------------------------------------------------------------------------------------------- authenticate
 
-async function openApi(ajvOptions: Options, handlers?: HandlerMap): Promise<Api> {
-  const cache = new Map<unknown, Ajv2020>();
-  const api: Api = new OpenAPIBackend({
-    definition: structuredClone(contract) as unknown as Document, // it edits the document
-    apiRoot,
-    strict: true,
-    quick: true,
-    ...(handlers && { handlers }),
-    // One Ajv a context, of the dialect that OpenAPI 3.1 uses, instead of one a validator.
-    customizeAjv: (_ajv, given, context) => {
-      const ajv = cache.get(context) ?? new Ajv2020({ ...given, ...ajvOptions, strict: false, validateSchema: false });
-      if (!cache.has(context)) addFormats.default(ajv);
-      cache.set(context, ajv);
-      // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the dialect's own class
-      return ajv;
-    },
-  });
-  await api.init();
-  lightenRouter(api);
-  lightenValidator(api);
-  if (handlers) api.validator.preCompileRequestValidators();
-  return api;
+/** The security of an operation is `{}` or a bearer token; a rejected token must not pass as `{}`. */
+function authenticate(
+  { takesToken }: Operation,
+  { headers, scope }: IncomingRequest,
+  access: Pick<Access, 'authorize'>,
+): void {
+  if (takesToken) scope.caller = access.authorize(headers) ?? scope.caller;
 }
 
-/**
- * The router rebuilds its list of operations and their patterns several times a request, though the document never
- * changes; and as often it parses the whole request, of which only parameters need it.
- */
-function lightenRouter({ router }: Api): void {
-  const operations = router.getOperations();
-  const byId = new Map(operations.map((operation) => [operation.operationId, operation]));
-  const placeOf = (method: string, path: string) => `${method.toLowerCase()} ${path}`;
-  const withoutParameters = operations.filter(({ path }) => !path.includes('{'));
-  const byPlace = new Map(withoutParameters.map((one) => [placeOf(one.method, `${apiRoot}${one.path}`), one]));
-  const match = router.matchOperation.bind(router);
-  const parse = router.parseRequest.bind(router);
-  router.getOperations = () => operations;
-  router.getOperation = (operationId) => byId.get(operationId);
-  router.matchOperation = ((request: Request, strict: boolean) =>
-    byPlace.get(placeOf(request.method, request.path)) ?? match(request, strict)) as typeof match;
-  router.parseRequest = (request, operation) =>
-    operation?.parameters?.length
-      ? parse(request, operation)
-      : { ...request, params: {}, query: {}, cookies: {}, requestBody: request.body as unknown };
-}
+// ------------------------------------------------------------------------------------------------- read the body
 
-/** Without parameters only the body is left to validate; the validator would first look for each kind of parameter. */
-function lightenValidator({ validator }: Api): void {
-  const validate = validator.validateRequest.bind(validator);
-  validator.validateRequest = (request, operation) => {
-    if (typeof operation !== 'object' || operation.operationId === undefined || operation.parameters?.length) {
-      return validate(request, operation);
-    }
-    const parts = { path: {}, query: {}, header: request.headers, cookie: {}, requestBody: request.body as unknown };
-    const validators = validator.getRequestValidatorsForOperation(operation.operationId);
-    const errors = validators.flatMap((check) => (check(parts), check.errors ?? []));
-    return { valid: errors.length === 0, errors: errors.length === 0 ? null : errors };
-  };
-}
-
-function operationHandlers<Services>({ handlers, services }: BackendOptions<Services>): HandlerMap {
-  const call =
-    (handler: unknown) =>
-    (context: Context, { incoming }: Exchange) => {
-      const { query, params: path, requestBody: body } = context.request as unknown as Record<string, unknown>;
-      const { id, signal, log } = incoming;
-      const headers = declaredHeaders(context.operation as unknown as RoutedOperation, incoming);
-      const request = { id, query, path, headers, body, signal, log };
-      // The contract has validated it; the map of handlers has typed it.
-      return (handler as (request: unknown, services: Services) => Promise<AnyAnswer>)(request, services);
-    };
-  return Object.fromEntries(Object.entries(handlers).map(([operationId, handler]) => [operationId, call(handler)]));
-}
-
-type RoutedOperation = OperationObject & { readonly operationId: OperationId };
-
-function declaredQuery({ parameters = [] }: OperationObject, { query }: Incoming): Record<string, string | string[]> {
-  const known = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
-  return Object.fromEntries(
-    known.flatMap((name) => {
-      const value = query[name];
-      return value === undefined || value === '' ? [] : [[name, value]];
-    }),
-  );
-}
-
-/** By their names in the contract. */
-function declaredHeaders({ parameters = [] }: OperationObject, { headers }: Incoming): Record<string, unknown> {
-  const known = parameters.filter((parameter) => parameter.in === 'header');
-  return Object.fromEntries(known.map(({ name }) => [name, headers[name.toLowerCase()]]));
-}
+/** Far above the largest valid chat, which has 307 tokens and a depth of 3. */
+const structure = { tokens: 20_000, depth: 32 };
 
 interface ReadBody {
-  /** What the schema is held against; a stored recording is no JSON and has had its own checks. */
-  readonly validated?: object;
-  readonly body?: object;
+  /** The JSON, or the text fields of the form. */
+  readonly value?: object;
+  /** A stored recording: not JSON, already validated. */
+  readonly file?: object;
+  /** Size of the JSON as sent. */
   readonly bytes: number;
 }
 
-async function readBody(operation: RoutedOperation, incoming: Incoming): Promise<ReadBody> {
-  const [[mediaType, content] = []] = Object.entries(operation.requestBody?.content ?? {});
-  if (mediaType === undefined || content === undefined) return { bytes: 0 };
-  const encoding = incoming.headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity') {
-    throw new ProblemError('unsupported-media-type', `The body must not be compressed; it was sent as ${encoding}.`);
-  }
-  const sent = (incoming.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
-  if (sent !== mediaType) {
-    const detail = `The body must be ${mediaType}; it was sent as ${sent === '' ? 'nothing' : String(sent)}.`;
-    throw new ProblemError('unsupported-media-type', detail);
-  }
+const noBody: ReadBody = { bytes: 0 };
+
+/** Throws `unsupported-media-type`, `malformed-body` and the failures of size and speed. */
+async function readBody({ content }: Operation, { headers, body }: IncomingRequest): Promise<ReadBody> {
+  if (!content) return noBody;
+  const { mediaType, schema } = content;
+  checkMediaType(headers, mediaType);
   if (mediaType === 'multipart/form-data') {
-    const { file, fields } = await incoming.readForm();
-    return { validated: fields, body: { ...fields, file }, bytes: 0 };
+    const { file, fields } = await body.form();
+    return { value: fields, file, bytes: 0 };
   }
-  const { schema } = content;
-  const prune = (value: object) => knownParts(value, schema);
-  const { value, bytes } = await incoming.readJson({ limit: largestBody(schema), structure, prune });
-  return { validated: value, body: value, bytes };
+  return body.json({ limit: largestBody(schema), structure, prune: (value) => knownParts(value, schema) });
 }
 
-function methodNotAllowed({ api, request: { path, method } }: Context): ProblemError {
-  const known = ['get', 'post'].filter((name) => api.matchOperation({ path, method: name, headers: {} }));
-  const allow = known.flatMap((name) => (name === 'get' ? ['GET', 'HEAD'] : [name.toUpperCase()])).join(', ');
-  const detail = `${path} knows ${allow}, not ${method.toUpperCase()}.`;
-  return new ProblemError('method-not-allowed', detail, { headers: { Allow: allow } });
+function checkMediaType(headers: IncomingRequest['headers'], expected: string): void {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') {
+    throw new ProblemError(
+      'unsupported-media-type',
+      `Unsupported Content-Encoding: ${encoding}; send the body uncompressed.`,
+    );
+  }
+  const sent = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
+  if (sent === expected) return;
+  const problem = sent === '' ? 'Content-Type is missing' : `Unsupported Content-Type: ${String(sent)}`;
+  throw new ProblemError('unsupported-media-type', `${problem}; expected ${expected}.`);
 }
 
-function invalidRequest(errors: Parameters<typeof toViolations>[0]): ProblemError {
-  const violations = toViolations(errors);
+// ------------------------------------------------------------------------------------------------------- validate
+
+interface RequestParameters {
+  readonly path: object;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+const noParameters: RequestParameters = { path: {}, query: {}, headers: {} };
+
+/** Only declared parameters, headers by their declared names. An empty query parameter counts as absent. */
+function readParameters(operation: Operation, request: IncomingRequest, api: ContractApi): RequestParameters {
+  const { hasParameters, queryNames, headerNames } = operation;
+  if (!hasParameters) return noParameters;
+  const given = parseQuery(request.query);
+  const query = queryNames.filter((name) => given[name] !== undefined && given[name] !== '');
+  return {
+    path: api.pathParameters(operation, request),
+    query: Object.fromEntries(query.map((name) => [name, given[name]])),
+    headers: Object.fromEntries(headerNames.map((name) => [name, request.headers[name.toLowerCase()]])),
+  };
+}
+
+interface ReadRequest {
+  readonly request: IncomingRequest;
+  readonly parameters: RequestParameters;
+  readonly body: ReadBody;
+}
+
+/** maxItems of Problem.errors in the contract. */
+const mostViolations = 100;
+
+/** Above this size only the first violation is reported: collecting all errors of a hostile body can exhaust memory. */
+const explainBytes = 65_536;
+
+/** Throws `invalid-request`. */
+function validate(operation: Operation, read: ReadRequest, api: ContractApi): void {
+  const errors = api.errorsOf(operation, read);
+  if (errors.length === 0) return;
+  const violations = toViolations(read.body.bytes <= explainBytes ? api.allErrorsOf(operation, read) : errors);
   const [first] = violations;
   const more = violations.length > 1 ? `, and ${String(violations.length - 1)} more` : '';
   const detail = first
     ? `${first.pointer.slice(1) || first.in} ${first.detail}${more}`
-    : 'The request breaks the contract.';
-  return new ProblemError('invalid-request', detail, { errors: violations.slice(0, mostViolations) });
+    : 'The request violates the contract.';
+  throw new ProblemError('invalid-request', detail, { errors: violations.slice(0, mostViolations) });
+}
+
+// --------------------------------------------------------------------------------------------------------- handle
+
+function handle<Services>(
+  operation: Operation,
+  { request, parameters, body }: ReadRequest,
+  { handlers, services }: RouterOptions<Services>,
+): Promise<AnyAnswer> {
+  const { id, signal, log } = request;
+  const { value, file } = body;
+  // Validated against the contract; typed by the map of handlers.
+  const handler = handlers[operation.id] as (request: unknown, services: Services) => Promise<AnyAnswer>;
+  return handler({ id, ...parameters, body: file ? { ...value, file } : value, signal, log }, services);
+}
+
+// ------------------------------------------------------------------------------------------------ check the answer
+
+/** In tests and development. Throws a `ContractViolation`; the events of a stream are validated one by one. */
+function check(operation: Operation, answer: AnyAnswer, { checkAnswers }: { checkAnswers: boolean }): AnyAnswer {
+  return checkAnswers ? checkAnswer(operation.id, answer) : answer;
+}
+
+// ------------------------------------------------------------------------------------------------ openapi-backend
+
+/** What the steps need to know of an operation. */
+interface Operation {
+  readonly id: OperationId;
+  /** openapi-backend's own object. */
+  readonly object: OpenApiOperation & { readonly operationId: string };
+  readonly takesToken: boolean;
+  readonly content: { readonly mediaType: string; readonly schema: Schema } | undefined;
+  readonly hasParameters: boolean;
+  readonly queryNames: readonly string[];
+  readonly headerNames: readonly string[];
+}
+
+interface ContractApi {
+  readonly match: (method: string, path: string) => Operation | undefined;
+  readonly pathParameters: (operation: Operation, request: IncomingRequest) => object;
+  /** Empty for a valid request, else at least one. */
+  readonly errorsOf: (operation: Operation, read: ReadRequest) => readonly ErrorObject[];
+  readonly allErrorsOf: (operation: Operation, read: ReadRequest) => readonly ErrorObject[];
+}
+
+async function openContractApi(): Promise<ContractApi> {
+  const { router, validator } = await openBackend({ allErrors: false });
+  const { validator: explainer } = await openBackend({ allErrors: true });
+  validator.preCompileRequestValidators();
+  const objects = router.getOperations();
+  router.getOperations = () => objects; // it rebuilds the list several times per request
+  const operations = new Map(objects.map((object) => [object.operationId, toOperation(object)]));
+  const fixedPaths = objects.filter(({ path }) => !path.includes('{'));
+  const byPlace = new Map(
+    fixedPaths.map(({ method, path, operationId }) => [
+      `${method.toUpperCase()} ${apiRoot}${path}`,
+      operations.get(operationId),
+    ]),
+  );
+  return {
+    match: (method, path) =>
+      byPlace.get(`${method} ${path}`) ??
+      operations.get(router.matchOperation({ method, path, headers: {} })?.operationId),
+    pathParameters: ({ object }, request) => router.parseRequest(toOpenApi(request), object).params as object,
+    errorsOf: (operation, read) => errorsBy(validator, operation, read),
+    allErrorsOf: (operation, read) => errorsBy(explainer, operation, read),
+  };
+}
+
+function openBackend(ajvOptions: AjvOptions): Promise<OpenAPIBackend> {
+  const cache = new Map<unknown, Ajv2020>();
+  return new OpenAPIBackend({
+    definition: structuredClone(contract) as unknown as Document, // it modifies the document
+    apiRoot,
+    strict: true,
+    quick: true,
+    // One Ajv per context, in the dialect of OpenAPI 3.1, instead of one per validator.
+    customizeAjv: (_ajv, given, context) => {
+      const ajv = cache.get(context) ?? new Ajv2020({ ...given, ...ajvOptions, strict: false, validateSchema: false });
+      if (!cache.has(context)) addFormats.default(ajv);
+      cache.set(context, ajv);
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class of that dialect
+      return ajv;
+    },
+  }).init();
+}
+
+function toOperation(object: OpenApiOperation): Operation {
+  const { operationId, parameters = [], requestBody, security = [] } = object as unknown as OperationObject;
+  const [[mediaType, content] = []] = Object.entries(requestBody?.content ?? {});
+  const namesIn = (part: string) => parameters.filter((parameter) => parameter.in === part).map(({ name }) => name);
+  return {
+    id: operationId as OperationId,
+    object: object as Operation['object'],
+    takesToken: security.some((scheme) => 'BearerAuth' in scheme),
+    content: mediaType !== undefined && content ? { mediaType, schema: content.schema } : undefined,
+    hasParameters: parameters.length > 0,
+    queryNames: namesIn('query'),
+    headerNames: namesIn('header'),
+  };
+}
+
+function errorsBy(
+  validator: OpenAPIBackend['validator'],
+  { object, hasParameters }: Operation,
+  { request, parameters, body }: ReadRequest,
+): readonly ErrorObject[] {
+  if (hasParameters) {
+    const { query } = parameters;
+    const sent = { ...toOpenApi(request), query, body: body.value } as Request;
+    return validator.validateRequest(sent, object).errors ?? [];
+  }
+  // Shortcut: openapi-backend would parse and look up every kind of parameter first.
+  const parts = { path: {}, query: {}, header: request.headers, cookie: {}, requestBody: body.value };
+  const validators = validator.getRequestValidatorsForOperation(object.operationId);
+  return validators.flatMap((isValid) => (isValid(parts) ? [] : (isValid.errors ?? [])));
+}
+
+function toOpenApi({ method, path, headers }: IncomingRequest): Request {
+  return { method, path, headers: headers as Request['headers'] };
 }

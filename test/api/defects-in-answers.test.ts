@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
 import { createApp, type AppOptions } from '../../src/http/app.ts';
 import { createAccess } from '../../src/http/auth.ts';
@@ -20,14 +21,13 @@ async function serve(options: Partial<AppOptions>) {
   const write = (level: Level) => (facts: object, msg: string) => void lines.push({ level, msg, facts });
   const log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
   const listener = createApp({
-    respond: () => Promise.reject(new Error('no backend')),
+    respond: () => Promise.reject(new Error('no router')),
     access: createAccess({ apiKeys: [], allowOpen: false, corsOrigins: [] }),
     budget: new ByteBudget({ reserve: 0, shared: 0 }),
     arrivals: createArrivals(),
     bodyTimeoutMs: 1_000,
     uploadTimeoutMs: 1_000,
     heartbeatMs: 1_000,
-    checkAnswers: false,
     temporaryDirectory: () => Promise.reject(new Error('no directory')),
     ending: new AbortController().signal,
     log,
@@ -67,7 +67,7 @@ it('a connection error during a response is logged at debug', async () => {
     for (;;) yield await Promise.resolve(Buffer.alloc(65_536));
   };
   const { url, lines, at } = await serve({
-    respond: () => Promise.resolve({ status: 200, mediaType: 'audio/mpeg', body: endless() }),
+    respond: () => Promise.resolve({ status: 200, mediaType: 'audio/mpeg', body: Readable.from(endless()) }),
   });
   const connection = await connectRaw(url);
   await connection.send(requestHead('GET', '/api/v1/none', {}));

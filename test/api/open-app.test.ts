@@ -7,7 +7,7 @@ import { openApp } from '../../src/service.ts';
 import { loadSettings } from '../../src/settings/load.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 
-vi.mock('../../src/http/router.ts', () => ({ createBackend: () => Promise.reject(new Error('no backend')) }));
+vi.mock('../../src/http/router.ts', () => ({ createRouter: () => Promise.reject(new Error('no router')) }));
 
 const engine = `
 import { writeFileSync } from 'node:fs';
@@ -26,12 +26,12 @@ export default {
 };
 `;
 
-it('disposes the engines when the router cannot be created', async () => {
+it('ends the engines when the router cannot be built', async () => {
   const dir = await temporaryDirectory();
   await writeFiles(dir, { 'engine.mjs': engine, 'parlance.config.yaml': { engines: { a: { use: './engine.mjs' } } } });
   const env = { PATH: process.env.PATH, DATA_DIR: join(dir, 'data') };
   const opening = openApp({ settings: loadSettings(env, dir), env, log: pino({ level: 'silent' }) });
-  await expect(opening).rejects.toThrow('no backend');
+  await expect(opening).rejects.toThrow('no router');
   expect(await readdir(dir)).toContain('closed');
   expect(await readdir(join(dir, 'data', 'tmp'))).toEqual([]);
 });

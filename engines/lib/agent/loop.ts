@@ -1,20 +1,21 @@
-/** The agent loop: the model answers, its tools run, it reads what they say and answers again. */
+/** The agent loop: the model answers, its tools run, their outputs go back to the model, which answers again. */
 import type { AgentEvent, ChatResult, FinishReason, Tool, Usage } from '../../contract/index.ts';
+import type { JsonObject } from '../../../lib/json.ts';
 import { runToolCalls, toToolCall, type CallRequest } from './tool-calls.ts';
 
-/** What one run has said to a model and heard from it. */
-export interface Conversation<R extends Round> {
+/** What one run has said to a model and received from it. */
+export interface Conversation {
   /** Asks for the next round; in the last one no tool may be called. */
-  ask(isLast: boolean, signal: AbortSignal): Answer<R>;
-  /** Adds a round that called tools, and what came of it: an output for each call. */
-  append(round: R, outputs: readonly string[]): void;
+  ask(isLast: boolean, signal: AbortSignal): RoundStream;
+  /** Adds a round that called tools, with the output of each call. */
+  append(round: Round, outputs: readonly string[]): void;
 }
 
-export interface Answer<R extends Round> {
+export interface RoundStream {
   /** As they come. Throws an `EngineError`, or the signal's reason. */
   readonly deltas: AsyncIterable<readonly Delta[]>;
-  /** The whole of it, once the deltas have ended. Throws an `EngineError`. */
-  end(): R;
+  /** The complete round, once the deltas have ended. Throws an `EngineError`. */
+  end(): Round;
 }
 
 export interface Delta {
@@ -25,33 +26,37 @@ export interface Delta {
 export interface Round {
   readonly content: string;
   readonly reasoning: string;
-  /** In the model's order; with `length` and `content_filter` they are incomplete and not to be run. */
+  /** In the model's order; with `length` and `content_filter` they are incomplete and must not run. */
   readonly calls: readonly CallRequest[];
   readonly finish: FinishReason;
   readonly usage: Usage | undefined;
+  /** Provider-specific data that the conversation needs to replay the round. */
+  readonly replay?: readonly JsonObject[];
+  /** The provider's finish reason when it is unknown to us. */
+  readonly unknownReason?: string | undefined;
 }
 
-export interface Loop<R extends Round> {
-  readonly conversation: Conversation<R>;
+export interface Loop {
+  readonly conversation: Conversation;
   readonly tools: readonly Tool[];
   readonly maxSteps: number;
 }
 
 /** Throws an `EngineError`, or the signal's reason. */
-export async function* runLoop<R extends Round>(
-  { conversation, tools, maxSteps }: Loop<R>,
+export async function* runLoop(
+  { conversation, tools, maxSteps }: Loop,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, void, undefined> {
-  const rounds: R[] = [];
+  const rounds: Round[] = [];
   for (let step = 0; ; step += 1) {
     const isLast = step + 1 === maxSteps;
     yield { type: 'step-started', step };
-    const answer = conversation.ask(isLast, signal);
-    for await (const deltas of answer.deltas) {
+    const stream = conversation.ask(isLast, signal);
+    for await (const deltas of stream.deltas) {
       for (const { type, delta } of merged(deltas)) yield { type, step, delta };
     }
     signal.throwIfAborted();
-    const round = answer.end();
+    const round = stream.end();
     rounds.push(round);
     const wantsTools = round.finish === 'stop' && round.calls.length > 0;
     if (!wantsTools || isLast) {
@@ -64,7 +69,7 @@ export async function* runLoop<R extends Round>(
   }
 }
 
-/** What came together goes on together: a reader who is behind gets fewer and longer deltas. */
+/** Joins deltas that arrived together: a slow reader gets fewer and longer ones. */
 function merged(deltas: readonly Delta[]): readonly Delta[] {
   const result: Delta[] = [];
   for (const next of deltas) {

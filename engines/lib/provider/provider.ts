@@ -31,6 +31,8 @@ export interface Provider extends AsyncDisposable {
   send(request: ProviderRequest, signal: AbortSignal): Promise<HttpAnswer>;
   /** From memory, without a request. */
   availability(model: string): Availability;
+  /** Throws `model-unavailable` when the settings have no key: the provider would reject every call. */
+  expectKey(model: string): void;
   /** Removes secrets from a provider's text and truncates it, for the log. */
   readonly redact: (text: string) => string;
 }
@@ -86,6 +88,10 @@ export function createProvider(options: ProviderOptions, { instance, env, now, l
   return {
     redact,
     availability: (model) => health.availability(model),
+    expectKey(model) {
+      const { code, reason } = health.availability(model);
+      if (code === 'key-missing') throw new EngineError('model-unavailable', reason);
+    },
     async send(request, signal) {
       for (let count = 1; ; count += 1) {
         const outcome = await attempt(request, signal);

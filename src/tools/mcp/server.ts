@@ -1,4 +1,4 @@
-/** One MCP server through its ups and downs: connected in the background, connected again when somebody needs it. */
+/** One MCP server: connected in the background, reconnected when it is needed. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { EngineError, type Logger, type Tool } from '../../../engines/contract/index.ts';
 import type { Environment } from '../../settings/load.ts';
@@ -14,114 +14,145 @@ export interface McpServerOptions {
   readonly settings: McpServerSettings;
   readonly env: Environment;
   readonly baseDir: string;
-  /** Speaks for this server. */
+  /** A child logger for this server. */
   readonly log: Logger;
-  /** Milliseconds between the beginnings of two attempts to connect; ten seconds when absent. */
+  /** Milliseconds between the starts of two connection attempts; ten seconds when absent. */
   readonly backOffMs?: number | undefined;
 }
 
 export interface McpServer extends AsyncDisposable {
   readonly name: string;
-  /** Begins to connect, unless it is connected, or was tried a moment ago. Resolves when the attempt is over. */
+  /** Starts to connect, unless it is connected or within the back-off. Resolves at the end of the attempt. */
   connect(): Promise<void>;
-  /** Its tools; none while it is down, after a short wait if it is just being connected. */
+  /** Its tools; none while it is down. Waits a moment for an attempt that has just begun. */
   tools(signal: AbortSignal): Promise<readonly Definition[]>;
-  /** As a tool's `run`, by the server's own name of the tool. */
+  /** Like `run` of a tool; `tool` is the server's own name for it. */
   call(tool: string, ...args: Parameters<Tool['run']>): Promise<string>;
-  /** Why it is down, in words for the operator; undefined: it answers. */
+  /** Why it is down, for the operator; undefined while it is connected. */
   readonly trouble: string | undefined;
 }
 
-/** From the beginning of an attempt: how long chats wait for it. */
+/** How long chats wait for an attempt, from its start. */
 const patienceMs = 2_000;
 
-/** Between two looks at the list of tools, however often it changes. */
+/** Between two reads of the list of tools, however often it changes. */
 const refreshMs = 1_000;
 
-/** Between two events of a call; those in between are left out. */
+/** Minimum interval of progress events of a call; others are dropped. */
 const progressMs = 50;
 
 const defaultTimeoutSeconds = 60;
 
-/** What of a server's words goes to the log. */
+/** Maximum length of a server's text in the log. */
 const longestReason = 500;
+
+type ServerState =
+  | { readonly is: 'idle' }
+  | {
+      readonly is: 'connecting';
+      readonly attemptedAt: number;
+      /** Resolves at the end of the attempt. */
+      readonly over: Promise<void>;
+      /** Why the last attempt failed, or the last connection was lost; undefined before the first. */
+      readonly trouble: string | undefined;
+    }
+  | Connected
+  | { readonly is: 'down'; readonly attemptedAt: number; readonly trouble: string }
+  | { readonly is: 'ended' };
+
+interface ConnectAttempt {
+  readonly attemptedAt: number;
+  /** Whether it is already logged as down. */
+  readonly wasDown: boolean;
+}
+
+interface Connected {
+  readonly is: 'connected';
+  /** Start of the attempt that led to this connection. */
+  readonly attemptedAt: number;
+  readonly connection: Connection;
+  definitions: readonly Definition[];
+  /** Whether `definitions` are up to date, by the server's notifications. */
+  list: 'current' | 'outdated' | 'being read';
+}
 
 export function createMcpServer(options: McpServerOptions): McpServer {
   const { name, settings, env, baseDir, log, backOffMs = 10_000 } = options;
   const ended = new AbortController();
   const timeoutSeconds = settings.timeout ?? defaultTimeoutSeconds;
   const secrets = secretsOf(settings);
-  let connection: Connection | undefined;
-  let definitions: readonly Definition[] = [];
+  let state: ServerState = { is: 'idle' };
+  /** The last complaint about its tools in the log, which is not repeated. */
   let complained = '';
-  let attempt: { readonly startedAt: number; readonly over: Promise<void> } | undefined;
-  let isConnecting = false;
-  let trouble: string | undefined;
-  let isDown = false;
-  let isRefreshing = false;
-  let isStale = false;
 
   return {
     name,
     connect,
     async tools(signal) {
       await beConnected(signal);
-      return connection === undefined ? [] : definitions;
+      return state.is === 'connected' ? state.definitions : [];
     },
     call,
     get trouble() {
-      return connection === undefined ? (trouble ?? 'it has not answered yet') : undefined;
+      if (state.is === 'connected') return undefined;
+      return ('trouble' in state ? state.trouble : undefined) ?? 'it has not answered yet';
     },
     async [Symbol.asyncDispose]() {
       ended.abort(new Error('the service ends'));
-      const open = connection;
-      connection = undefined;
-      await open?.close();
-      await attempt?.over;
+      const last = state;
+      state = { is: 'ended' };
+      if (last.is === 'connected') await last.connection.close();
+      if (last.is === 'connecting') await last.over;
     },
   };
 
   function connect(): Promise<void> {
-    if (connection !== undefined || ended.signal.aborted) return Promise.resolve();
+    if (state.is === 'connecting') return state.over;
     const now = performance.now();
-    const isTooSoon = attempt !== undefined && now - attempt.startedAt < backOffMs;
-    if (!isConnecting && !isTooSoon) attempt = { startedAt: now, over: open() };
-    return attempt?.over ?? Promise.resolve();
+    const isTooSoon = state.is === 'down' && now - state.attemptedAt < backOffMs;
+    if (state.is === 'connected' || state.is === 'ended' || isTooSoon) return Promise.resolve();
+    const trouble = state.is === 'down' ? state.trouble : undefined;
+    const over = open({ attemptedAt: now, wasDown: trouble !== undefined });
+    state = { is: 'connecting', attemptedAt: now, over, trouble };
+    return over;
   }
 
-  async function open(): Promise<void> {
-    isConnecting = true;
-    let opened: Connection | undefined;
+  async function open({ attemptedAt, wasDown }: ConnectAttempt): Promise<void> {
     const lost = new AbortController();
+    let opened: Connection | undefined;
+    let connected: Connected | undefined;
+    const news = { hasChanged: false };
     try {
       opened = await openConnection({
         ...{ server: settings, env, baseDir, log, clean, signal: ended.signal },
         onClosed() {
           lost.abort();
-          if (opened !== undefined) lose(opened, new Error('the connection has ended'));
+          if (connected !== undefined) lose(connected, new Error('the connection has ended'));
         },
-        onChanged: () => void refresh(),
+        onChanged() {
+          news.hasChanged = true;
+          if (connected !== undefined) void refresh(connected);
+        },
       });
-      definitions = read(await opened.list(ended.signal));
+      const definitions = read(await opened.list(ended.signal));
       ended.signal.throwIfAborted();
       lost.signal.throwIfAborted();
-      connection = opened;
-      log.info({ tools: definitions.length }, isDown ? 'the MCP server is back' : 'the MCP server is connected');
-      isDown = false;
-      if (isStale) void refresh();
+      state = connected = { is: 'connected', attemptedAt, connection: opened, definitions, list: 'current' };
+      log.info({ tools: definitions.length }, wasDown ? 'the MCP server is back' : 'the MCP server is connected');
+      if (news.hasChanged) void refresh(connected);
     } catch (error) {
       await opened?.close();
-      fail(lost.signal.aborted && opened !== undefined ? opened.ending(error) : (error as Error).message);
-    } finally {
-      isConnecting = false;
+      const reason = lost.signal.aborted && opened !== undefined ? opened.ending(error) : (error as Error).message;
+      fail(reason, { attemptedAt, wasDown });
     }
   }
 
-  /** Waits for an attempt that has just begun, but for none that hangs. */
+  /** Waits for an attempt that has just begun, but not for one that hangs. */
   async function beConnected(signal: AbortSignal): Promise<void> {
-    const over = connect();
-    if (connection !== undefined || attempt === undefined) return;
-    const patience = attempt.startedAt + patienceMs - performance.now();
+    void connect();
+    if (state.is !== 'connecting') return;
+    const { over, attemptedAt } = state;
+    const patience = attemptedAt + patienceMs - performance.now();
     if (patience <= 0) return;
     const timer = new AbortController();
     const leave = () => timer.abort();
@@ -141,38 +172,38 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     return tools;
   }
 
-  async function refresh(): Promise<void> {
-    isStale = true;
-    if (isRefreshing) return;
-    isRefreshing = true;
-    while (isStale && connection !== undefined) {
-      isStale = false;
-      const asked = connection;
+  /** Reads the list again, at most once per `refreshMs`, while the server notifies of changes. */
+  async function refresh(connected: Connected): Promise<void> {
+    const isAtWork = connected.list !== 'current';
+    connected.list = 'outdated';
+    if (isAtWork) return;
+    while (connected.list === 'outdated' && state === connected) {
+      connected.list = 'being read';
       try {
-        const list = await asked.list(ended.signal);
-        if (connection !== asked) continue; // it has been replaced, and the new one has been asked when it was opened
-        definitions = read(list);
-        log.debug({ tools: definitions.length }, 'the tools of the MCP server have changed');
+        const list = await connected.connection.list(ended.signal);
+        if (state !== connected) return; // lost meanwhile; the next connection reads its own list
+        connected.definitions = read(list);
+        log.debug({ tools: connected.definitions.length }, 'the tools of the MCP server have changed');
       } catch (error) {
         log.debug({ reason: clean((error as Error).message) }, 'the MCP server does not list its tools');
       }
       await wait(refreshMs, undefined, { ref: false });
     }
-    isRefreshing = false;
+    connected.list = 'current';
   }
 
   async function call(...[tool, args, { signal, emit }]: Parameters<McpServer['call']>): Promise<string> {
     signal.throwIfAborted();
     await beConnected(signal);
-    const current = connection;
-    if (current === undefined)
+    if (state.is !== 'connected')
       throw new EngineError('engine-failed', `The tool server ${name} is not there at the moment.`);
+    const connected = state;
     const caller = new AbortController();
-    const leave = () => caller.abort('the caller has left'); // the server reads this
+    const leave = () => caller.abort('the caller has left'); // sent to the server
     signal.addEventListener('abort', leave, { once: true });
     let last = -Infinity;
     try {
-      const result = await current.call(tool, args, {
+      const result = await connected.connection.call(tool, args, {
         signal: caller.signal,
         timeoutMs: timeoutSeconds * 1000,
         onProgress({ progress, total, message }) {
@@ -192,16 +223,16 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       return text;
     } catch (error) {
       signal.throwIfAborted();
-      throw EngineError.is(error) ? error : await toFailure(error, current);
+      throw EngineError.is(error) ? error : await toFailure(error, connected);
     } finally {
       signal.removeEventListener('abort', leave);
     }
   }
 
-  /** What the model reads of a call without a result. */
-  async function toFailure(error: unknown, current: Connection): Promise<EngineError> {
+  /** The error that the model gets for a call without a result. */
+  async function toFailure(error: unknown, connected: Connected): Promise<EngineError> {
     const { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } = await import('@modelcontextprotocol/client');
-    // What the model has written never left us.
+    // Serializing the model's arguments failed: nothing was sent.
     if (error instanceof RangeError) return new EngineError('engine-failed', 'The arguments are nested too deeply.');
     const code = error instanceof SdkError ? error.code : undefined;
     if (error instanceof ProtocolError) {
@@ -216,28 +247,28 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       return new EngineError('engine-failed', 'The answer of the tool is not valid.', { cause: error });
     }
     const status = error instanceof SdkHttpError ? error.status : undefined;
-    // An answer, whatever it says, shows that the server is there; but it may have forgotten the session.
-    if (status === undefined || hasForgotten(status, error)) lose(current, error);
+    // Any HTTP status shows that the server is up, but it may have lost the session.
+    if (status === undefined || hasForgotten(status, error)) lose(connected, error);
     else log.warn({ status }, 'the MCP server refuses a call');
     return new EngineError('engine-failed', `The tool server ${name} failed during the call.`, { cause: error });
   }
 
-  function lose(lost: Connection, error: unknown): void {
-    if (connection !== lost) return;
-    connection = undefined;
-    fail(lost.ending(error));
-    void lost.close();
+  function lose(connected: Connected, error: unknown): void {
+    if (state !== connected) return;
+    const { connection, attemptedAt } = connected;
+    fail(connection.ending(error), { attemptedAt, wasDown: false });
+    void connection.close();
   }
 
-  function fail(reason: string): void {
+  function fail(reason: string, { attemptedAt, wasDown }: ConnectAttempt): void {
     if (ended.signal.aborted) return;
-    trouble = clean(reason);
-    if (isDown) log.debug({ reason: trouble }, 'the MCP server is still down');
+    const trouble = clean(reason);
+    state = { is: 'down', attemptedAt, trouble };
+    if (wasDown) log.debug({ reason: trouble }, 'the MCP server is still down');
     else log.warn({ reason: trouble }, 'the MCP server is down: its tools are not offered');
-    isDown = true;
   }
 
-  /** Without what the settings hand to the server. */
+  /** Redacts the secrets that the settings pass to the server. */
   function clean(text: string): string {
     return shorten(
       secrets.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text),
@@ -246,17 +277,17 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   }
 }
 
-/** 404 by the protocol; the SDK's servers, and those after their example, say 400 when they have been started again. */
+/** 404 by the protocol; servers built on the SDK answer 400 after a restart. */
 function hasForgotten(status: number, error: unknown): boolean {
   return status === 404 || (status === 400 && /session|not initialized/i.test((error as Error).message));
 }
 
-/** What an argument is called that is a key, or that has one after it. */
+/** Arguments that are a key, or are followed by one. */
 const namesOfKeys = /key|token|secret|passw|auth|credential/i;
 
 /**
- * What the settings hand to the server and what follows `Bearer` or `=` in it, the longest first. Shorter ones would
- * turn up in ordinary words, and so would most arguments.
+ * Values that the settings pass to the server, also without their `Bearer` or `name=` prefix, longest first. Values of
+ * up to 4 characters and most arguments would match ordinary words.
  */
 function secretsOf({ env, headers, url, args = [] }: McpServerSettings): string[] {
   const keys = args.filter((arg, index) => namesOfKeys.test(arg) || namesOfKeys.test(args[index - 1] ?? ''));

@@ -1,0 +1,46 @@
+/** What engines answer about their models: the entries, which are known, and whether they can work. */
+import { EngineError, type Availability, type Engine, type ModelEntry } from '../contract/index.ts';
+
+export interface ModelSource<M> {
+  entries(): Promise<readonly ModelEntry[]>;
+  find(id: string): M | undefined;
+}
+
+export interface ServedModels<M> extends Pick<Engine, 'models' | 'availability'> {
+  /** Throws `unknown-model`. */
+  readonly modelOf: (id: string) => M;
+}
+
+/** `availabilityOf` answers for a model that is served. */
+export function serveModels<M>(
+  source: ModelSource<M>,
+  availabilityOf: (model: M) => Availability | Promise<Availability>,
+): ServedModels<M> {
+  function modelOf(id: string): M {
+    const model = source.find(id);
+    if (model === undefined) throw new EngineError('unknown-model', `This engine does not serve "${id}".`);
+    return model;
+  }
+  return {
+    modelOf,
+    models: () => source.entries(),
+    availability: async (id) => await availabilityOf(modelOf(id)),
+  };
+}
+
+/** The models of the settings, which never change. */
+export function fixedModels<M extends { readonly id: string }>(
+  models: readonly M[],
+  toEntry: (model: M) => ModelEntry,
+): ModelSource<M> {
+  const entries = Promise.resolve(models.map(toEntry));
+  return { entries: () => entries, find: (id) => models.find((model) => model.id === id) };
+}
+
+/** The entry of a model that may have a name. */
+export function entryOf(
+  { id, name }: { readonly id: string; readonly name?: string | undefined },
+  local: boolean,
+): ModelEntry {
+  return { id, local, ...(name !== undefined && { name }) };
+}

@@ -1,0 +1,24 @@
+/** The access log: one line for each request, written at its end. */
+import { apiRoot, operationsById } from '../contract/document.ts';
+import type { IncomingRequest } from './incoming-request.ts';
+
+export interface RequestEnd {
+  /** As sent: HEAD too. */
+  readonly method: string;
+  /** 499 when the caller disconnected before the end of the answer. */
+  readonly status: number;
+  readonly ms: number;
+}
+
+export function logRequest(request: IncomingRequest, { method, status, ms }: RequestEnd): void {
+  const { id, operation, log } = request;
+  log.info({ id, operation, method, path: pathForLog(request), status, ms: Math.round(ms) }, 'request');
+}
+
+const maxLoggedPath = 200;
+
+/** The contract's template where there is one. The id of a clip is never logged: to know it is the permission to read it. */
+function pathForLog({ operation, path }: IncomingRequest): string {
+  if (operation === undefined) return path.replace(/(\/clips\/)[^/]+/i, '$1{id}').slice(0, maxLoggedPath);
+  return `${apiRoot}${operationsById.get(operation)?.path ?? ''}`;
+}

@@ -1,0 +1,25 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import type { AnyAnswer } from '../contract/operations.ts';
+import { problemAnswer } from '../contract/problems.ts';
+import { CallerGone, failureReason, logFailure } from './failures.ts';
+import type { IncomingRequest } from './incoming-request.ts';
+import { guard } from './safe-listener.ts';
+
+/**
+ * The answer, once the first bytes of its audio are there: a failure before them can still be answered with a problem
+ * (a clip that is evicted before it is read, a disk that fails), where Koa would break the connection. A later failure
+ * does break it, because a truncated body must not look complete.
+ */
+export async function awaitFirstBytes(answer: AnyAnswer, request: IncomingRequest): Promise<AnyAnswer> {
+  if (!answer.mediaType.startsWith('audio/')) return answer;
+  const body = Readable.from(answer.body as AsyncIterable<Uint8Array>, { objectMode: false });
+  request.atEnd(() => body.destroy(request.signal.reason as Error | undefined));
+  await once(body, 'readable');
+  const failed = (error: unknown) => {
+    const reason = failureReason(error, request);
+    if (!(reason instanceof CallerGone)) logFailure(problemAnswer(reason, request.id), error, request);
+  };
+  body.on('error', guard(request.log, failed));
+  return { ...answer, body };
+}

@@ -1,0 +1,52 @@
+/** Failures of requests: the problem response and the log line. */
+import type { ServerResponse } from 'node:http';
+import { problemAnswer } from '../contract/problems.ts';
+import type { IncomingRequest } from './incoming-request.ts';
+import { isConnectionError } from './safe-listener.ts';
+
+/** The caller has disconnected: nothing is sent, and the log says 499. */
+export class CallerGone extends Error {
+  override readonly name = 'CallerGone';
+}
+
+type ProblemAnswer = ReturnType<typeof problemAnswer>;
+
+/** Why the request failed: after an abort, the error is only a consequence. */
+export function failureReason(error: unknown, { signal }: IncomingRequest): unknown {
+  return signal.aborted ? signal.reason : error;
+}
+
+/** Logs a failed request and returns its problem response. Throws `CallerGone` when nobody would receive it. */
+export function problemFor(error: unknown, request: IncomingRequest): ProblemAnswer {
+  const reason = failureReason(error, request);
+  if (reason instanceof CallerGone) throw reason;
+  const problem = problemAnswer(reason, request.id);
+  logFailure(problem, error, request);
+  return problem;
+}
+
+/** Server errors are logged with their cause; client errors go to the response, and to the log at debug. */
+export function logFailure({ status, body }: ProblemAnswer, error: unknown, request: IncomingRequest): void {
+  const { id, operation, log } = request;
+  request.loggedFailure = error;
+  const facts = { id, operation, code: body.code, err: error };
+  if (status >= 500) log.error(facts, 'a request failed');
+  else if (error instanceof Error && error.cause !== undefined) log.warn(facts, 'a request was refused');
+  else log.debug(facts, 'a request was refused');
+}
+
+/**
+ * An error that reaches Koa is a bug of ours or a broken connection. A bug is answered with a problem unless a response
+ * has already begun.
+ */
+export function answerDefect(error: unknown, res: ServerResponse, { id, log, loggedFailure }: IncomingRequest): void {
+  if (error === null || error === undefined) return; // Koa also calls this without an error
+  const isKnown = error === loggedFailure || error instanceof CallerGone || isConnectionError(error);
+  log[isKnown ? 'debug' : 'error']({ id, err: error }, 'an answer could not be sent');
+  if (res.headersSent || res.writableEnded || res.destroyed) return;
+  for (const name of res.getHeaderNames().filter((name) => !isOfEveryAnswer.test(name))) res.removeHeader(name);
+  const { status, mediaType, body } = problemAnswer(error, id);
+  res.writeHead(status, { 'Content-Type': mediaType }).end(JSON.stringify(body));
+}
+
+const isOfEveryAnswer = /^(x-request-id|vary|access-control-.*)$/;

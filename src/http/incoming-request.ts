@@ -1,0 +1,29 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Logger } from '../../engines/contract/index.ts';
+import type { RequestScope } from '../caller.ts';
+import type { OperationId } from '../contract/operations.ts';
+import type { RequestBody } from './request-body.ts';
+
+/** A request as the app hands it to the router: its head has been read, its body is still on its way. */
+export interface IncomingRequest {
+  readonly id: string;
+  /** GET for HEAD. */
+  readonly method: string;
+  /** As sent, without the query; "" until the head of the request has been checked. */
+  path: string;
+  /** As sent, without the question mark. */
+  query: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: RequestBody;
+  /** A small object of its own: everything that the request starts keeps it in memory. */
+  readonly scope: RequestScope;
+  /** Aborts when the caller disconnects, when the request turns out not to be HTTP, and when the service ends. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** Runs the cleanup once the answer is sent or the caller has disconnected; immediately if that has happened. */
+  readonly atEnd: (cleanup: () => unknown) => void;
+  /** Set by the router once it is known. */
+  operation?: OperationId;
+  /** The last failure that has been logged. */
+  loggedFailure?: unknown;
+}

@@ -1,0 +1,37 @@
+import { expect, it, vi } from 'vitest';
+import type { Availability } from '../../../engines/contract/index.ts';
+import { entryOf, fixedModels, serveModels } from '../../../engines/lib/serve-models.ts';
+
+const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
+const models = [{ id: 'one', name: 'The first' }, { id: 'two' }];
+
+it('serves the models of the settings, in their order', async () => {
+  const served = serveModels(
+    fixedModels(models, (model) => entryOf(model, true)),
+    () => ready,
+  );
+  await expect(served.models()).resolves.toEqual([
+    { id: 'one', name: 'The first', local: true },
+    { id: 'two', local: true },
+  ]);
+  expect(served.modelOf('two')).toBe(models[1]);
+});
+
+it('asks for the availability of a model that it serves', async () => {
+  const availabilityOf = vi.fn(() => ready);
+  const { availability } = serveModels(
+    fixedModels(models, (model) => entryOf(model, false)),
+    availabilityOf,
+  );
+  await expect(availability('one')).resolves.toBe(ready);
+  expect(availabilityOf).toHaveBeenCalledExactlyOnceWith(models[0]);
+});
+
+it('rejects an unknown model with unknown-model', async () => {
+  const { availability, modelOf } = serveModels(
+    fixedModels(models, (model) => entryOf(model, false)),
+    () => ready,
+  );
+  await expect(availability('three')).rejects.toMatchObject({ code: 'unknown-model' });
+  expect(() => modelOf('three')).toThrow('This engine does not serve "three".');
+});

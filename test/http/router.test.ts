@@ -1,0 +1,159 @@
+/** The way of a request: which step comes first, and what a failure in each of them is answered with. */
+import { describe, expect, it } from 'vitest';
+import type { Handlers } from '../../src/contract/operations.ts';
+import { ProblemError } from '../../src/contract/problems.ts';
+import type { IncomingRequest } from '../../src/http/incoming-request.ts';
+import { createRouter, type RouterOptions } from '../../src/http/router.ts';
+
+interface Sent {
+  readonly method?: string;
+  readonly path: string;
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: object;
+}
+
+type Part = Partial<RouterOptions<object>>;
+
+/** Sends one request and notes the steps that are visible from outside. */
+async function send({ method = 'GET', path, query = '', headers = {}, body = {} }: Sent, options: Part = {}) {
+  const steps: string[] = [];
+  const handled: unknown[] = [];
+  const handlers = new Proxy({} as Handlers<object>, {
+    get: (_handlers, operation) => (request: unknown) => {
+      steps.push(`handle ${String(operation)}`);
+      handled.push(request);
+      return Promise.resolve({ status: 200, mediaType: 'application/json', body: {} });
+    },
+  });
+  const respond = await createRouter({
+    handlers,
+    services: {},
+    access: {
+      authorize() {
+        steps.push('authenticate');
+        return 'key-1';
+      },
+    },
+    admit: (operation) => steps.push(`admit ${operation}`),
+    checkAnswers: false,
+    ...options,
+  });
+  const log = () => undefined;
+  const cleanups: (() => unknown)[] = [];
+  const request: IncomingRequest = {
+    id: 'request-1',
+    method,
+    path: `/api/v1${path}`,
+    query,
+    headers: { ...(method === 'POST' && { 'content-type': 'application/json' }), ...headers },
+    scope: { caller: '127.0.0.1' },
+    signal: new AbortController().signal,
+    log: { debug: log, info: log, warn: log, error: log },
+    atEnd: (cleanup) => cleanups.push(cleanup),
+    body: {
+      json() {
+        steps.push('read the body');
+        return Promise.resolve({ value: body, bytes: 10 });
+      },
+      form: () => Promise.reject(new Error('no form here')),
+    },
+  };
+  const answer = await respond(request).catch((error: unknown) => error);
+  return { answer, request, steps, handled };
+}
+
+const chat = { method: 'POST', path: '/chat', body: { messages: [{ role: 'user', content: 'Hello.' }] } };
+
+describe('the steps of a request', () => {
+  it('are taken in order', async () => {
+    const { answer, request, steps, handled } = await send(chat);
+    expect(answer).toMatchObject({ status: 200 });
+    expect(steps).toEqual(['authenticate', 'admit createChat', 'read the body', 'handle createChat']);
+    expect(request).toMatchObject({ operation: 'createChat', scope: { caller: 'key-1' } });
+    expect(handled).toMatchObject([{ id: 'request-1', body: chat.body, path: {}, query: {}, headers: {} }]);
+  });
+
+  it('end with a path that does not exist', async () => {
+    const { answer, request, steps } = await send({ path: '/nowhere' });
+    expect(answer).toMatchObject({ code: 'not-found' });
+    expect(request.operation).toBeUndefined();
+    expect(steps).toEqual([]);
+  });
+
+  it('end with a method that the path does not have', async () => {
+    const { answer } = await send({ method: 'DELETE', path: '/transcribe' });
+    expect(answer).toMatchObject({
+      code: 'method-not-allowed',
+      message: 'DELETE is not supported; allowed: GET, HEAD, POST',
+      headers: { Allow: 'GET, HEAD, POST' },
+    });
+  });
+
+  it('end with a refused token, before anything is read', async () => {
+    const authorize = () => {
+      throw new ProblemError('unauthorized', 'The API key is not known.');
+    };
+    const { answer, steps } = await send(chat, { access: { authorize } });
+    expect(answer).toMatchObject({ status: 401, body: { code: 'unauthorized' } });
+    expect(steps).toEqual([]);
+  });
+
+  it('need no token for a clip, whose id is the permission', async () => {
+    const { request, steps, handled } = await send({ path: '/tts/clips/a%20b', headers: { range: 'bytes=0-' } });
+    expect(steps).toEqual(['admit getSpeechClip', 'handle getSpeechClip']);
+    expect(request.scope.caller).toBe('127.0.0.1');
+    expect(handled).toMatchObject([{ path: { id: 'a b' }, headers: { Range: 'bytes=0-' } }]);
+  });
+
+  it('end with an operation that is not admitted, before its body is read', async () => {
+    const admit = () => {
+      throw new ProblemError('transcription-disabled', 'Transcription is switched off.');
+    };
+    const { answer, steps } = await send(chat, { admit });
+    expect(answer).toMatchObject({ status: 503, body: { code: 'transcription-disabled' } });
+    expect(steps).toEqual(['authenticate']);
+  });
+
+  it('end with a body that breaks the contract', async () => {
+    const { answer, steps } = await send({ ...chat, body: { messages: 'Hello.' } });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { code: 'invalid-request', errors: [{ pointer: '/messages' }] },
+    });
+    expect(steps).toEqual(['authenticate', 'admit createChat', 'read the body']);
+  });
+
+  it('end with a query that breaks the contract; what it does not declare is not passed on', async () => {
+    const query = new URLSearchParams({ model: 'm'.repeat(257), other: '1' }).toString();
+    const { answer } = await send({ path: '/transcribe', query });
+    expect(answer).toMatchObject({ status: 422, body: { errors: [{ in: 'query', pointer: '/model' }] } });
+    const { handled } = await send({ path: '/transcribe', query: 'model=&other=1' });
+    expect(handled).toMatchObject([{ query: {} }]);
+  });
+
+  it('are skipped for a preferred answer', async () => {
+    const preferred = { status: 200, mediaType: 'application/json', body: { made: 'up' } };
+    const { answer, steps } = await send({ ...chat, body: {} }, { prefer: () => preferred });
+    expect(answer).toEqual(preferred);
+    expect(steps).toEqual([]);
+  });
+});
+
+describe('an answer', () => {
+  it('that the contract does not declare is a failure of ours', async () => {
+    const { answer } = await send(chat, { checkAnswers: true });
+    expect(answer).toMatchObject({ status: 500, body: { code: 'internal-error' } });
+  });
+
+  it('whose audio fails before its first bytes is the problem', async () => {
+    // eslint-disable-next-line require-yield -- it fails before that
+    const failing = async function* (): AsyncGenerator<Uint8Array> {
+      await Promise.resolve();
+      throw new ProblemError('clip-not-found', 'The clip was given up.');
+    };
+    const prefer = () => ({ status: 200, mediaType: 'audio/wav', body: failing() });
+    const { answer } = await send({ path: '/tts/clips/1' }, { prefer, checkAnswers: true });
+    expect(answer).toMatchObject({ status: 404, body: { code: 'clip-not-found' } });
+  });
+});
