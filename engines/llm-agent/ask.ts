@@ -1,4 +1,4 @@
-/** One question to the provider: the request in a shape that it takes, and its answer as it streams. */
+/** One round with the provider: the request in a shape that it accepts, and its answer as it streams. */
 import { EngineError, type Logger } from '../contract/index.ts';
 import type { Conversation, Delta, Round } from '../lib/agent/loop.ts';
 import { startTimeout } from '../../lib/abort.ts';
@@ -11,7 +11,7 @@ import { badResponse, errorInside, throwIfError } from './failures.ts';
 import type { Model } from './models.ts';
 import { reshape, ShapeRefused, withoutDropped } from './shape.ts';
 
-/** With what surrounds each token, some 200,000 tokens. */
+/** Bytes: some 200,000 tokens with the JSON around each. */
 const longestAnswer = 64 * 2 ** 20;
 
 export interface Asking {
@@ -19,7 +19,7 @@ export interface Asking {
   /** Below the base URL. */
   readonly path: string;
   readonly model: Model;
-  /** Seconds for an answer, and for the silence within it. */
+  /** Seconds for a whole answer, and for silence within it. */
   readonly timeout: number;
   readonly idleTimeout: number;
   readonly log: Logger;
@@ -53,7 +53,7 @@ function warnOfUnknownReason({ unknownReason, finish }: Round, { model, provider
   log.warn({ model: model.id, reason, takenAs: finish }, 'the provider sent an unknown finish reason');
 }
 
-/** The answer's deltas as they come, into `reader`. Throws an `EngineError`, or the signal's reason. */
+/** Reads the answer into `reader` and yields its deltas. Throws an `EngineError`, or the signal's reason. */
 async function* ask(
   history: History,
   { reader, isLast }: { readonly reader: RoundReader; readonly isLast: boolean },
@@ -88,12 +88,12 @@ async function* ask(
     const { body } = await send(history, isLast, asking, deadline.signal);
     for await (const batch of readEvents(body, limits)) yield batch.flatMap(take);
   } catch (error) {
-    deadline.signal.throwIfAborted(); // the connection then breaks because of that
+    deadline.signal.throwIfAborted(); // an abort breaks the connection
     throw error;
   }
 }
 
-/** A model that refuses a field is asked again without it; what worked is remembered. */
+/** Retries without a field that the model rejects, and remembers what worked. */
 async function send(
   history: History,
   isLast: boolean,
@@ -117,7 +117,7 @@ async function send(
         },
         signal,
       );
-      // Only what is new: another run may have learned something meanwhile.
+      // Only a new shape: another run may have updated it meanwhile.
       if (shape !== first) model.shape = shape;
       return answer;
     } catch (error) {

@@ -1,4 +1,4 @@
-/** The two APIs of a provider, as the loop sees them. */
+/** What the two APIs of a provider have in common. */
 import type { ChatCall, Tool } from '../contract/index.ts';
 import type { Delta, Round } from '../lib/agent/loop.ts';
 import { isObject, textOf, type JsonObject } from '../../lib/json.ts';
@@ -11,41 +11,41 @@ export interface Dialect {
   readonly createHistory: (call: ChatCall, model: Model, tools: readonly Tool[]) => History;
 }
 
-/** What one run has said to the provider and received from it, as the provider's API has it. */
+/** The messages of one run in the format of the provider's API. */
 export interface History {
   /** The next request; in the last round no tool may be called. */
   request(shape: Shape, isLast: boolean): JsonObject;
-  /** For the answer to it. */
+  /** A reader for the answer to it. */
   read(): RoundReader;
-  /** Adds a round that called tools, and what came of it: an output for each call. */
+  /** Adds a round that called tools, with the output of each call. */
   append(round: Round, outputs: readonly string[]): void;
 }
 
 export interface RoundReader {
-  /** Takes the next event and returns what of it is to be shown. Throws an `EngineError`. */
+  /** Takes the next event and returns its deltas. Throws an `EngineError`. */
   take(event: JsonObject): readonly Delta[];
-  /** The same for an answer that comes in one piece. */
+  /** The same for an answer that is not streamed. */
   takeWhole(answer: JsonObject): readonly Delta[];
-  /** Whether the provider has said why it stopped. */
+  /** Whether the finish reason has arrived. */
   readonly isFinished: boolean;
   /** Whether nothing can follow. */
   readonly isComplete: boolean;
-  /** Throws `provider-bad-response` when the provider has not said why it stopped. */
+  /** Throws `provider-bad-response` without a finish reason. */
   end(): Round;
 }
 
-/** Far longer than what any tool takes; a model that never ends its arguments is cut off. */
+/** Far above what any tool takes: limits a model that never ends its arguments. */
 export const longestArguments = 2 ** 20;
 export const mostCalls = 128;
-/** Of all calls of an answer together: about as many as there are tokens in the longest one. */
+/** Parts of all calls of an answer together: about the tokens of the longest answer. */
 export const mostParts = 200_000;
 
-/** The arguments of a call, or a part of them, as text: some send the object itself. */
+/** The arguments of a call, or a part of them, as text: some providers send an object. */
 export function argumentText(given: unknown): string {
   return isObject(given) ? JSON.stringify(given) : textOf(given);
 }
 
-/** All of them, as JSON: some send nothing, which is refused when it is said again. */
+/** The whole arguments as JSON: some providers send nothing, but reject that when it is replayed. */
 export function argumentsOf(given: unknown): string {
   const json = argumentText(given);
   return json.trim() === '' ? '{}' : json;

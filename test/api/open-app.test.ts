@@ -26,7 +26,7 @@ export default {
 };
 `;
 
-it('ends the engines when the router cannot be built', async () => {
+it('disposes the engines when the router cannot be created', async () => {
   const dir = await temporaryDirectory();
   await writeFiles(dir, { 'engine.mjs': engine, 'parlance.config.yaml': { engines: { a: { use: './engine.mjs' } } } });
   const env = { PATH: process.env.PATH, DATA_DIR: join(dir, 'data') };

@@ -55,7 +55,7 @@ describe('a program that misbehaves', () => {
   const wav = `printf 'RIFF\\377\\377\\377\\177WAVEfmt \\020\\000\\000\\000\\001\\000\\001\\000\\042\\126\\000\\000\\104\\254\\000\\000\\002\\000\\020\\000data\\000\\000\\000\\000'`;
 
   it.each([
-    ['fails at once', 'echo secret >&2; exit 1'],
+    ['fails immediately', 'echo secret >&2; exit 1'],
     ['writes no WAV', 'head -c 10000 /dev/zero'],
     ['is killed', 'kill -9 $$'],
     ['breaks off in the header', "printf 'RIFF'"],

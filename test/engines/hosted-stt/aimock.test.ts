@@ -28,32 +28,32 @@ describe('with aimock', () => {
     name: string;
     model: string;
     given: TranscriptionResponse['transcription'];
-    heard: object;
+    expected: object;
   }[] = [
     {
       name: 'verbose_json',
       model: 'whisper-1',
       given: { text: 'Guten Tag.', language: 'german', duration: 2.5 },
-      heard: { text: 'Guten Tag.', language: 'de', duration_ms: 2500, model: 'whisper-1' },
+      expected: { text: 'Guten Tag.', language: 'de', duration_ms: 2500, model: 'whisper-1' },
     },
     {
       name: 'json with languages',
       model: 'plain',
       given: { text: 'Bonjour.', languages: [{ code: 'fr' }] },
-      heard: { text: 'Bonjour.', language: 'fr', duration_ms: recordingMs, model: 'plain' },
+      expected: { text: 'Bonjour.', language: 'fr', duration_ms: recordingMs, model: 'plain' },
     },
     {
       name: 'silence',
       model: 'whisper-1',
       given: { text: '' },
-      heard: { text: '', language: null, duration_ms: recordingMs, model: 'whisper-1' },
+      expected: { text: '', language: null, duration_ms: recordingMs, model: 'whisper-1' },
     },
   ];
 
-  test.each(transcripts)('$name is parsed', async ({ model, given, heard }) => {
+  test.each(transcripts)('$name is parsed', async ({ model, given, expected }) => {
     mock.onTranscription({ transcription: given });
     const { status, body } = await transcribe({ model });
-    expect({ status, body }).toEqual({ status: 200, body: heard });
+    expect({ status, body }).toEqual({ status: 200, body: expected });
   });
 
   const failures: readonly { status: number; error: ErrorResponse['error']; code: string }[] = [

@@ -15,11 +15,11 @@ const half: Behaviour = async ({ body, socket }) => {
 
 /** Stages at which the client disconnects, by what the provider has received. */
 const stages: readonly { readonly name: string; readonly behaviour: Behaviour; readonly bytes: Buffer }[] = [
-  { name: 'the recording goes up', behaviour: () => undefined, bytes: large },
+  { name: 'the recording is uploaded', behaviour: () => undefined, bytes: large },
   { name: 'the provider works', behaviour: ({ body }) => body, bytes: recording },
-  { name: 'the answer comes', behaviour: half, bytes: recording },
+  { name: 'the response arrives', behaviour: half, bytes: recording },
   {
-    name: 'the text of a failure comes',
+    name: 'the body of an error arrives',
     behaviour: async ({ body, socket }) => {
       await body;
       socket.write('HTTP/1.1 500 Oops\r\nContent-Length: 50\r\n\r\nhm');

@@ -15,7 +15,7 @@ const tokens = {
 const dialects: readonly {
   readonly name: string;
   readonly answer: object;
-  readonly heard: { readonly text: string; readonly language: string | null; readonly duration_ms: number };
+  readonly expected: { readonly text: string; readonly language: string | null; readonly duration_ms: number };
 }[] = [
   {
     name: 'OpenAI whisper-1, verbose_json',
@@ -38,17 +38,17 @@ const dialects: readonly {
       ],
       usage,
     },
-    heard: { text: 'Guten Tag.', language: 'de', duration_ms: 8470 },
+    expected: { text: 'Guten Tag.', language: 'de', duration_ms: 8470 },
   },
   {
     name: 'OpenAI gpt-4o-transcribe, json',
     answer: { text: 'Imagine the wildest idea.', usage: tokens },
-    heard: { text: 'Imagine the wildest idea.', language: null, duration_ms: recordingMs },
+    expected: { text: 'Imagine the wildest idea.', language: null, duration_ms: recordingMs },
   },
   {
     name: 'OpenAI gpt-transcribe, json with languages',
     answer: { text: 'Bonjour.', languages: [{ code: 'fr' }, { code: 'en' }], usage: tokens },
-    heard: { text: 'Bonjour.', language: 'fr', duration_ms: recordingMs },
+    expected: { text: 'Bonjour.', language: 'fr', duration_ms: recordingMs },
   },
   {
     name: 'Groq, verbose_json',
@@ -60,22 +60,22 @@ const dialects: readonly {
       segments: [{ id: 0, start: 0, end: 1.5, text: ' Hello there.', no_speech_prob: 0.01 }],
       x_groq: { id: 'req_01j' },
     },
-    heard: { text: 'Hello there.', language: 'en', duration_ms: 1520 },
+    expected: { text: 'Hello there.', language: 'en', duration_ms: 1520 },
   },
   {
     name: 'speaches, verbose_json',
     answer: { task: 'transcribe', language: 'en', duration: 2.2, text: 'Hi.', words: null, segments: [] },
-    heard: { text: 'Hi.', language: 'en', duration_ms: 2200 },
+    expected: { text: 'Hi.', language: 'en', duration_ms: 2200 },
   },
   {
     name: 'vLLM, the duration as a string',
     answer: { text: 'Ciao.', language: 'it', duration: '3.25', segments: null, words: null },
-    heard: { text: 'Ciao.', language: 'it', duration_ms: 3250 },
+    expected: { text: 'Ciao.', language: 'it', duration_ms: 3250 },
   },
   {
     name: 'vLLM, json with usage',
     answer: { text: 'Ciao.', usage },
-    heard: { text: 'Ciao.', language: null, duration_ms: recordingMs },
+    expected: { text: 'Ciao.', language: null, duration_ms: recordingMs },
   },
   {
     name: 'LocalAI, segments without a language',
@@ -85,12 +85,12 @@ const dialects: readonly {
       language: '',
       duration: 0,
     },
-    heard: { text: 'Hola.', language: null, duration_ms: recordingMs },
+    expected: { text: 'Hola.', language: null, duration_ms: recordingMs },
   },
   {
     name: 'Ollama, text only',
     answer: { text: 'Olá.' },
-    heard: { text: 'Olá.', language: null, duration_ms: recordingMs },
+    expected: { text: 'Olá.', language: null, duration_ms: recordingMs },
   },
   {
     name: 'Mistral',
@@ -101,42 +101,42 @@ const dialects: readonly {
       segments: [],
       usage: { prompt_audio_seconds: 203, prompt_tokens: 4, total_tokens: 3264, completion_tokens: 635 },
     },
-    heard: { text: 'Bom dia.', language: 'pt', duration_ms: recordingMs },
+    expected: { text: 'Bom dia.', language: 'pt', duration_ms: recordingMs },
   },
   {
     name: 'a language tag with a region',
     answer: { text: 'Servus.', language: 'de-AT', duration: 1 },
-    heard: { text: 'Servus.', language: 'de', duration_ms: 1000 },
+    expected: { text: 'Servus.', language: 'de', duration_ms: 1000 },
   },
   {
     name: 'a language without a two-letter code',
     answer: { text: 'Aloha.', language: 'hawaiian', duration: 1 },
-    heard: { text: 'Aloha.', language: null, duration_ms: 1000 },
+    expected: { text: 'Aloha.', language: null, duration_ms: 1000 },
   },
   {
     name: 'silence with a language',
     answer: { text: '', language: 'english', duration: 4 },
-    heard: { text: '', language: null, duration_ms: 4000 },
+    expected: { text: '', language: null, duration_ms: 4000 },
   },
   {
-    name: 'white space for silence',
+    name: 'white space as silence',
     answer: { text: ' \n', language: 'en', duration: 4 },
-    heard: { text: '', language: null, duration_ms: 4000 },
+    expected: { text: '', language: null, duration_ms: 4000 },
   },
   {
     name: 'control characters and NUL',
     answer: { text: 'a\0b\tc\u0007 "\\d', language: 'en', duration: 1 },
-    heard: { text: 'ab\tc\u0007 "\\d', language: 'en', duration_ms: 1000 },
+    expected: { text: 'ab\tc\u0007 "\\d', language: 'en', duration_ms: 1000 },
   },
   {
     name: 'several lines, joined into one string',
     answer: { text: 'One.\nTwo. \r\n\n Three.\u2028Four.\n', language: 'en', duration: 1 },
-    heard: { text: 'One. Two. Three. Four.', language: 'en', duration_ms: 1000 },
+    expected: { text: 'One. Two. Three. Four.', language: 'en', duration_ms: 1000 },
   },
   {
     name: 'invalid fields beside the text',
     answer: { text: 'ok', language: 7, languages: [null], duration: 'soon', usage: 'none' },
-    heard: { text: 'ok', language: null, duration_ms: recordingMs },
+    expected: { text: 'ok', language: null, duration_ms: recordingMs },
   },
 ];
 
@@ -147,11 +147,11 @@ describe('parses the response of', () => {
   });
   afterAll(() => hosted[Symbol.asyncDispose]());
 
-  test.each(dialects)('$name', async ({ answer, heard }) => {
+  test.each(dialects)('$name', async ({ answer, expected }) => {
     hosted.provider.behave(answers(200, answer));
     // The detected language is returned, whatever the client requested.
     const { status, body } = await hosted.transcribe({ language: 'sv' });
-    expect({ status, body }).toEqual({ status: 200, body: { ...heard, model: 'remote' } });
+    expect({ status, body }).toEqual({ status: 200, body: { ...expected, model: 'remote' } });
   });
 
   test('a server that sends its JSON in chunks, with a byte order mark', async () => {

@@ -29,7 +29,7 @@ const varieties: readonly Variety[] = [
     ids: ['a', 'b'],
   },
   {
-    name: 'in pieces that are mixed',
+    name: 'interleaved pieces',
     chunks: [
       call({ index: 0, id: 'a', ...fn('echo', '{"n"') }),
       call({ index: 1, id: 'b', ...fn('echo', '{"n"') }),
@@ -53,13 +53,13 @@ const varieties: readonly Variety[] = [
     ids: ['a', 'b'],
   },
   {
-    name: 'whole, without index',
+    name: 'complete calls, without index',
     chunks: [call({ id: 'a', ...fn('echo', '{"n":1}') }), call({ id: 'b', ...fn('echo', '{"n":2}') })],
     args: [{ n: 1 }, { n: 2 }],
     ids: ['a', 'b'],
   },
   {
-    name: 'whole, all of them at index 0',
+    name: 'complete calls, all with index 0',
     chunks: [
       call({ index: 0, id: 'a', ...fn('echo', '{"n":1}') }),
       call({ index: 0, id: 'b', ...fn('echo', '{"n":2}') }),
@@ -68,12 +68,12 @@ const varieties: readonly Variety[] = [
     ids: ['a', 'b'],
   },
   {
-    name: 'whole, without index and id',
+    name: 'complete calls, without index and id',
     chunks: [call(fn('echo', '{"n":1}')), call(fn('echo', '{"n":2}'))],
     args: [{ n: 1 }, { n: 2 }],
   },
   {
-    name: 'whole at index 0, without id',
+    name: 'complete calls at index 0, without id',
     chunks: [call({ index: 0, ...fn('echo', '{"n":1}') }), call({ index: 0, ...fn('echo', '{"n":2}') })],
     args: [{ n: 1 }, { n: 2 }],
   },
@@ -83,7 +83,7 @@ const varieties: readonly Variety[] = [
     args: [{ n: 1 }],
   },
   {
-    name: 'in pieces that repeat id and name',
+    name: 'pieces that repeat id and name',
     chunks: [
       call({ index: 0, id: 'a', ...fn('echo', '{"n"') }),
       call({ index: 0, id: 'a', ...fn('echo', ':1}') }),
@@ -93,7 +93,7 @@ const varieties: readonly Variety[] = [
     ids: ['a'],
   },
   {
-    name: 'with one id for all',
+    name: 'one id for all calls',
     chunks: [
       call({ index: 0, id: 'a', ...fn('echo', '{"n":1}') }),
       call({ index: 1, id: 'a', ...fn('echo', '{"n":2}') }),
@@ -102,13 +102,13 @@ const varieties: readonly Variety[] = [
     ids: ['a', 'call00001'],
   },
   {
-    name: 'with an object for arguments',
+    name: 'arguments as an object',
     chunks: [call({ index: 0, id: 'a', ...fn('echo', { n: 1 }) })],
     args: [{ n: 1 }],
     ids: ['a'],
   },
   { name: 'without arguments', chunks: [call({ index: 0, id: 'a', ...fn('echo') })], args: [{}], ids: ['a'] },
-  { name: 'with an empty text', chunks: [call({ index: 0, id: 'a', ...fn('echo', '') })], args: [{}], ids: ['a'] },
+  { name: 'empty arguments', chunks: [call({ index: 0, id: 'a', ...fn('echo', '') })], args: [{}], ids: ['a'] },
 ];
 
 describe('tool calls', () => {
@@ -172,7 +172,7 @@ describe('a stream', () => {
     ['CRLF', `data: ${JSON.stringify(chunk({ content: 'Hi.' }, 'stop'))}\r\n\r\ndata: [DONE]\r\n\r\n`],
     ['a byte order mark', `\ufeffdata: ${JSON.stringify(chunk({ content: 'Hi.' }, 'stop'))}\n\n`],
     ['comments', `: OPENROUTER PROCESSING\n\n${body.toString().replace(text, 'Hi.')}: bye\n\n`],
-    ['no blank after the colon', `data:${JSON.stringify(chunk({ content: 'Hi.' }, 'stop'))}\n\ndata:[DONE]\n\n`],
+    ['no space after the colon', `data:${JSON.stringify(chunk({ content: 'Hi.' }, 'stop'))}\n\ndata:[DONE]\n\n`],
     ['empty data', `data:\n\n${body.toString().replace(text, 'Hi.')}`],
     [
       'chunks without choices',
@@ -316,7 +316,7 @@ describe('a field that the provider rejects', () => {
     ['Ollama', 400, 'registry.ollama.ai/library/gemma:2b does not support tools'],
     ['vLLM', 400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'],
     ['llama.cpp', 500, 'tools param requires --jinja flag'],
-    ['llama.cpp as it was', 500, 'Unsupported param: tools'],
+    ['an older llama.cpp', 500, 'Unsupported param: tools'],
     ['OpenRouter', 404, 'No endpoints found that support tool use. To learn more, visit: https://openrouter.ai/docs'],
     ['Groq', 400, '`tool calling` is not supported with this model'],
     ['OpenAI', 400, 'tools is not supported in this model.'],
@@ -342,8 +342,8 @@ describe('a field that the provider rejects', () => {
 
   test.each([
     ['one of them', 400, "Invalid schema for function 'weather': 'default' is not supported"],
-    ['a field of one', 400, "Unknown parameter: 'tools[0].function.strict'"],
-    ['the choice of them', 400, "This model does not support tool_choice 'none'"],
+    ['a field of one of them', 400, "Unknown parameter: 'tools[0].function.strict'"],
+    ['tool_choice', 400, "This model does not support tool_choice 'none'"],
     ['their number', 400, 'Parallel tool calls are not supported'],
     ['a rate', 429, 'The free tier does not support tools'],
   ])('tools are kept when it rejects %s', async (_what, status, message) => {

@@ -124,7 +124,7 @@ const table: readonly Failure[] = [
     status: 502,
   },
   {
-    name: 'JSON that is no object',
+    name: 'JSON that is not an object',
     says: streams('data: [1]\n\n', chunk({}, 'stop')),
     code: 'provider-bad-response',
     status: 502,

@@ -347,7 +347,7 @@ describe('an error with a tool is sent back to the model', () => {
       says: /Unknown tool "nosuch"; available tools: broken/,
     },
     { name: 'bad JSON', call: { name: 'broken', args: '{"a":' }, args: {}, says: /not a JSON object/ },
-    { name: 'a list for arguments', call: { name: 'broken', args: '[1,2]' }, args: {}, says: /not a JSON object/ },
+    { name: 'an array as arguments', call: { name: 'broken', args: '[1,2]' }, args: {}, says: /not a JSON object/ },
   ];
 
   test.each(mistakes)('$name', async ({ call, args, says: error }) => {

@@ -103,8 +103,8 @@ describe('consecutive calls with the same index', () => {
   test.each<[string, readonly string[], readonly string[]]>([
     ['brackets in strings', ['{"a":"}', '{\\"', '"}', '{"b":1}'], ['{"a":"}{\\""}', '{"b":1}']],
     ['nested objects', ['{"a":{}', '}', '{}'], ['{"a":{}}', '{}']],
-    ['a blank behind it', ['{"a":1} ', '{}'], ['{"a":1} {}']],
-    ['a list, which is no object', ['[]', '{}'], ['[]{}']],
+    ['a space after the object', ['{"a":1} ', '{}'], ['{"a":1} {}']],
+    ['an array, which is not an object', ['[]', '{}'], ['[]{}']],
     ['brackets that do not match', ['{]', '{}'], ['{]{}']],
     ['empty parts', ['{}', '', '{}'], ['{}', '{}']],
   ])('%s', (_name, texts, expected) => {
@@ -114,10 +114,10 @@ describe('consecutive calls with the same index', () => {
 
 describe('reasoning in 60,000 pieces', () => {
   test.each<[string, (at: number) => Part]>([
-    ['of one block', () => ({ type: 'reasoning.text', index: 0, text: 'x'.repeat(20) })],
-    ['of a block each', (at) => ({ type: 'reasoning.summary', index: at, summary: 'x' })],
+    ['in one block', () => ({ type: 'reasoning.text', index: 0, text: 'x'.repeat(20) })],
+    ['in a block each', (at) => ({ type: 'reasoning.summary', index: at, summary: 'x' })],
     ['that are encrypted', (at) => ({ type: 'reasoning.encrypted', index: at, data: 'x' })],
-    ['with names of their own', (at) => ({ type: 'reasoning.text', index: 0, text: 'x', [`field${at}`]: 1 })],
+    ['with separate field names', (at) => ({ type: 'reasoning.text', index: 0, text: 'x', [`field${at}`]: 1 })],
   ])('%s is assembled in about the time that it takes to read it', (_name, pieceOf) => {
     const list = Array.from({ length: many }, (_, at) => pieceOf(at));
     expectCheap(list, () => {

@@ -246,10 +246,10 @@ describe('the finish reason', () => {
   });
 
   test.each([
-    ['that does not come', streams(text('Pa'), itemDone(message('Pa'))), 'provider-bad-response'],
-    ['that is no end', streams(text('Pa'), ended({ status: 'queued' })), 'provider-bad-response'],
-    ['that is missing', streams(text('Pa'), ended({ status: undefined })), 'provider-bad-response'],
-    ['cancelled', streams(text('Pa'), ended({ status: 'cancelled' })), 'provider-bad-response'],
+    ['a missing final event', streams(text('Pa'), itemDone(message('Pa'))), 'provider-bad-response'],
+    ['status queued', streams(text('Pa'), ended({ status: 'queued' })), 'provider-bad-response'],
+    ['a missing status', streams(text('Pa'), ended({ status: undefined })), 'provider-bad-response'],
+    ['status cancelled', streams(text('Pa'), ended({ status: 'cancelled' })), 'provider-bad-response'],
     [
       'failed',
       streams(text('Pa'), ended({ status: 'failed', error: { message: secret } }, 'response.failed')),
@@ -257,11 +257,11 @@ describe('the finish reason', () => {
     ],
     ['an error', streams(text('Pa'), { type: 'error', code: 'x', message: secret, param: null }), 'provider-error'],
     [
-      'an error in one piece',
+      'an error without streaming',
       answers(200, ended({ status: 'failed', error: { message: secret } }).response),
       'provider-error',
     ],
-    ['nothing', answers(200, ''), 'provider-bad-response'],
+    ['an empty body', answers(200, ''), 'provider-bad-response'],
   ])('%s is a failure', async (_name, behaviour, code) => {
     const { ask } = await startAgent(behaviour, api);
     const error: unknown = await ask().catch((thrown: unknown) => thrown);

@@ -94,8 +94,8 @@ describe('over HTTP', () => {
   );
 
   test.each([
-    ['as the provider says', { 'retry-after': '20' }, 20],
-    ['after a second when it does not say', {}, 1],
+    ['from the provider', { 'retry-after': '20' }, 20],
+    ['one second if the provider sends none', {}, 1],
   ])('chat.failed contains retry_after: %s', async (_what, headers, seconds) => {
     const name = 'somebody__something';
     const { service, provider } = await start(calls({ name, args: '{}' }));

@@ -9,11 +9,11 @@ async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Uint8Array
   for (let at = 0; at < bytes.length; at += size) yield await Promise.resolve(bytes.subarray(at, at + size));
 }
 
-async function hear(bytes: Buffer, size = 4096): Promise<{ sampleRate: number; samples: number[] }> {
+async function decode(bytes: Buffer, size = 4096): Promise<{ sampleRate: number; samples: number[] }> {
   const { sampleRate, samples } = await readSound(createByteReader(inChunks(bytes, size)), 24_000);
-  const heard: number[] = [];
-  for await (const some of samples) heard.push(...some);
-  return { sampleRate, samples: heard };
+  const all: number[] = [];
+  for await (const some of samples) all.push(...some);
+  return { sampleRate, samples: all };
 }
 
 const square = Array.from(new Int16Array(new Uint8Array(pcm(0.01)).buffer));
@@ -30,13 +30,13 @@ function wavOf(format: readonly [tag: number, channels: number, bits: number], s
 
 describe('samples', () => {
   test.each([1, 7, 44, 45, 4096])('are the same in chunks of %i', async (size) => {
-    expect(await hear(pcm(0.01), size)).toEqual({ sampleRate: 24_000, samples: square });
-    expect(await hear(wav(pcm(0.01), { rate: 16_000 }), size)).toEqual({ sampleRate: 16_000, samples: square });
+    expect(await decode(pcm(0.01), size)).toEqual({ sampleRate: 24_000, samples: square });
+    expect(await decode(wav(pcm(0.01), { rate: 16_000 }), size)).toEqual({ sampleRate: 16_000, samples: square });
   });
 
   test('that look like the header of one mp3 frame are still read as samples', async () => {
     const samples = Buffer.concat([mp3Frame.subarray(0, 4), Buffer.alloc(996)]);
-    expect((await hear(samples)).samples).toHaveLength(500);
+    expect((await decode(samples)).samples).toHaveLength(500);
   });
 
   test.each<[number, Uint8Array]>([
@@ -45,41 +45,41 @@ describe('samples', () => {
     [32, new Uint8Array(Int32Array.of(0, 0x01_00_ff_ff, -0x01_00_00_00, 0x7f_00_00_00, -0x80_00_00_00).buffer)],
   ])('of %i-bit integers use the upper 16 bits', async (bits, bytes) => {
     for (const size of [1, 5, 4096]) {
-      expect((await hear(wavOf([1, 1, bits], bytes), size)).samples).toEqual([0, 256, -256, 32_512, -32_768]);
+      expect((await decode(wavOf([1, 1, bits], bytes), size)).samples).toEqual([0, 256, -256, 32_512, -32_768]);
     }
   });
 
   test('of floats are scaled and clipped', async () => {
-    const { samples } = await hear(wavOf([3, 1, 32], Float32Array.of(0, 0.5, -0.5, 1, -1, 2, -2)));
+    const { samples } = await decode(wavOf([3, 1, 32], Float32Array.of(0, 0.5, -0.5, 1, -1, 2, -2)));
     expect(samples).toEqual([0, 16_384, -16_383, 32_767, -32_767, 32_767, -32_768]);
   });
 
   test('in stereo are mixed to mono', async () => {
-    expect((await hear(wavOf([1, 2, 16], Int16Array.of(100, 300, -100, -300)))).samples).toEqual([200, -200]);
+    expect((await decode(wavOf([1, 2, 16], Int16Array.of(100, 300, -100, -300)))).samples).toEqual([200, -200]);
   });
 
   test.each([0, 0x7fff_ffff, 0xffff_ffff, 0xffff_ffff - 36])(
     'in a WAV that claims %i bytes is all there is',
     async (says) => {
-      expect((await hear(wav(pcm(0.01), { says }))).samples).toEqual(square);
+      expect((await decode(wav(pcm(0.01), { says }))).samples).toEqual(square);
     },
   );
 
   test('end before an incomplete last sample', async () => {
-    expect((await hear(pcm(0.01).subarray(0, -1))).samples).toEqual(square.slice(0, -1));
+    expect((await decode(pcm(0.01).subarray(0, -1))).samples).toEqual(square.slice(0, -1));
   });
 
   test.each<[string, Buffer]>([
     ['A-law', wavOf([6, 1, 8], new Uint8Array(9))],
-    ['floats of 64 bits', wavOf([3, 1, 64], new Float64Array(9))],
-    ['integers of 12 bits', wavOf([1, 1, 12], new Uint8Array(9))],
+    ['64-bit floats', wavOf([3, 1, 64], new Float64Array(9))],
+    ['12-bit integers', wavOf([1, 1, 12], new Uint8Array(9))],
     ['six channels', wavOf([1, 6, 16], new Int16Array(12))],
-    ['a format that is cut', Buffer.from('RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0', 'latin1')],
+    ['a truncated fmt chunk', Buffer.from('RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0', 'latin1')],
     ['samples without a format', Buffer.from('RIFF\0\0\0\0WAVEdata\x04\0\0\0\0\0\0\0', 'latin1')],
     ['nothing', Buffer.alloc(0)],
     ['text', Buffer.from('Internal Server Error')],
   ])('are not read from %s', async (_, bytes) => {
-    await expect(hear(bytes)).rejects.toMatchObject({ code: 'provider-bad-response' });
+    await expect(decode(bytes)).rejects.toMatchObject({ code: 'provider-bad-response' });
   });
 });
 
@@ -98,11 +98,11 @@ describe('mp3', () => {
 
   test.each<[string, Buffer]>([
     ['plain', mp3],
-    ['behind a tag', Buffer.concat([tag(0), mp3])],
-    ['behind a tag with a footer and another tag', Buffer.concat([tag(0x10), tag(0), mp3])],
-    ['behind a Xing frame', Buffer.concat([info('Xing', 36), mp3])],
-    ['behind a tag and an Info frame', Buffer.concat([tag(0), info('Info', 21), mp3])],
-    ['behind a VBRI frame', Buffer.concat([info('VBRI', 36), mp3])],
+    ['after a tag', Buffer.concat([tag(0), mp3])],
+    ['after a tag with a footer and another tag', Buffer.concat([tag(0x10), tag(0), mp3])],
+    ['after a Xing frame', Buffer.concat([info('Xing', 36), mp3])],
+    ['after a tag and an Info frame', Buffer.concat([tag(0), info('Info', 21), mp3])],
+    ['after a VBRI frame', Buffer.concat([info('VBRI', 36), mp3])],
   ])('%s is reduced to its frames', async (_, bytes) => {
     for (const size of [1, 10, 417, 5000]) {
       const frames: Uint8Array[] = [];
@@ -162,7 +162,7 @@ describe('mp3', () => {
     ['too little', '\xff\xfb\x90'],
     ['a reserved version', '\xff\xeb\x90\x00'],
     ['a reserved sample rate', '\xff\xfb\x9c\x00'],
-    ['a bit rate that is none', '\xff\xfb\xf0\x00'],
+    ['an invalid bit rate', '\xff\xfb\xf0\x00'],
   ])('is not detected in %s', (_, head) => {
     expect(isMp3(Buffer.from(head, 'latin1'))).toBe(false);
   });

@@ -19,7 +19,7 @@ const stages: readonly {
   readonly begun?: true;
 }[] = [
   { name: 'the provider works', behaviour: ({ body }) => body, asked: { text: 'Hi.' } },
-  { name: 'the audio comes', behaviour: begins(mp3), asked: { text: 'Hi.' }, begun: true },
+  { name: 'the audio arrives', behaviour: begins(mp3), asked: { text: 'Hi.' }, begun: true },
   {
     name: 'the audio arrives and is encoded',
     behaviour: begins(pcm(1), 'audio/pcm'),
@@ -30,7 +30,7 @@ const stages: readonly {
     behaviour: begins(pcm(1), 'audio/pcm'),
     asked: { text: 'Hi.', format: 'wav' },
   },
-  { name: 'the audio comes and is joined', behaviour: begins(pcm(1), 'audio/pcm'), asked: { text, format: 'ogg' } },
+  { name: 'the audio arrives and is joined', behaviour: begins(pcm(1), 'audio/pcm'), asked: { text, format: 'ogg' } },
   {
     name: 'the body of an error arrives',
     behaviour: async ({ body, socket }) => {

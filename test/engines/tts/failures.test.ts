@@ -117,7 +117,7 @@ const table: readonly Failure[] = [
     asked: toWav,
     code: 'provider-bad-response' as const,
   })),
-  { name: 'nothing, where sound is wanted', says: audio(''), asked: toWav, code: 'provider-bad-response' },
+  { name: 'an empty body, where samples are expected', says: audio(''), asked: toWav, code: 'provider-bad-response' },
   { name: 'a WAV without samples', says: speaks(wav(Buffer.alloc(0))), asked: toWav, code: 'provider-bad-response' },
   {
     name: 'a WAV with a truncated header',
@@ -224,8 +224,8 @@ describe('an audio stream', () => {
 
 describe('the timeout', () => {
   test.each<[string, Behaviour]>([
-    ['nothing comes', () => undefined],
-    ['only the head comes', ({ socket }) => socket.write(`${head}Content-Length: 50\r\n\r\n`)],
+    ['nothing is sent', () => undefined],
+    ['only the headers are sent', ({ socket }) => socket.write(`${head}Content-Length: 50\r\n\r\n`)],
     [
       'JSON stops half way',
       ({ socket }) => socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 50\r\n\r\n{'),

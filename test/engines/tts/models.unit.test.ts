@@ -7,10 +7,20 @@ const voices = ['alloy', { id: 'jonas', language: 'de' }, { id: 'marie', languag
 
 describe('a language', () => {
   test.each([
-    { name: 'chooses a voice that speaks it', defaultVoice: 'jonas', asked: { language: 'fr' }, voice: 'alloy' },
-    { name: 'keeps the default that speaks it', defaultVoice: 'marie', asked: { language: 'fr' }, voice: 'marie' },
-    { name: 'keeps the default that speaks several', defaultVoice: 'alloy', asked: { language: 'de' }, voice: 'alloy' },
-    { name: 'changes nothing when absent', defaultVoice: 'jonas', asked: {}, voice: 'jonas' },
+    { name: 'selects a voice of that language', defaultVoice: 'jonas', asked: { language: 'fr' }, voice: 'alloy' },
+    {
+      name: 'keeps a default voice of that language',
+      defaultVoice: 'marie',
+      asked: { language: 'fr' },
+      voice: 'marie',
+    },
+    {
+      name: 'keeps a default voice with several languages',
+      defaultVoice: 'alloy',
+      asked: { language: 'de' },
+      voice: 'alloy',
+    },
+    { name: 'is optional', defaultVoice: 'jonas', asked: {}, voice: 'jonas' },
     {
       name: 'is ignored if a voice is requested',
       defaultVoice: 'marie',

@@ -40,7 +40,7 @@ describe('the voice is', () => {
   const models = '[{ id: remote, voices: [alloy, { id: jonas, name: Jonas, language: de }], defaultVoice: jonas }]';
 
   test.each([
-    { name: 'that of the request', models, asked: { voice_id: 'alloy' }, voice: 'alloy' },
+    { name: 'the requested one', models, asked: { voice_id: 'alloy' }, voice: 'alloy' },
     { name: 'else the default', models, asked: {}, voice: 'jonas' },
     {
       name: 'else the first listed one',
@@ -49,8 +49,8 @@ describe('the voice is', () => {
       voice: 'alloy',
     },
     { name: 'else none', models: '[remote]', asked: {}, voice: undefined },
-    { name: 'any, when none is listed', models: '[remote]', asked: { voice_id: 'x' }, voice: 'x' },
-    { name: 'the default, when none is listed', models: '[{ id: remote, defaultVoice: y }]', asked: {}, voice: 'y' },
+    { name: 'any requested one, if none are listed', models: '[remote]', asked: { voice_id: 'x' }, voice: 'x' },
+    { name: 'the default, if none are listed', models: '[{ id: remote, defaultVoice: y }]', asked: {}, voice: 'y' },
   ])('$name', async ({ models, asked, voice }) => {
     const { speak, provider } = await startTts(speaks(mp3), { models });
     expect((await speak(asked)).status).toBe(200);

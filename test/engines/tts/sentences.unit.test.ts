@@ -9,13 +9,13 @@ describe('A text for speech is split', () => {
     ['not inside a number', 'It costs 3.14 euros.', 11, ['It costs', '3.14 euros.']],
     ['at line ends', 'A title\nand its text', 15, ['A title', 'and its text']],
     ['at ideographic full stops', '中文很好。日本語もいい。', 8, ['中文很好。', '日本語もいい。']],
-    ['at words, when a sentence is too long', 'one two three four', 9, ['one two', 'three', 'four']],
+    ['at words, if a sentence is too long', 'one two three four', 9, ['one two', 'three', 'four']],
     ['at words of a script without spaces', 'ภาษาไทยสวยงาม', 8, ['ภาษาไทย', 'สวยงาม']],
-    ['anywhere in a word that is too long', 'abcdefgh ij', 3, ['abc', 'def', 'gh', 'ij']],
+    ['anywhere in a word, if it is too long', 'abcdefgh ij', 3, ['abc', 'def', 'gh', 'ij']],
     ['between graphemes', '👨‍👩‍👧👨‍👩‍👧', 7, ['👨‍👩‍👧', '👨‍👩‍👧']],
-    ['between code points, when a grapheme is too long', '👨‍👩‍👧', 2, ['👨‍', '👩‍', '👧']],
-    ['by code points and not by UTF-16 units', '😀😀😀😀', 2, ['😀😀', '😀😀']],
-    ['into nothing, when it is white space', ' \n\t ', 5, []],
+    ['between code points, if a grapheme is too long', '👨‍👩‍👧', 2, ['👨‍', '👩‍', '👧']],
+    ['by code points, not by UTF-16 units', '😀😀😀😀', 2, ['😀😀', '😀😀']],
+    ['into nothing, if it is only white space', ' \n\t ', 5, []],
   ])('%s', (_, text, limit, pieces) => {
     expect(splitSentences(text, limit)).toEqual(pieces);
   });

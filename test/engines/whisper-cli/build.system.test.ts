@@ -53,7 +53,7 @@ const haveEnded = (pids: readonly number[]) => until('they have ended', () => !p
 /** The processes of `cmake-endless`, once they run. */
 async function pidsOf(log: ReturnType<typeof recordingLog>): Promise<number[]> {
   const line = ({ facts }: { facts: object }) => ('line' in facts ? String(facts.line) : '');
-  const entry = await log.heard((entry) => line(entry).includes('pids'));
+  const entry = await log.logged((entry) => line(entry).includes('pids'));
   return line(entry).split('pids ')[1]?.split(' ').map(Number) ?? [];
 }
 
@@ -97,7 +97,7 @@ test.for<[Programs, string]>([
 });
 
 test.for<[string, Programs, RegExp]>([
-  ['npm reaches no registry', { npm: 'npm-offline' }, /npm pack nodejs-whisper@0\.3\.1 .*exit code 1\n.*ENOTFOUND/],
+  ['npm cannot reach a registry', { npm: 'npm-offline' }, /npm pack nodejs-whisper@0\.3\.1 .*exit code 1\n.*ENOTFOUND/],
   ['the compiler fails', { cmake: 'cmake-broken-compiler' }, /exit code 2\n(note \d+\n){19}.*expected a miracle$/],
   ['the program cannot run here', { cmake: 'cmake-broken-program' }, /whisper-cli --help` was terminated by SIGILL/],
 ])('when %s, the error contains its output, and no temporary files are left', async ([, programs, message]) => {

@@ -151,8 +151,8 @@ test('a complete partial file needs no request', async () => {
 test.for<[string, Answer[]]>([
   ['ignores Range', [(_request, response) => void response.end(content)]],
   ['answers 416', [good(content.subarray(0, MiB)), good(content)]],
-  ['answers with another range', [(_, response) => void response.writeHead(206).end('x'), good(content)]],
-  ['goes on with other bytes', [good(randomBytes(3 * MiB)), good(content)]],
+  ['sends another range', [(_, response) => void response.writeHead(206).end('x'), good(content)]],
+  ['continues with other bytes', [good(randomBytes(3 * MiB)), good(content)]],
 ])('a download that should resume starts over when the server %s', async ([, answers]) => {
   const { url } = await serve(...answers);
   const job = await jobFor(url);
@@ -272,7 +272,7 @@ test('a body longer than its Content-Length is a wrong file', async () => {
 });
 
 test.for<[string, Answer]>([
-  ['says that it has', good(content)],
+  ['announces', good(content)],
   ['sends', (_request, response) => void response.writeHead(200).end(content)],
 ])('more bytes than the maximum are rejected when the server %s them', async ([, answer]) => {
   const { url, requests } = await serve(answer);
@@ -309,7 +309,7 @@ test('an abort ends the delay before the next attempt', async () => {
   const log = recordingLog();
   const slow = { ...retry, firstDelayMs: 60_000, maxDelayMs: 60_000 };
   const done = download(await jobFor(url, { signal: controller.signal, log, retry: slow }));
-  void log.heard(({ message }) => message.includes('retrying')).then(() => controller.abort(new Error('enough')));
+  void log.logged(({ message }) => message.includes('retrying')).then(() => controller.abort(new Error('enough')));
   await expect(done).rejects.toThrow('enough');
 });
 

@@ -46,7 +46,7 @@ test('the lock of another process is held while that process is alive, and no lo
   await once(other.stdout, 'data');
   const log = recordingLog();
   const lock = acquireLock(path, { signal, log });
-  await log.heard(({ message }) => message.includes('waiting'));
+  await log.logged(({ message }) => message.includes('waiting'));
   expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ pid: other.pid });
   other.kill('SIGKILL');
   await using _lock = await lock;
@@ -61,7 +61,7 @@ test('a lock with our pid and an unknown id belongs to an earlier process', asyn
 
 test.for([
   ['another host', JSON.stringify({ id: 'x', pid: process.pid, host: 'another-host' })],
-  ['a process that died while it wrote it', ''],
+  ['a process that died while writing it', ''],
 ])('an untouched lock of %s becomes stale', async ([, text = '']) => {
   const path = await lockFile();
   await writeFile(path, text);
@@ -73,7 +73,7 @@ test('an abort ends the wait', async () => {
   const path = await lockFile({ id: 'x', pid: process.ppid, host: hostname() });
   const controller = new AbortController();
   const log = recordingLog();
-  void log.heard(({ message }) => message.includes('waiting')).then(() => controller.abort(new Error('enough')));
+  void log.logged(({ message }) => message.includes('waiting')).then(() => controller.abort(new Error('enough')));
   await expect(acquireLock(path, { signal: controller.signal, log })).rejects.toThrow('enough');
   expect(await readFile(path, 'utf8')).toContain('"id":"x"');
 });

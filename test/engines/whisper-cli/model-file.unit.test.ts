@@ -116,10 +116,10 @@ test('the detail of a truncated model contains the path and the lengths', async 
 
 test.for<[string, (bytes: Buffer) => Uint8Array]>([
   ['is empty', () => new Uint8Array()],
-  ['is something else', () => Buffer.from('<!doctype html>'.repeat(100))],
+  ['has other content', () => Buffer.from('<!doctype html>'.repeat(100))],
   ['has an odd vocabulary', (bytes) => bytes.fill(255, 4, 8)],
   ['has a tensor of an unknown type', (bytes) => bytes.fill(77, bytes.indexOf('encoder.pos') - 12)],
-  ['goes on after its end', (bytes) => Buffer.concat([bytes, Buffer.from('!')])],
+  ['continues after the last tensor', (bytes) => Buffer.concat([bytes, Buffer.from('!')])],
 ])('a file that %s is not a model', async ([, spoil]) => {
   const { path, bytes } = await toneModel();
   await writeFile(path, spoil(bytes));

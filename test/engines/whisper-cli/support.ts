@@ -14,7 +14,7 @@ export async function temporaryDirectory(): Promise<string> {
   return path;
 }
 
-/** A logger that records its entries; `heard` resolves with the first entry that `wanted` accepts. */
+/** A logger that records its entries; `logged` resolves with the first entry that `wanted` accepts. */
 export function recordingLog() {
   const entries: { facts: object; message: string }[] = [];
   const listeners = new Set<() => void>();
@@ -23,7 +23,7 @@ export function recordingLog() {
     for (const listen of listeners) listen();
   };
   const log: Logger = { debug: record, info: record, warn: record, error: record };
-  const heard = (wanted: (entry: { facts: object; message: string }) => boolean) =>
+  const logged = (wanted: (entry: { facts: object; message: string }) => boolean) =>
     new Promise<{ facts: object; message: string }>((resolve) => {
       const look = () => {
         const entry = entries.find(wanted);
@@ -32,7 +32,7 @@ export function recordingLog() {
       listeners.add(look);
       look();
     });
-  return { ...log, entries, heard };
+  return { ...log, entries, logged };
 }
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { createRedactor } from '../../../../engines/lib/provider/redact.ts';
 
 test.each([
-  ['a key of the settings', 'bad key abcdef', 'bad key [key]'],
-  ['a header of the settings', 'bad header Basic dXNlcjpw', 'bad header [key]'],
+  ['a configured API key', 'bad key abcdef', 'bad key [key]'],
+  ['a configured header', 'bad header Basic dXNlcjpw', 'bad header [key]'],
   ['a header without its scheme', 'bad credentials "dXNlcjpw"', 'bad credentials "[key]"'],
-  ['what looks like a key', 'not sk-4711abcd', 'not [key]'],
-  ['a key whose middle is masked', 'not sk-ab12****wxyz', 'not [key]'],
+  ['text that looks like a key', 'not sk-4711abcd', 'not [key]'],
+  ['a partly masked key', 'not sk-ab12****wxyz', 'not [key]'],
 ])('%s is redacted', (_what, text, expected) => {
   expect(createRedactor(['abcdef', 'Basic dXNlcjpw'])(text)).toBe(expected);
 });
