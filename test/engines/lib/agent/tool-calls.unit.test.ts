@@ -77,14 +77,16 @@ describe('a call', () => {
   });
 
   test('of an unknown tool lists the known ones', async () => {
-    expect((await run([call('other')], [echo])).outputs).toEqual(['Error: There is no tool "other"; there are echo.']);
-    expect((await run([call('other')], [])).outputs).toEqual(['Error: There is no tool "other"; there are none.']);
+    expect((await run([call('other')], [echo])).outputs).toEqual([
+      'Error: Unknown tool "other"; available tools: echo.',
+    ]);
+    expect((await run([call('other')], [])).outputs).toEqual(['Error: Unknown tool "other"; available tools: none.']);
   });
 
   test('without a JSON object does not run its tool', async () => {
     const never = vi.fn<Tool['run']>();
     const { outputs } = await run([call('never', '[1]')], [tool('never', never)]);
-    expect(outputs[0]).toMatch(/^Error: The arguments are no JSON object/);
+    expect(outputs[0]).toMatch(/^Error: The arguments are not a JSON object/);
     expect(never).not.toHaveBeenCalled();
   });
 

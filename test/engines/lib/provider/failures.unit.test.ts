@@ -69,9 +69,9 @@ describe('an error answer', () => {
 
   test('names the field that the provider rejects, if it is a plain name', () => {
     const rejected = (param: unknown) => failure(400, openai({ param })).message;
-    expect(rejected('temperature')).toBe('The provider rejects the request because of its field "temperature".');
+    expect(rejected('temperature')).toBe('The provider rejected the request field "temperature".');
     for (const param of ['messages[0] of internal-host', 'A', 'a'.repeat(50), 5, null]) {
-      expect(rejected(param)).toBe('The provider rejects the request.');
+      expect(rejected(param)).toBe('The provider rejected the request.');
     }
   });
 
