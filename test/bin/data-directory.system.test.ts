@@ -44,7 +44,7 @@ describe('a HOME that cannot be written', () => {
     const { code, stderr, cwd } = await run('setup', { HOME: 'CWD/file', PATH: '/nowhere' });
     const place = join(cwd, 'file/.local/share/parlance');
     expect(stderr).toContain(
-      `the data directory cannot be made: ENOTDIR: not a directory, mkdir '${place}'. Set DATA_DIR`,
+      `Cannot create the data directory: ENOTDIR: not a directory, mkdir '${place}'. fix: set DATA_DIR`,
     );
     expect(stderr.match(/data directory cannot be made/g)).toHaveLength(1);
     expect(code).toBe(1);

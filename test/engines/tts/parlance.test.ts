@@ -36,7 +36,7 @@ test('another Parlance has its voices listed, unless the settings list them', as
   ]);
   expect((await speak(front, { voice_id: 'nova' })).problem).toMatchObject({
     code: 'voice-not-supported',
-    detail: 'The speech model "here" has no voice "nova"; it has alloy, echo.',
+    detail: 'The speech model "here" has no voice "nova"; available: alloy, echo.',
   });
   expect(provider.calls).toEqual([]);
   const { front: chosen } = await startPair('right', '{ id: here, remoteId: there, voices: [echo] }');
