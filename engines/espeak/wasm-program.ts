@@ -4,10 +4,14 @@
  */
 import { readFileSync, writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { wavHeader } from '../../lib/wav.ts';
 import initialize, { type Espeak, type EspeakVoice } from '@echogarden/espeak-ng-emscripten';
 
 /** Chunks per write; the package produces chunks of less than a tenth of a second. */
 const chunksPerWrite = 16;
+
+/** In bytes, for a stream: the reader takes it as unknown. */
+const unknownLength = 0x7fff_ffff;
 
 const { values } = parseArgs({
   options: {
@@ -26,7 +30,7 @@ else speak(espeak, readFileSync(0, 'utf8'), values.voice);
 
 function speak(speaker: Espeak, text: string, voice: string): void {
   if (speaker.set_voice(voice) !== 0) throw new Error(`unknown voice ${voice}`);
-  write(wavHeader(speaker.get_samplerate()));
+  write(wavHeader(unknownLength, speaker.get_samplerate()));
   let held: Buffer[] = [];
   speaker.synthesize(withoutMarkup(text), (samples) => {
     held.push(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength));
@@ -52,19 +56,4 @@ function write(bytes: Buffer): void {
 function toRow({ name, identifier, languages: [own, ...others] }: EspeakVoice): string {
   const also = others.map((other) => `(${other.name} ${other.priority})`).join('');
   return ` ${own?.priority ?? 5}  ${own?.name ?? identifier}  --/M  ${name.replaceAll(' ', '_')}  ${identifier}  ${also}\n`;
-}
-
-/** Header of a mono s16 WAV stream; the lengths are set to the maximum because they are not known yet. */
-function wavHeader(sampleRate: number): Buffer {
-  const header = Buffer.alloc(44);
-  header.write('RIFF\xff\xff\xff\x7fWAVEfmt ', 'latin1');
-  header.writeUInt32LE(16, 16); // length of the format chunk
-  header.writeUInt16LE(1, 20); // integer PCM
-  header.writeUInt16LE(1, 22); // channels
-  header.writeUInt32LE(sampleRate, 24);
-  header.writeUInt32LE(sampleRate * 2, 28); // bytes per second
-  header.writeUInt16LE(2, 32); // bytes per sample
-  header.writeUInt16LE(16, 34); // bits per sample
-  header.write('data\xff\xff\xff\x7f', 36, 'latin1');
-  return header;
 }

@@ -1,6 +1,6 @@
 /** Parses transcription responses, whose fields differ between providers. */
 import { EngineError } from '../contract/index.ts';
-import { parseObject } from '../../lib/json.ts';
+import { isObject, parseObject } from '../../lib/json.ts';
 import { toIsoLanguage } from './languages.ts';
 
 export interface ProviderTranscript {
@@ -32,7 +32,7 @@ export function readAnswer(body: string, redact: (text: string) => string): Prov
     // Models report a language for silence too.
     language: text === '' ? null : languageOf(answer),
     durationMs: milliseconds(answer.duration) ?? wholeMilliseconds(answer.duration_ms),
-    billedMs: milliseconds(isRecord(answer.usage) ? answer.usage.seconds : undefined),
+    billedMs: milliseconds(isObject(answer.usage) ? answer.usage.seconds : undefined),
   };
 }
 
@@ -45,10 +45,6 @@ function toOneLine(text: string): string {
     .join(' ');
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
 function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
@@ -56,7 +52,7 @@ function isPresent(value: unknown): boolean {
 /** `language`, else the first of `languages`, which are codes or objects with a code. */
 function languageOf({ language, languages }: Record<string, unknown>): string | null {
   const first = Array.isArray(languages) ? (languages[0] as unknown) : undefined;
-  return toIsoLanguage(language) ?? toIsoLanguage(isRecord(first) ? first.code : first);
+  return toIsoLanguage(language) ?? toIsoLanguage(isObject(first) ? first.code : first);
 }
 
 /** Sent by another Parlance. */

@@ -88,8 +88,17 @@ function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Throws for the list of another Parlance: it has models, but no chat completions under this path. */
+export function refuseParlance(text: string): void {
+  const list = parseObject(text);
+  if (list === undefined || !('default' in list) || !objectsOf(list.data).some((entry) => 'engine' in entry)) return;
+  const message = 'This is the API of another Parlance, which does not speak chat completions there.';
+  throw new EngineError('provider-misconfigured', message);
+}
+
 /** `{data: [{id}]}`; `data` may be null if there are no models, and some servers send the bare array. */
 function readIds(text: string): readonly string[] {
+  refuseParlance(text);
   const list = text.trimStart().startsWith('[') ? parseObject(`{"data":${text}}`) : parseObject(text);
   if (list === undefined || !('data' in list)) {
     const cause = new Error('neither a list nor an object with data');

@@ -16,7 +16,7 @@ import { describeFailure, describeProvider, inspectProvider } from '../lib/provi
 import { createProvider } from '../lib/provider/provider.ts';
 import { converse } from './ask.ts';
 import { chatCompletions } from './chat-completions.ts';
-import { startDiscovery, type Discovery } from './discovery.ts';
+import { refuseParlance, startDiscovery, type Discovery } from './discovery.ts';
 import { createCatalogue } from './models.ts';
 import { optionsSchema, type Options } from './options.ts';
 import { responses } from './responses.ts';
@@ -69,7 +69,7 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
       ),
     inspect: async () => {
       const { instance } = context;
-      if (discovery === undefined) return [await inspectProvider(options, instance, provider)];
+      if (discovery === undefined) return [await inspectProvider(options, instance, provider, refuseParlance)];
       return [await inspectList(describeProvider(options, instance), discovery)];
     },
     async [Symbol.asyncDispose]() {

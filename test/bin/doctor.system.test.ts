@@ -54,6 +54,14 @@ test('one that refuses the key is missing, and transcribes nothing', async () =>
   expect({ code, verdict }).toEqual({ code: 1, verdict: 'Nothing can transcribe.' });
 });
 
+test('another Parlance cannot chat under this path', async () => {
+  const entry = { id: 'mind', name: 'mind', engine: 'local', local: true, available: true, code: 'ready', reason: '' };
+  const { found } = await examine(answers(200, { data: [entry], default: 'mind' }));
+  const said = 'URL, with a key: This is the API of another Parlance, which does not speak chat completions there.';
+  expect(found('mind').said).toBe(`MISSING provider mind ${said}`);
+  expect(found('ears').said).toBe('ok provider ears URL, with a key, answers');
+});
+
 test.each([403, 404, 405])('of one without a list (%i) it says what it does not know', async (status) => {
   const { code, verdict, found } = await examine(answers(status, 'No.'));
   const said = 'URL, with a key, answers, but has no list of models: the key could not be checked';

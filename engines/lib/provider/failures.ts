@@ -1,5 +1,6 @@
 /** Maps a provider's error response to our problem codes. The provider's own text is only logged. */
 import { EngineError, type EngineErrorCode } from '../../contract/index.ts';
+import { isObject } from '../../../lib/json.ts';
 
 /** An error response, as the provider sent it. */
 export interface Refusal {
@@ -22,9 +23,9 @@ export interface Refusal {
 /** Some providers put the details into `error`, others at the top level. */
 export function readRefusal(status: number, text: string, retryAfter: number | undefined): Refusal {
   const parsed = parse(text);
-  const error = isRecord(parsed) && isRecord(parsed.error) ? parsed.error : parsed;
+  const error = isObject(parsed) && isObject(parsed.error) ? parsed.error : parsed;
   const field = (name: string) => {
-    const value = isRecord(error) ? error[name] : undefined;
+    const value = isObject(error) ? error[name] : undefined;
     return typeof value === 'string' ? value : '';
   };
   const message = field('message');
@@ -48,10 +49,6 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 const patterns = {

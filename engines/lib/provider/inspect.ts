@@ -3,7 +3,9 @@ import { EngineError, type Finding } from '../../contract/index.ts';
 import { startTimeout } from '../../../lib/abort.ts';
 import type { ProviderOptions } from './options.ts';
 import type { Provider } from './provider.ts';
+import { readText } from './transport.ts';
 
+const maxListBytes = 8 * 2 ** 20;
 const timeoutMs = 5_000;
 
 /** Statuses of a provider that is reachable but has no list of models, or none for this key. */
@@ -13,15 +15,19 @@ export async function inspectProvider(
   options: ProviderOptions,
   instance: string,
   provider: Provider,
+  checkList?: CheckList,
 ): Promise<Finding> {
   const finding = describeProvider(options, instance);
   if (!finding.ok) return finding;
   try {
-    return { ...finding, detail: `${finding.detail}, ${await ask(provider)}` };
+    return { ...finding, detail: `${finding.detail}, ${await ask(provider, checkList)}` };
   } catch (error) {
     return describeFailure(finding, error);
   }
 }
+
+/** Looks at the list of models as text. Throws an `EngineError` if this engine cannot work with such a provider. */
+type CheckList = (text: string) => void;
 
 /** From the settings alone, without a request. */
 export function describeProvider({ apiKey, baseUrl }: ProviderOptions, instance: string): Finding {
@@ -36,15 +42,16 @@ export function describeFailure(finding: Finding, error: unknown): Finding {
   return { ...finding, ok: false, detail: `${finding.detail}: ${error.message}`, ...fix };
 }
 
-async function ask(provider: Provider): Promise<string> {
+async function ask(provider: Provider, checkList?: CheckList): Promise<string> {
   const late = () => new EngineError('provider-timeout', 'Timeout: the provider did not list its models.');
   using deadline = startTimeout(timeoutMs, late);
   let refusedWith = 0;
   const explain = ({ status }: { status: number }) => ((refusedWith = status), undefined);
   const request = { method: 'GET', path: '/models', retry: false, explain } as const;
   try {
-    const { body } = await provider.send(request, deadline.signal);
-    body.on('error', () => undefined).destroy(); // only the status matters
+    const answer = await provider.send(request, deadline.signal);
+    if (checkList) checkList(await readText(answer, maxListBytes, deadline.signal));
+    else answer.body.on('error', () => undefined).destroy(); // only the status matters
     return 'answers';
   } catch (error) {
     if (!withoutList.has(refusedWith)) throw error;

@@ -1,4 +1,5 @@
 /** Reads the tool list of a server. */
+import { isObject } from '../../../lib/json.ts';
 import { shorten } from '../../../lib/truncate.ts';
 import { largestSchema, longestDescription, mostTools } from './limits.ts';
 
@@ -37,7 +38,7 @@ export function readDefinitions(list: readonly unknown[], allowed: readonly stri
 }
 
 function readDefinition(item: unknown): Definition | undefined {
-  if (!isRecord(item)) return undefined;
+  if (!isObject(item)) return undefined;
   const { name, title, description, inputSchema } = item;
   if (typeof name !== 'string' || name === '' || name.length > largestSchema) return undefined;
   const parameters = readSchema(inputSchema);
@@ -51,12 +52,12 @@ function readDefinition(item: unknown): Definition | undefined {
  * without arguments, and no alternatives at the top level. The server validates its arguments itself.
  */
 function readSchema(schema: unknown): Definition['parameters'] | undefined {
-  if (!isRecord(schema) || schema.type !== 'object' || !isSmall(schema)) return undefined;
+  if (!isObject(schema) || schema.type !== 'object' || !isSmall(schema)) return undefined;
   const kept = Object.entries(schema).filter(
     ([keyword, value]) => !unsupportedAtTopLevel.has(keyword) && value !== null,
   );
   const { properties = {}, required = [], ...others } = Object.fromEntries(kept);
-  if (!isRecord(properties) || !Object.values(properties).every(isSchema)) return undefined;
+  if (!isObject(properties) || !Object.values(properties).every(isSchema)) return undefined;
   if (!Array.isArray(required) || !required.every((name) => typeof name === 'string')) return undefined;
   return { ...others, properties, ...(required.length > 0 && { required }) };
 }
@@ -65,7 +66,7 @@ function readSchema(schema: unknown): Definition['parameters'] | undefined {
 const unsupportedAtTopLevel: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'enum', 'not']);
 
 function isSchema(value: unknown): boolean {
-  return isRecord(value) || typeof value === 'boolean';
+  return isObject(value) || typeof value === 'boolean';
 }
 
 function isSmall(schema: object): boolean {
@@ -74,8 +75,4 @@ function isSmall(schema: object): boolean {
   } catch {
     return false; // nested deeper than the stack
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
