@@ -3,8 +3,8 @@ import { begin } from '../lib/begin.ts';
 import { linkedSignal, onAbort } from '../../lib/abort.ts';
 
 /**
- * Starts a speech when its turn comes, and resolves once its first bytes are there. It keeps its place in the queue
- * until it is over: read to its end, left or aborted; the signal that `start` got aborts then.
+ * Starts a speech when a slot of the queue is free, and resolves once its first bytes are there. The slot is held until
+ * the speech has ended: read to its end, abandoned or aborted. The signal passed to `start` aborts then.
  */
 export function speakInTurn(
   queue: JobQueue,
@@ -29,5 +29,5 @@ export function speakInTurn(
 }
 
 function empty(): Error {
-  return new EngineError('engine-failed', 'The speech program made no sound.');
+  return new EngineError('engine-failed', 'The speech program produced no audio.');
 }

@@ -1,13 +1,13 @@
 import type { Speech } from '../contract/index.ts';
 
 export interface Beginning {
-  /** Called when the audio is over: read to its end, broken off, or left, even before anybody has read of it. */
+  /** Called once the audio has ended: read to its end, failed, or abandoned, even before the first read. */
   readonly end: () => void;
-  /** What is thrown when there is no audio at all. */
+  /** The error to throw if there is no audio at all. */
   readonly empty: () => Error;
 }
 
-/** The speech, once its first bytes are there. */
+/** Resolves with the speech once its first bytes are there. */
 export async function begin({ mediaType, audio }: Speech, { end, empty }: Beginning): Promise<Speech> {
   const chunks = audio[Symbol.asyncIterator]();
   const first = await chunks.next();
@@ -15,12 +15,12 @@ export async function begin({ mediaType, audio }: Speech, { end, empty }: Beginn
   const { value } = first;
   async function* resumed(): AsyncGenerator<Uint8Array> {
     try {
-      yield value; // for the call below: only what has begun runs its `finally` when it is left
+      yield value; // for the `next()` below: only a generator that has started runs its `finally` on `return()`
       yield value;
       yield* { [Symbol.asyncIterator]: () => chunks };
     } finally {
       end();
-      await chunks.return?.(); // left before `yield*` has begun, nothing else would end it
+      await chunks.return?.(); // abandoned before `yield*`, nothing else would close it
     }
   }
   const speech = resumed();

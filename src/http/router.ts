@@ -1,5 +1,5 @@
 /**
- * The way of a request, step by step, and the only file that knows openapi-backend: it matches requests and validates
+ * The path of a request, step by step, and the only file that knows openapi-backend: it matches requests and validates
  * them by the contract.
  */
 import { parse as parseQuery } from 'node:querystring';

@@ -1,4 +1,4 @@
-/** The way of a request: which step comes first, and what a failure in each of them is answered with. */
+/** The path of a request: which step comes first, and what a failure in each of them is answered with. */
 import { describe, expect, it } from 'vitest';
 import type { Handlers } from '../../src/contract/operations.ts';
 import { ProblemError } from '../../src/contract/problems.ts';
