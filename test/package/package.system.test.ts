@@ -208,7 +208,7 @@ describe('the command', () => {
     expect(await ask({}, 'toString')).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringMatching(/^parlance: there is no command "toString"\.\n\nUsage/) as string,
+      stderr: expect.stringMatching(/^parlance: unknown command "toString"\.\n\nUsage/) as string,
     });
   });
 

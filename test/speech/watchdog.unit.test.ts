@@ -97,7 +97,7 @@ describe('a synthesis', () => {
     const { audio } = await supervise(synthesize, { signal: noCaller }, { ...limits, silenceMs: 60_000 });
     const reader = audio[Symbol.asyncIterator]();
     await reader.next();
-    const pending = expect(reader.next()).rejects.toThrow('nobody listens');
+    const pending = expect(reader.next()).rejects.toThrow('no longer consumed');
     await reader.return?.();
     await pending;
     expect(seen).toMatchObject({ signal: { aborted: true }, returned: true });
