@@ -1,4 +1,4 @@
-/** `check-engine ./my-engine.ts`: holds an engine against the engine contract. Exit code 1: it breaks a rule. */
+/** `check-engine ./my-engine.ts`: checks an engine against the engine contract. Exit code 1: a rule is broken. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,13 +15,13 @@ import { transcriptionChecks, type TranscriptionSubject } from '../conformance/t
 
 const usage = `check-engine ENGINE [--options JSON] [--words FILE] [--calls-tools]
   ENGINE         as \`use\` in the settings: a path such as ./my-engine.js, a package, or a built-in engine
-  --options      its settings, with which it works here
-  --words        for transcription: a WAV file, 16 kHz mono 16 bits, of words that it understands;
-                 absent: "yes no hello" in English
-  --calls-tools  for chat: the model behind it calls a tool, and says what it answered, when it is asked to;
-                 absent: whether a tool was offered to a model that calls none is not known`;
+  --options      the engine's options, valid on this machine
+  --words        for transcription: a WAV file, 16 kHz mono 16 bits, with words that the engine understands;
+                 default: "yes no hello" in English
+  --calls-tools  for chat: the model calls a tool when asked to and repeats its result;
+                 default: a model that calls no tool passes`;
 
-/** For an engine to be created and to list its models. */
+/** Limit for creating the engine. */
 const startMs = 20_000;
 
 type AnySubject = TranscriptionSubject & ChatSubject;
@@ -35,17 +35,17 @@ const suites: Readonly<Record<Capability, readonly Check<AnySubject>[]>> = {
 class UsageError extends Error {}
 
 const uncaught: unknown[] = [];
-process.on('uncaughtException', (error) => void uncaught.push(error)); // rejections that nobody awaits, too
-/** Until then, an end of this process is the engine's doing, whatever code it gives: it would be the end of the service. */
-let mayEnd = false;
+process.on('uncaughtException', (error) => void uncaught.push(error)); // includes unhandled rejections
+/** While false, an exit was called by the engine and counts as a failure, whatever its code: it would end the service. */
+let mayExit = false;
 process.on('exit', () => {
-  if (mayEnd) return;
-  console.error('the engine has ended the process');
+  if (mayExit) return;
+  console.error('the engine ended the process');
   process.exitCode = 1;
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    mayEnd = true;
+    mayExit = true;
     process.exit(128 + constants.signals[signal]);
   });
 }
@@ -53,19 +53,19 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 try {
   process.exitCode = await main();
 } catch (error) {
-  // What an engine is refused for is said in its words; whatever else comes, with its place.
-  const isSaid = error instanceof RegistryError || error instanceof UsageError;
-  console.error(isSaid ? error.message : explain(error).join('\n'));
+  // Registry and usage errors print their message; anything else also prints where it was thrown.
+  const isExpected = error instanceof RegistryError || error instanceof UsageError;
+  console.error(isExpected ? error.message : explain(error).join('\n'));
   if (error instanceof UsageError) console.error(`\n${usage}`);
   process.exitCode = 2;
 }
-// An engine may have left what keeps this process alive.
-mayEnd = true;
+// The engine may hold handles that keep this process alive.
+mayExit = true;
 process.exit();
 
 async function main(): Promise<number> {
   const { use, options, words, callsTools } = readArguments();
-  takeOwnDirectory();
+  useOwnTemporaryDirectory();
   const record = await openRecorder(words).catch((error: unknown) => {
     throw new UsageError(`--words: ${(error as Error).message}`);
   });
@@ -78,29 +78,29 @@ async function main(): Promise<number> {
   return broken > 0 ? 1 : 0;
 }
 
-/** Tells each verdict when it is there; returns how many rules are broken. */
+/** Prints each verdict as soon as it is known; returns how many rules are broken. */
 async function checkAll(checks: readonly Check<AnySubject>[], subject: AnySubject): Promise<number> {
-  const tell = createReport((line) => console.log(line));
+  const report = createReport((line) => console.log(line));
   let broken = 0;
   for (const [index, check] of checks.entries()) {
     const [verdict] = await runChecks([check], subject);
     const stray = uncaughtFailure();
     const failure = verdict?.failure ?? stray;
-    tell({ ...verdict, check: check.name, failure });
+    report({ ...verdict, check: check.name, failure });
     if (failure !== undefined) broken += 1;
     const others = checks.length - index - 1;
     if (failure instanceof OutOfTime && others > 0) {
-      console.log(`         the call may still go on, so the ${others} rules that follow are not looked at`);
+      console.log(`         the call may still be running, so the remaining ${others} checks are skipped`);
       break;
     }
   }
   return broken;
 }
 
-/** Of what was thrown where nobody waits for it; the service would end. */
+/** An uncaught exception since the last check. In the service, it would end the process. */
 function uncaughtFailure(): Nonconformance | undefined {
   const [cause] = uncaught.splice(0);
-  return cause === undefined ? undefined : new Nonconformance('it throws where nobody can catch it', { cause });
+  return cause === undefined ? undefined : new Nonconformance('uncaught exception or unhandled rejection', { cause });
 }
 
 function readArguments() {
@@ -114,19 +114,20 @@ function readArguments() {
       },
     });
     const [use] = positionals;
-    if (use === undefined || positionals.length > 1) throw new Error('one engine is to be named');
+    if (use === undefined || positionals.length > 1) throw new Error('expected exactly one ENGINE');
     const options: unknown = JSON.parse(values.options);
-    if (Object.prototype.toString.call(options) !== '[object Object]') throw new Error('--options is no JSON object');
+    if (Object.prototype.toString.call(options) !== '[object Object]')
+      throw new Error('--options is not a JSON object');
     const { words, 'calls-tools': callsTools } = values;
     return { use, options: options as Record<string, unknown>, words, callsTools };
   } catch (error) {
     const { message } = error as Error;
-    throw new UsageError(error instanceof SyntaxError ? `--options is no JSON: ${message}` : message);
+    throw new UsageError(error instanceof SyntaxError ? `--options is not JSON: ${message}` : message);
   }
 }
 
-/** For everything temporary, so that it also goes when a check does not end. */
-function takeOwnDirectory(): void {
+/** Holds all temporary files, so that they are removed even if a check never ends. */
+function useOwnTemporaryDirectory(): void {
   const directory = mkdtempSync(join(tmpdir(), 'parlance-check-'));
   process.env.TMPDIR = directory;
   process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
@@ -135,7 +136,7 @@ function takeOwnDirectory(): void {
 async function capabilitiesOf(subject: AnySubject): Promise<Capability[]> {
   const found: Capability[] = [];
   const starts: Check<AnySubject> = {
-    name: 'it starts',
+    name: 'the engine starts',
     async run({ open, options }) {
       await using opened = await open(options);
       found.push(...capabilities.filter((capability) => opened.registry.instancesFor(capability).length > 0));
@@ -143,7 +144,7 @@ async function capabilitiesOf(subject: AnySubject): Promise<Capability[]> {
   };
   const [verdict] = await runChecks([starts], subject, startMs);
   const { failure } = verdict ?? {};
-  if (failure instanceof OutOfTime) throw new Nonconformance(`it does not start within ${startMs / 1000} s`);
+  if (failure instanceof OutOfTime) throw new Nonconformance(`the engine did not start within ${startMs / 1000} s`);
   if (failure !== undefined) throw failure as Error;
   return found;
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run doctor`: what was found, what is missing, and the command that fixes it. Exit code 1: something that is
- * configured cannot work at all, or nothing can.
+ * `npm run doctor`: reports what was found, what is missing, and the command that fixes it. Exit code 1: a configured
+ * capability does not work at all, or none does.
  */
 import { access, constants } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { describeUnknownVariables, loadSettings, type LoadedSettings } from '../
 import { explainStartFailure } from './startup-error.ts';
 import { createMcpTools } from '../tools/mcp/index.ts';
 
-/** What this machine is for comes last, where it is seen. */
+/** Transcription comes last, where it is seen. */
 const verdicts = [
   { capability: 'chat', title: 'Chat', broken: 'Nothing can chat.' },
   { capability: 'speech', title: 'Speech', broken: 'Nothing can speak.' },
@@ -49,7 +49,7 @@ try {
 }
 
 interface Line extends Finding {
-  /** MISSING is for what the settings ask for; what is optional is absent. */
+  /** If optional, a failed finding is shown as absent instead of MISSING. */
   readonly isOptional?: boolean;
 }
 
@@ -70,7 +70,7 @@ async function findingsByInstance(registry: Registry): Promise<Map<string, Findi
   return found;
 }
 
-/** Those that nobody has asked for: they serve when this machine has what they need. */
+/** Instances that the settings do not ask for: used only if this machine has what they need. */
 function optionalInstances(registry: Registry, settings: LoadedSettings): Set<string> {
   const unwanted = verdicts.filter(({ capability }) => !isAskedFor(capability, settings));
   return new Set(unwanted.flatMap(({ capability }) => registry.instancesFor(capability)));
@@ -103,7 +103,7 @@ async function ffmpeg(settings: LoadedSettings): Promise<Line> {
   return { what: 'ffmpeg', ok: true, detail: `${/version (\S+)/.exec(stdout)?.[1] ?? 'unknown version'}, ${program}` };
 }
 
-/** A line for each capability; false when one that is asked for cannot work, or none can. */
+/** Prints one line per capability; returns false if a requested capability does not work, or none does. */
 async function judge(registry: Registry, settings: LoadedSettings): Promise<boolean> {
   let working = 0;
   let broken = 0;
@@ -134,7 +134,7 @@ async function workingModels(registry: Registry, capability: Capability): Promis
   return entries.filter(({ available, code }) => available && code !== 'upstream-unreachable').map(({ id }) => id);
 }
 
-/** Without a list of engines, chat and speech are there when this machine has them, unless a setting names them. */
+/** Without a list of engines, chat and speech are optional unless a setting names their model. */
 function isAskedFor(capability: Capability, { enginesAreListed, engines, ...named }: LoadedSettings): boolean {
   if (enginesAreListed || capability === 'transcription') return true;
   if (capability === 'speech') return named.ttsModel !== undefined;

@@ -10,11 +10,11 @@ const schema = fileURLToPath(new URL('../../generated/config.schema.json', impor
 
 try {
   writeFileSync(path, exampleFile(relative(dirname(path), schema)), { flag: 'wx' });
-  console.log(`${path} has every setting as a comment: remove the # of those that you change.`);
+  console.log(`Created ${path} with every setting commented out; remove the # of those that you change.`);
 } catch (error) {
   const { code, message } = error as NodeJS.ErrnoException;
   console.error(
-    code === 'EEXIST' ? `${path} exists already; it stays as it is.` : `${path} cannot be written: ${message}`,
+    code === 'EEXIST' ? `${path} already exists; not overwritten.` : `${path} cannot be written: ${message}`,
   );
   process.exitCode = 1;
 }

@@ -9,29 +9,29 @@ const { version, engines } = createRequire(import.meta.url)('@parlance/server/pa
 
 interface Command {
   readonly about: string;
-  /** Loads the module, which does the work. */
+  /** Imports the module, which runs the command. */
   readonly run: () => Promise<unknown>;
 }
 
 const commands: Readonly<Record<string, Command>> = {
   start: {
-    about: 'start the service; this is also what happens without a command',
+    about: 'start the service (default)',
     run: async () => {
       withOneArena();
-      process.env.NODE_ENV ??= 'production'; // answers are held against the contract where it is worked on
+      process.env.NODE_ENV ??= 'production'; // development also validates responses against the contract
       await import('./start.ts');
     },
   },
-  setup: { about: 'fetch and build what local transcription needs, then end', run: () => import('./setup.ts') },
-  doctor: { about: 'say what was found, what is missing, and what fixes it', run: () => import('./doctor.ts') },
+  setup: { about: 'download and build what local transcription needs, then exit', run: () => import('./setup.ts') },
+  doctor: { about: 'report what was found, what is missing, and how to fix it', run: () => import('./doctor.ts') },
   init: { about: 'write an example parlance.config.yaml, with every setting', run: () => import('./init.ts') },
   'check-engine': {
-    about: 'hold an engine against the engine contract: parlance check-engine ./my-engine.js',
+    about: 'check an engine against the engine contract: parlance check-engine ./my-engine.js',
     run: () => import('./check-engine.ts'),
   },
 };
 
-// What is left are the command's own arguments.
+// The rest are the arguments of the command.
 const [name = 'start'] = process.argv.splice(2, 1);
 const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
 
@@ -45,7 +45,7 @@ if (isOlder(process.versions.node, engines.node)) {
 } else if (name === '--help' || name === '-h') {
   console.log(usage());
 } else {
-  console.error(`parlance: there is no command "${name}".\n\n${usage()}`);
+  console.error(`parlance: unknown command "${name}".\n\n${usage()}`);
   process.exitCode = 2;
 }
 
@@ -60,7 +60,7 @@ function usage(): string {
   ].join('\n');
 }
 
-/** By the first two numbers, of `22.19.0` and `>=22.19`. */
+/** Compares major and minor, such as `22.19.0` with `>=22.19`. */
 function isOlder(version: string, needed: string): boolean {
   const numbersOf = (text: string) => text.match(/\d+/g)?.map(Number) ?? [];
   const [major = 0, minor = 0] = numbersOf(version);
@@ -69,8 +69,8 @@ function isOlder(version: string, needed: string): boolean {
 }
 
 /**
- * The allocator of glibc keeps what each thread gave back; with one arena for all of them the service stays small. It
- * reads the variable once, before any of our code runs, so this process begins anew.
+ * The glibc allocator retains freed memory per thread; a single arena for all threads keeps the service small. It reads
+ * the variable once, before any of our code runs, so this process re-executes itself.
  */
 function withOneArena(): void {
   const { env, execArgv, execPath, argv, platform } = process;

@@ -1,15 +1,15 @@
-/** Lets the engines fetch and build what they lack, and tells the person at the terminal how far it is. */
+/** Lets the engines download and build what they need, and shows the progress at the terminal. */
 import type { Logger } from '../../engines/contract/index.ts';
 import type { Registry } from '../engine-host/registry.ts';
 
 export interface PrepareOptions {
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** A line for people; on a terminal each one replaces the one before. */
+  /** For the progress; on a terminal, each line replaces the previous one. */
   readonly terminal: NodeJS.WriteStream;
 }
 
-/** True when nothing failed. A failure goes to the log and to the terminal, and stops nothing else. */
+/** True if nothing failed. A failure is logged and shown at the terminal, and does not stop the other engines. */
 export async function prepareEngines(registry: Registry, { signal, log, terminal }: PrepareOptions): Promise<boolean> {
   const bar = progressBar(terminal);
   const outcomes = await registry.prepare({ signal, progress: bar.show });
@@ -25,7 +25,7 @@ export async function prepareEngines(registry: Registry, { signal, log, terminal
 
 const barWidth = 24;
 
-/** On a terminal one line that is drawn anew; elsewhere a line for each tenth of each step: two of them may run at once. */
+/** On a terminal, one line that is redrawn; elsewhere, a line per tenth of each step. Two steps may run in parallel. */
 function progressBar(terminal: NodeJS.WriteStream) {
   const shown = new Map<string, string>();
   return {

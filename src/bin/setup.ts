@@ -1,4 +1,4 @@
-/** `npm run setup`: prepares in the foreground what a start prepares in the background; for images and for CI. */
+/** `npm run setup`: prepares in the foreground what a start prepares in the background; for images and CI. */
 import { constants } from 'node:os';
 import { pino } from 'pino';
 import { openEngines } from '../engine-host/open-engines.ts';
@@ -9,8 +9,8 @@ import { loadSettings } from '../settings/load.ts';
 const ended = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
-    process.exitCode = 128 + constants.signals[signal]; // as shells have it
-    ended.abort(new Error(`ended by ${signal}`));
+    process.exitCode = 128 + constants.signals[signal]; // shell convention
+    ended.abort(new Error(`stopped by ${signal}`));
   });
 }
 
@@ -18,9 +18,9 @@ try {
   const log = pino({ level: 'silent' });
   await using engines = await openEngines(loadSettings(process.env), process.env, log);
   const done = await prepareEngines(engines.registry, { signal: ended.signal, log, terminal: process.stderr });
-  if (done) process.stderr.write('Everything that can be prepared is there. The command `doctor` says what works.\n');
+  if (done) process.stderr.write('Everything that can be prepared is there. The command `doctor` shows what works.\n');
   else process.exitCode = 1;
 } catch (error) {
   if (!ended.signal.aborted) explainStartFailure(error);
-  else process.stderr.write('Interrupted. What has come of a model is kept for the next time.\n');
+  else process.stderr.write('Interrupted. Partial downloads are kept for the next run.\n');
 }

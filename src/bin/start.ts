@@ -1,4 +1,4 @@
-/** Starts the service: settings, engines, server, signals; and prepares in the background what is missing. */
+/** Starts the service: settings, engines, server, signals. Missing parts are prepared in the background. */
 import { pino, type Logger as PinoLogger } from 'pino';
 import type { Logger } from '../../engines/contract/index.ts';
 import { describeService } from './startup-summary.ts';
@@ -8,11 +8,11 @@ import { startService, type Service } from '../service.ts';
 import { describeUnknownVariables, loadSettings } from '../settings/load.ts';
 import { explainStartFailure } from './startup-error.ts';
 
-/** Docker kills ten seconds after it has asked. */
+/** Docker sends SIGKILL ten seconds after SIGTERM. */
 const graceMs = 7_000;
 
 const sandboxNotice =
-  'THIS IS A SANDBOX (PARLANCE_SANDBOX): the engine `sandbox` makes its answers up, and `Prefer: code=NNN` has any declared one.';
+  'THIS IS A SANDBOX (PARLANCE_SANDBOX): the engine `sandbox` returns made-up answers, and `Prefer: code=NNN` returns any declared response.';
 
 const started = await start();
 if (started) {
@@ -23,9 +23,9 @@ if (started) {
     settings.transcribeSetup && settings.transcribeEnabled ? prepare(service, log, ended.signal) : Promise.resolve();
   endOnSignals(service, ended, preparation);
   shrinkHeap();
-  // For people, on stderr; stdout is the log's.
+  // For the operator, on stderr; stdout is for the log.
   const description = describeService(service).catch((err: unknown) => {
-    log.error({ err }, 'what works could not be described');
+    log.error({ err }, 'failed to describe the service');
     return `Parlance listens on ${service.url}`;
   });
   process.stderr.write(`${await description}\n`);
@@ -44,19 +44,19 @@ async function start() {
   }
 }
 
-/** In the background; begun before anything is described, which then says `preparing`. Resolves when nothing of it is left. */
+/** Runs in the background; starts before the summary, which then shows `preparing`. Resolves after cleanup. */
 async function prepare({ registry }: Service, log: Logger, signal: AbortSignal): Promise<void> {
   try {
     await prepareEngines(registry, { signal, log, terminal: process.stderr });
   } catch (error) {
-    log.debug({ err: error }, 'the preparation was ended');
+    log.debug({ err: error }, 'the preparation was aborted');
   }
 }
 
-/** npm forwards a signal to us that the terminal has sent to the whole process group: it arrives twice. */
+/** npm forwards signals that the terminal has already sent to the whole process group: they arrive twice. */
 const forwardedWithinMs = 500;
 
-/** The first signal lets requests in flight finish; a second one ends at once. */
+/** The first signal lets requests in flight finish; a second one exits immediately. */
 function endOnSignals(service: Service, ended: AbortController, preparation: Promise<void>): void {
   let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
   const end = (signal: NodeJS.Signals) => {
@@ -64,18 +64,18 @@ function endOnSignals(service: Service, ended: AbortController, preparation: Pro
     if (first?.signal === signal && now - first.at < forwardedWithinMs) return;
     if (first) process.exit(1);
     first = { signal, at: now };
-    ended.abort(new Error(`ended by ${signal}`));
+    ended.abort(new Error(`stopped by ${signal}`));
     void Promise.all([service.stop(graceMs), preparation]).then(() => process.exit());
   };
   process.on('SIGINT', end).on('SIGTERM', end);
 }
 
 /** A supervisor should see the exit within a second. */
-const lastWordsMs = 800;
+const exitTimeoutMs = 800;
 
 /**
- * Uncaught exceptions and, since Node makes them such, unhandled rejections: the state of the process is unknown, so
- * requests in flight fail with `shutting-down` and the process exits with 1 for a supervisor to restart it.
+ * Handles uncaught exceptions, which include unhandled rejections. The state of the process is then unknown: requests in
+ * flight fail with `shutting-down`, and the process exits with 1 for a supervisor to restart it.
  */
 function exitOnDefects(service: Service, log: PinoLogger): void {
   let isExiting = false;
@@ -85,7 +85,7 @@ function exitOnDefects(service: Service, log: PinoLogger): void {
     if (isExiting) return;
     isExiting = true;
     process.exitCode = 1;
-    setTimeout(exit, lastWordsMs);
+    setTimeout(exit, exitTimeoutMs);
     service.stop(0).then(exit, exit);
   });
 }

@@ -1,7 +1,7 @@
 import { RegistryError } from '../engine-host/registry.ts';
 import { SettingsError } from '../settings/load.ts';
 
-/** Explains wrong settings; anything else is a defect and keeps its stack. */
+/** Prints settings errors without a stack; anything else is a bug and keeps its stack. */
 export function explainStartFailure(error: unknown): void {
   const { syscall } = error as NodeJS.ErrnoException;
   const isMistake = error instanceof SettingsError || error instanceof RegistryError || syscall === 'listen';
@@ -20,11 +20,11 @@ function describeListen({ code, message, address, port }: ListenError): string {
   const at = `${String(address)}:${String(port)}`;
   switch (code) {
     case 'EADDRINUSE':
-      return `PORT: another process listens on ${at} (EADDRINUSE); end it, or set PORT to another one, or to 0 for any that is free`;
+      return `PORT: another process listens on ${at} (EADDRINUSE); stop it, or set PORT to a different port, or to 0 for any free port`;
     case 'EACCES':
       return `PORT: this user may not listen on ${at} (EACCES); set PORT to 1024 or above`;
     case 'EADDRNOTAVAIL':
-      return `HOST: this machine has no address ${String(address)} (EADDRNOTAVAIL); set HOST to one of its own, such as 127.0.0.1`;
+      return `HOST: this machine has no address ${String(address)} (EADDRNOTAVAIL); set HOST to an address of this machine, such as 127.0.0.1`;
     default:
       return `HOST and PORT: ${message}`;
   }

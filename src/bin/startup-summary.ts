@@ -1,4 +1,4 @@
-/** What works and what is missing for the rest, in plain words for the person who started the service. */
+/** Summarizes what works and what is missing, for the operator. */
 import type { Capability } from '../../engines/contract/index.ts';
 import { capabilities, type EngineFailure } from '../engine-host/registry.ts';
 import { listModels, noModelHint, toEntry } from '../engine-host/model-selection.ts';
@@ -28,7 +28,7 @@ export async function describeService({ url, registry }: Service): Promise<strin
   return lines.join('\n');
 }
 
-/** For people: at the terminal, and in the doctor's report. */
+/** For the terminal and the report of the doctor. */
 export function describeFailure({ instance, finding: { what, detail } }: EngineFailure): string {
   return `the engine ${instance} fails at ${what}: ${detail}`;
 }

@@ -1,12 +1,12 @@
-/** The option `baseUrl`, checked when the client is made. */
+/** Validates the option `baseUrl` when the client is created. */
 
 const example = 'such as http://127.0.0.1:8484';
 
-/** The URL of the service, without `/api/v1` and with a slash at its end. On a page, a path is one of its origin. */
+/** The URL of the service, without `/api/v1` and with a trailing slash. On a page, a path is resolved from its origin. */
 export function rootOf(baseUrl: string | URL | undefined): string {
   const { location } = globalThis as { location?: { readonly origin: string } };
   if (baseUrl === undefined && location === undefined) {
-    throw new TypeError(`createClient needs the baseUrl of the service outside of a web page, ${example}.`);
+    throw new TypeError(`baseUrl is required outside of a web page, ${example}.`);
   }
   const text = String(baseUrl ?? '/');
   const url = parse(text, location?.origin);
@@ -20,7 +20,7 @@ export function rootOf(baseUrl: string | URL | undefined): string {
 
 function parse(text: string, origin: string | undefined): URL | undefined {
   try {
-    // `127.0.0.1:8484` would be a path, too: only what looks like one is.
+    // Only a leading `.` or `/` makes a path: otherwise `127.0.0.1:8484` would be one, too.
     return new URL(text, /^[./]/.test(text) ? origin : undefined);
   } catch {
     return undefined;

@@ -1,4 +1,4 @@
-/** The contract as the client's callers see it. Nothing of the service is drawn in, so that a page can bundle it. */
+/** The public types of the client. Imports nothing from the service, so that pages can bundle it. */
 import type { components, paths } from '../../generated/api.d.ts';
 
 export type { paths };

@@ -1,15 +1,15 @@
-/** Everything that can go wrong with a call, as one class. */
+/** One error class for every failure of a call. */
 import type { Problem, ProblemCode, Violation } from './contract.ts';
 
 /**
- * What the client itself says: `unreachable` when no answer came (or the browser withheld it, for want of CORS),
- * `unexpected-answer` for one that is not the service's (a proxy's HTML, say), `stream-broken` for a stream of events
- * that breaks the contract or ends before its last event.
+ * Codes of the client itself: `unreachable` if there is no response (or CORS blocks it), `unexpected-answer` for a
+ * response that is not from the service (such as a proxy's HTML page), `stream-broken` for an event stream that breaks
+ * the contract or ends before its last event.
  */
 export type ClientErrorCode = 'unreachable' | 'unexpected-answer' | 'stream-broken';
 
 export interface ErrorFacts {
-  /** Absent when there was no answer. */
+  /** Absent if there was no response. */
   readonly status?: number | undefined;
   readonly errors?: readonly Violation[] | undefined;
   readonly retryAfter?: number | undefined;
@@ -17,20 +17,20 @@ export interface ErrorFacts {
   readonly cause?: unknown;
 }
 
-/** A refused, failed or unanswered call. An abort is none: it rejects with the signal's reason. */
+/** A rejected, failed or unanswered call. An aborted call rejects with the signal's abort reason instead. */
 export class ParlanceError extends Error {
   override readonly name = 'ParlanceError';
-  /** A service newer than this client may have further codes: treat an unknown one by its status. */
+  /** A newer service may return further codes: handle an unknown code by its status. */
   readonly code: ProblemCode | ClientErrorCode;
-  /** What happened this time, and what to do about it; also the message. */
+  /** What happened, and how to fix it. Also the `message`. */
   readonly detail: string;
-  /** The HTTP status; undefined when there was no answer. */
+  /** The HTTP status; undefined if there was no response. */
   readonly status: number | undefined;
-  /** Every rule that the request breaks, with its place. */
+  /** Every violation in the request, with its location. */
   readonly errors: readonly Violation[];
-  /** Seconds to wait before the next try, where known. */
+  /** Seconds to wait before a retry, if known. */
   readonly retryAfter: number | undefined;
-  /** Quote it when you ask the operator. */
+  /** Identifies the request in the log of the service. */
   readonly requestId: string | undefined;
 
   constructor(code: ProblemCode | ClientErrorCode, detail: string, facts: ErrorFacts = {}) {
@@ -43,16 +43,16 @@ export class ParlanceError extends Error {
     this.requestId = facts.requestId;
   }
 
-  /** For the problem of a `chat.failed` event, and of an answer. */
+  /** From the problem of a `chat.failed` event or of a response. */
   static fromProblem(problem: Problem, headers?: Headers): ParlanceError {
     const { code, detail, status, errors, instance, retry_after: inBody } = problem;
-    // A proxy on the way may ask for a longer wait in the header.
+    // A proxy may ask for a longer wait in the header.
     const retryAfter = (headers && retryAfterOf(headers)) ?? inBody;
     return new ParlanceError(code, detail, { status, errors, retryAfter, requestId: instance });
   }
 }
 
-/** The error of an answer that is no success. */
+/** The error for an unsuccessful response. */
 export async function toError(response: Response): Promise<ParlanceError> {
   if (mediaTypeOf(response) !== 'application/problem+json') return unexpected(response);
   try {
@@ -64,11 +64,11 @@ export async function toError(response: Response): Promise<ParlanceError> {
   }
 }
 
-/** The error of an answer that is not the service's. */
+/** The error for a response that is not from the service. */
 export function unexpected(response: Response, cause?: unknown): ParlanceError {
   const { status, headers } = response;
-  const what = cause === undefined ? (mediaTypeOf(response) ?? 'an answer without a media type') : 'a broken body';
-  return new ParlanceError('unexpected-answer', `Status ${status} with ${what}: this is not an answer of Parlance.`, {
+  const what = cause === undefined ? (mediaTypeOf(response) ?? 'no media type') : 'an unreadable body';
+  return new ParlanceError('unexpected-answer', `Status ${status} with ${what}: not a response of Parlance.`, {
     status,
     retryAfter: retryAfterOf(headers),
     requestId: headers.get('x-request-id') ?? undefined,

@@ -1,4 +1,4 @@
-/** The events of a chat's stream (WHATWG server-sent events), held to the contract: numbered, one last event, nothing after it. */
+/** Reads chat events (WHATWG server-sent events) and checks the contract: numbered, one last event, nothing after it. */
 import { createParser } from 'eventsource-parser';
 import type { ChatEvent } from './contract.ts';
 import { ParlanceError } from './errors.ts';
@@ -24,12 +24,12 @@ const isLast: Readonly<Record<ChatEvent['type'], boolean>> = {
   'chat.failed': true,
 };
 
-/** How long a connection may stay open behind the last event before we close it ourselves. */
-const patienceMs = 1_000;
+/** How long the connection may stay open after the last event before the client closes it. */
+const closeTimeoutMs = 1_000;
 
 /**
- * Passes over events of unknown types. The last event comes when the stream has ended behind it. Leaving the loop
- * ends the connection. Throws a `ParlanceError` with the code `stream-broken`, or the signal's reason.
+ * Skips events of unknown types. Yields the last event once the stream has ended after it. Breaking out of the loop
+ * closes the connection. Throws a `ParlanceError` with the code `stream-broken`, or the signal's abort reason.
  */
 export async function* readChatEvents(
   body: ReadableStream<Uint8Array>,
@@ -42,7 +42,7 @@ export async function* readChatEvents(
       const { value: event } = await events.next();
       signal?.throwIfAborted();
       if (!event) throw broken('The stream ended before its last event.');
-      if (event.seq !== expected) throw broken(`Event ${event.seq} came where ${expected} was due.`);
+      if (event.seq !== expected) throw broken(`Expected event ${expected}, received event ${event.seq}.`);
       if (!isKnown(event)) continue;
       if (isLast[event.type]) await expectEnd(events);
       yield event;
@@ -52,7 +52,7 @@ export async function* readChatEvents(
     signal?.throwIfAborted();
     throw error instanceof ParlanceError ? error : broken('The connection broke before the last event.', error);
   } finally {
-    await reader.cancel().catch(() => undefined); // a broken one has nothing left to cancel
+    await reader.cancel().catch(() => undefined); // a broken stream cannot be cancelled
   }
 }
 
@@ -76,7 +76,7 @@ function toEvent(data: string): AnyEvent {
     throw broken('An event of the stream is not JSON.', cause);
   }
   if (typeof event?.type !== 'string' || typeof event.seq !== 'number') {
-    throw broken('An event of the stream has no type or no number.');
+    throw broken('An event of the stream has no type or no sequence number.');
   }
   return event as AnyEvent;
 }
@@ -85,19 +85,19 @@ function isKnown(event: AnyEvent): event is ChatEvent {
   return Object.hasOwn(isLast, event.type);
 }
 
-/** A connection that breaks behind the last event takes nothing away. */
+/** A connection that breaks after the last event is not an error. */
 async function expectEnd(events: AsyncGenerator<AnyEvent, undefined>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const patience = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, patienceMs);
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, closeTimeoutMs);
   });
   const following = events.next().then(
     ({ value }) => value,
     () => undefined,
   );
-  const event = await Promise.race([following, patience]);
+  const event = await Promise.race([following, timeout]);
   clearTimeout(timer);
-  if (event) throw broken(`The event ${event.type} came after the last one.`);
+  if (event) throw broken(`Received ${event.type} after the last event.`);
 }
 
 function broken(detail: string, cause?: unknown): ParlanceError {

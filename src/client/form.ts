@@ -1,8 +1,8 @@
 /**
  * A multipart form as one Blob, encoded as browsers do (WHATWG HTML, "multipart/form-data encoding algorithm").
  *
- * Not as FormData: Node.js 24 reads all of one into memory, and when the call is aborted meanwhile it throws where
- * nobody can catch it ("ReadableStream is already closed"). The parts of a Blob are read as they are sent.
+ * Not FormData: Node.js 24 reads it into memory as a whole, and an abort meanwhile causes an uncaught exception
+ * ("ReadableStream is already closed"). The parts of a Blob are streamed.
  */
 export interface Form {
   readonly body: Blob;

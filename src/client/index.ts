@@ -25,57 +25,57 @@ export { ParlanceError };
 export type { Clip, Fetch, RecordingSource };
 
 export interface ClientOptions {
-  /** URL of the service, such as `http://127.0.0.1:8484`, with or without `/api/v1`; default on a page: its origin. */
+  /** URL of the service, such as `http://127.0.0.1:8484`, with or without `/api/v1`. Default on a web page: its origin. */
   readonly baseUrl?: string | URL;
-  /** Sent as a bearer token. */
+  /** Sent as the bearer token. */
   readonly apiKey?: string;
   /** Default: the global `fetch` at the time of each call. */
   readonly fetch?: Fetch;
 }
 
 export interface CallOptions {
-  /** Aborting it ends the call and the work behind it; the call rejects with its reason. */
+  /** Aborts the call and its work in the service; the call rejects with the abort reason. */
   readonly signal?: AbortSignal;
 }
 
 export interface TranscribeOptions extends CallOptions {
-  /** An id from `transcriptionModels`; absent: the service's default. */
+  /** An id from `transcriptionModels`. Default: the default model of the service. */
   readonly model?: string;
-  /** ISO 639-1, two letters; absent: it is detected. */
+  /** Two-letter ISO 639-1 code. Default: detected. */
   readonly language?: string;
-  /** In place of the File's own name or the path's last part. */
+  /** Default: the name of the File, or the last segment of the path. */
   readonly fileName?: string;
 }
 
-/** What a chat answers, and the clips that read_aloud made, in call order. */
+/** The result of a chat, with the clips created by read_aloud in call order. */
 export interface ChatAnswer extends ChatResult {
   readonly clips: readonly Clip[];
 }
 
 /**
- * Every method rejects with a `ParlanceError`, or with the signal's reason; a call that cannot be made at all (a file
- * that is not there, a key that no header can have) with a `TypeError`. Nothing is tried twice.
+ * Every method rejects with a `ParlanceError`, or with the signal's abort reason. Invalid arguments (a missing file, a
+ * key that is not valid in a header) reject with a `TypeError`. There are no retries.
  */
 export interface Client {
   transcribe(recording: RecordingSource, options?: TranscribeOptions): Promise<Transcription>;
-  /** Whether that can work, free of charge. Of an unknown model too, this is an answer and no error. */
+  /** Whether transcription is available; free of charge. An unknown model is reported in the result, not as an error. */
   transcriptionAvailability(options?: CallOptions & { readonly model?: string }): Promise<TranscriptionAvailability>;
   transcriptionModels(options?: CallOptions): Promise<ModelList>;
   chat(request: ChatRequest, options?: CallOptions): Promise<ChatAnswer>;
   /**
-   * The events of a run; the last one is `chat.completed` or `chat.failed`, or the loop throws. The request goes out
-   * with the first step of the loop; leaving it cancels the run.
+   * The events of a run. The last one is `chat.completed` or `chat.failed`; otherwise the loop throws. The request is
+   * sent when iteration starts; breaking out of the loop cancels the run.
    */
   streamChat(request: ChatRequest, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
   chatModels(options?: CallOptions): Promise<ModelList>;
-  /** The answer once the first sound is there: read its `body` as it grows, or await its `blob()`. */
+  /** Resolves with the first audio bytes: stream the `body` of the response, or await its `blob()`. */
   speak(request: SpeechRequest, options?: CallOptions): Promise<Response>;
   speechModels(options?: CallOptions): Promise<SpeechModelList>;
 }
 
 const json = { Accept: 'application/json' };
 
-/** Throws a `TypeError` when `baseUrl` is not the URL of a service. */
+/** Throws a `TypeError` if `baseUrl` is not a valid service URL. */
 export function createClient({ baseUrl, apiKey, fetch = globalFetch }: ClientOptions = {}): Client {
   const root = rootOf(baseUrl);
   const http = createFetchClient<paths>({
@@ -88,55 +88,55 @@ export function createClient({ baseUrl, apiKey, fetch = globalFetch }: ClientOpt
     async transcribe(recording, { model, language, fileName, signal } = {}) {
       const { body, contentType } = encodeForm({ model, language }, await toFilePart(recording, fileName));
       const headers = { ...json, 'Content-Type': contentType };
-      const call = { headers, ...mannerOf(signal), body: { file: '' }, bodySerializer: () => body };
+      const call = { headers, ...optionsOf(signal), body: { file: '' }, bodySerializer: () => body };
       return dataOf(http.POST('/transcribe', call), signal);
     },
     transcriptionAvailability: ({ model, signal } = {}) =>
       dataOf(
         http.GET('/transcribe', {
           headers: json,
-          ...mannerOf(signal),
+          ...optionsOf(signal),
           params: { query: { ...(model !== undefined && { model }) } },
         }),
         signal,
       ),
     transcriptionModels: ({ signal } = {}) =>
-      dataOf(http.GET('/transcribe/models', { headers: json, ...mannerOf(signal) }), signal),
+      dataOf(http.GET('/transcribe/models', { headers: json, ...optionsOf(signal) }), signal),
     async chat(body, { signal } = {}) {
-      const call = http.POST('/chat', { headers: json, ...mannerOf(signal), body });
+      const call = http.POST('/chat', { headers: json, ...optionsOf(signal), body });
       const { data, response } = await answerOf(call, signal);
       return { ...data, clips: clipsOf(response.headers.get('link'), root) };
     },
     async *streamChat(body, { signal } = {}) {
       const headers = { Accept: 'text/event-stream' };
-      const { response } = await http.POST('/chat/stream', { headers, ...mannerOf(signal), body });
+      const { response } = await http.POST('/chat/stream', { headers, ...optionsOf(signal), body });
       if (!response.body) throw unexpected(response);
       for await (const event of readChatEvents(response.body, signal)) yield withAbsoluteUrl(event, root);
     },
-    chatModels: ({ signal } = {}) => dataOf(http.GET('/models', { headers: json, ...mannerOf(signal) }), signal),
+    chatModels: ({ signal } = {}) => dataOf(http.GET('/models', { headers: json, ...optionsOf(signal) }), signal),
     async speak(body, { signal } = {}) {
       const headers = { Accept: 'audio/*' };
-      const { response } = await http.POST('/tts', { headers, ...mannerOf(signal), body });
+      const { response } = await http.POST('/tts', { headers, ...optionsOf(signal), body });
       return response;
     },
-    speechModels: ({ signal } = {}) => dataOf(http.GET('/tts/models', { headers: json, ...mannerOf(signal) }), signal),
+    speechModels: ({ signal } = {}) => dataOf(http.GET('/tts/models', { headers: json, ...optionsOf(signal) }), signal),
   };
 }
 
-/** Looked up per call: mocks and instrumentation replace it after the client is made. */
+/** Looked up per call: mocks and instrumentation may replace it after the client is created. */
 const globalFetch: Fetch = (request) => globalThis.fetch(request);
 
-/** Bodies are read here: what openapi-fetch makes of a broken one cannot be told from a request that cannot be made. */
-const unread: object = { parseAs: 'stream' };
+/** Bodies are read here: openapi-fetch does not distinguish a broken body from a request that could not be sent. */
+const unparsed: object = { parseAs: 'stream' };
 
-const mannerOf = (signal: AbortSignal | undefined) => ({ ...unread, ...(signal !== undefined && { signal }) });
+const optionsOf = (signal: AbortSignal | undefined) => ({ ...unparsed, ...(signal !== undefined && { signal }) });
 
 interface Answered<T> {
   readonly data?: T;
   readonly response: Response;
 }
 
-/** A success with its body read. */
+/** A successful response with its parsed body. */
 async function answerOf<T>(
   call: Promise<Answered<T>>,
   signal: AbortSignal | undefined,

@@ -1,8 +1,8 @@
-/** The clips that a chat's answer announces in its Link header (RFC 8288). */
+/** The clips in the Link header of a chat response (RFC 8288). */
 
-/** Audio that can be fetched now, for a short while, without a token: what an `<audio>` element takes as its `src`. */
+/** Audio that can be fetched for a short time, without a token: usable as the `src` of an `<audio>` element. */
 export interface Clip {
-  /** Absolute. */
+  /** Absolute URL. */
   readonly url: string;
   readonly content_type: string;
 }
@@ -10,7 +10,7 @@ export interface Clip {
 const link = /<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s";,]+))?)*)/g;
 const parameter = /;\s*([^\s=;,]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";,]+))/g;
 
-/** The links with the relation `enclosure`, in their order. */
+/** The links with `rel="enclosure"`, in header order. */
 export function clipsOf(header: string | null, base: string): Clip[] {
   return [...(header ?? '').matchAll(link)].flatMap(([, target = '', text = '']) => {
     const parameters = new Map(

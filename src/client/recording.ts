@@ -1,34 +1,34 @@
-/** What callers have of a recording, as what a form sends. */
+/** Converts a recording to the file part of a form. */
 import type { FilePart } from './form.ts';
 
-/** A File or Blob, its bytes, or (in Node.js) the path of a file, which is read while it is sent. */
+/** A File or Blob, bytes, or (in Node.js) the path of a file, which is streamed. */
 export type RecordingSource = Blob | Uint8Array | string;
 
-/** The service tells the container by the first bytes: name and media type are for the log of a proxy, if anything. */
+/** The service detects the container from the first bytes; name and media type are only informative. */
 export async function toFilePart(source: RecordingSource, fileName?: string): Promise<FilePart> {
   if (typeof source === 'string') return { blob: await openFile(source), name: fileName ?? baseName(source) };
   if (!isRecording(source)) {
-    throw new TypeError('A recording is a File, a Blob, its bytes, or in Node.js the path of a file.');
+    throw new TypeError('A recording must be a File, a Blob, bytes, or in Node.js the path of a file.');
   }
   const name = fileName ?? ('name' in source ? String(source.name) : 'recording');
   return { blob: source instanceof Blob ? source : new Blob([source]), name };
 }
 
-/** `new Blob` would take anything for a text: a FileList, an event. */
+/** `new Blob` would convert anything else to a string, such as a FileList or an event. */
 function isRecording(source: unknown): boolean {
   return source instanceof Blob || ArrayBuffer.isView(source) || source instanceof ArrayBuffer;
 }
 
-/** Neither imported nor required, so that a bundle for pages knows nothing of it. */
+/** Not imported: bundlers for pages must not see `node:fs`. */
 async function openFile(path: string): Promise<Blob> {
   const { process } = globalThis as { process?: Partial<typeof globalThis.process> };
   const fs = process?.getBuiltinModule?.('node:fs');
-  if (!fs) throw new TypeError('Only Node.js can open a path; hand over a File, a Blob or the bytes.');
+  if (!fs) throw new TypeError('Paths are supported in Node.js only; pass a File, a Blob or bytes.');
   try {
     return await fs.openAsBlob(path);
   } catch (cause) {
-    // Node.js says "Unable to open file as blob", without a name.
-    throw new TypeError(`The recording ${path} cannot be opened: is there such a file?`, { cause });
+    // The message of Node.js, "Unable to open file as blob", does not name the file.
+    throw new TypeError(`Cannot open the recording ${path}; check that the file exists.`, { cause });
   }
 }
 

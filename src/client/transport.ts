@@ -1,9 +1,9 @@
-/** One exchange over HTTP: what comes back is a success of the expected media type, or a `ParlanceError` is thrown. */
+/** Wraps fetch: returns successful responses of the expected media type, else throws a `ParlanceError`. */
 import { mediaTypeOf, ParlanceError, toError, unexpected } from './errors.ts';
 
 export type Fetch = (request: Request) => Promise<Response>;
 
-/** The request's Accept header, a media type or a range such as `audio/*`, says what is expected. */
+/** The expected media type is the request's Accept header: a media type or a range such as `audio/*`. */
 export function strict(fetch: Fetch): Fetch {
   return async (request) => {
     const response = await attempt(fetch, request);
@@ -25,7 +25,7 @@ async function attempt(fetch: Fetch, request: Request): Promise<Response> {
   } catch (cause) {
     request.signal.throwIfAborted();
     const { origin } = new URL(request.url);
-    const detail = `No answer came from ${origin}: it cannot be reached, or does not allow this page's origin.`;
+    const detail = `No response from ${origin}: it is unreachable, or does not allow this page's origin (CORS).`;
     throw new ParlanceError('unreachable', detail, { cause });
   }
 }

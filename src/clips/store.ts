@@ -1,6 +1,6 @@
 /**
- * The clips: audio that a chat has made, spooled to disk, to be fetched by whoever knows its id. A clip can be read
- * from its first byte on; one that goes, for whatever reason, takes its readers along.
+ * Stores clips: audio from chats, spooled to disk and readable by anyone with the id. A clip can be read while it is
+ * still being written; removing it, for any reason, fails its readers.
  */
 import { setMaxListeners } from 'node:events';
 import type { Logger } from '../../engines/contract/index.ts';
@@ -14,39 +14,39 @@ import { StoredClip, type Clip, type ClipLimits } from './clip.ts';
 import { createPump } from './pump.ts';
 import { ClipRoom } from './room.ts';
 
-/** By the disk budget: clips take half of it at most, and one clip half of that. */
+/** Derived from the disk budget: clips take at most half of it, and a single clip half of that. */
 export function clipLimits(diskBytes: number): ClipLimits {
   const clipBytes = largestSpeech(diskBytes);
   return { keepMs: 10 * 60_000, stallMs: 10_000, clipBytes, totalBytes: 2 * clipBytes, holdMs: 60_000 };
 }
 
 export interface ClipOwner {
-  /** What it aborts is gone at once, made to its end or not. */
+  /** Its abort removes the clip immediately, complete or not. */
   readonly signal: AbortSignal;
-  /** The request, for the log. */
+  /** The request id, for the log. */
   readonly id: string;
 }
 
 export interface ClipStore extends AsyncDisposable {
   /**
-   * Resolves once the clip can be heard; the rest is spooled as fast as it comes. Throws `storage-full`, or why the
-   * audio fails before its first byte.
+   * Resolves with the first bytes; the rest is spooled as fast as it arrives. Throws `storage-full`, or the error of the
+   * audio if it fails before its first byte.
    */
   create(audio: Audio, owner: ClipOwner): Promise<Clip>;
   find(id: string): Clip | undefined;
 }
 
 export interface ClipStoreOptions {
-  /** A private directory for a clip, which removes it when disposed. */
+  /** Creates a private directory for a clip, removed on dispose. */
   readonly directory: () => Promise<AccountedDirectory>;
   readonly log: Logger;
   readonly limits: ClipLimits;
 }
 
-interface Making {
-  /** Resolves when everything is stored. */
+interface Spooling {
+  /** Resolves when all audio is stored. */
   readonly rest: Promise<void>;
-  /** Aborts when the clip is given up. */
+  /** Aborts when the clip is cancelled. */
   readonly work: AbortSignal;
   readonly owner: ClipOwner;
 }
@@ -56,28 +56,28 @@ export function createClipStore({ directory, log, limits }: ClipStoreOptions): C
   const room = new ClipRoom(limits, (clip) =>
     drop(clip, new ProblemError('storage-full', 'The clip was evicted to make room for others.')),
   );
-  const atWork = new Set<Promise<void>>();
+  const pending = new Set<Promise<void>>();
   const closing = new AbortController();
-  setMaxListeners(0, closing.signal); // one for each clip that is being made
+  setMaxListeners(0, closing.signal); // one listener per clip in progress
 
   return {
-    create: make,
+    create,
     find: (id) => clips.get(id),
     async [Symbol.asyncDispose]() {
       closing.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
-      await Promise.allSettled(atWork);
+      await Promise.allSettled(pending);
       await Promise.allSettled([...clips.values()].map((clip) => drop(clip, closing.signal.reason as Error)));
-      await Promise.allSettled(atWork);
+      await Promise.allSettled(pending);
     },
   };
 
-  async function make(audio: Audio, owner: ClipOwner): Promise<StoredClip> {
+  async function create(audio: Audio, owner: ClipOwner): Promise<StoredClip> {
     const work = linkedSignal(owner.signal, closing.signal);
     const pump = createPump(audio.audio, {
       signal: work.signal,
-      onStopFailure: (error) => log.debug({ err: error }, 'an engine could not end its speech'),
+      onStopFailure: (error) => log.debug({ err: error }, 'an engine failed to stop its synthesis'),
     });
-    const leave = () => {
+    const release = () => {
       work[Symbol.dispose]();
       pump.stop();
     };
@@ -96,27 +96,27 @@ export function createClipStore({ directory, log, limits }: ClipStoreOptions): C
       room.add(clip);
       await pump.start(storeIn(clip));
     } catch (error) {
-      leave();
+      release();
       if (clip) await drop(clip, error as Error);
       throw error;
     }
-    const rest = pump.finish(storeIn(clip)).finally(leave);
+    const rest = pump.finish(storeIn(clip)).finally(release);
     track(finish(clip, { rest, work: work.signal, owner }));
     return clip;
   }
 
-  async function finish(clip: StoredClip, { rest, work, owner: { signal, id } }: Making): Promise<void> {
+  async function finish(clip: StoredClip, { rest, work, owner: { signal, id } }: Spooling): Promise<void> {
     try {
       await rest;
       await clip.complete();
       room.complete(clip);
       signal.throwIfAborted();
-      signal.addEventListener('abort', () => track(drop(clip, givenUp())), { once: true });
+      signal.addEventListener('abort', () => track(drop(clip, cancelled())), { once: true });
     } catch (error) {
-      const isGivenUp = work.aborted || signal.aborted;
-      if (!isGivenUp) log.warn({ id, err: error }, 'the synthesis of a clip failed');
-      // Why the chat was given up is no concern of the clip's readers.
-      await drop(clip, isGivenUp ? givenUp() : (error as Error));
+      const isCancelled = work.aborted || signal.aborted;
+      if (!isCancelled) log.warn({ id, err: error }, 'the synthesis of a clip failed');
+      // Readers of the clip do not see why the chat was aborted.
+      await drop(clip, isCancelled ? cancelled() : (error as Error));
     }
   }
 
@@ -128,7 +128,7 @@ export function createClipStore({ directory, log, limits }: ClipStoreOptions): C
   }
 
   function expire(clip: StoredClip): void {
-    track(drop(clip, new ProblemError('clip-not-found', 'The time of the clip is over.')));
+    track(drop(clip, new ProblemError('clip-not-found', 'The clip has expired.')));
   }
 
   async function drop(clip: StoredClip, failure: Error): Promise<void> {
@@ -136,15 +136,15 @@ export function createClipStore({ directory, log, limits }: ClipStoreOptions): C
     room.delete(clip);
     await clip
       .discard(failure)
-      .catch((error: unknown) => log.error({ err: error }, 'the file of a clip could not be removed'));
+      .catch((error: unknown) => log.error({ err: error }, 'failed to remove the file of a clip'));
   }
 
   function track(work: Promise<void>): void {
-    atWork.add(work);
-    void work.finally(() => atWork.delete(work));
+    pending.add(work);
+    void work.finally(() => pending.delete(work));
   }
 }
 
-function givenUp(): ProblemError {
-  return new ProblemError('clip-not-found', 'The clip was given up.');
+function cancelled(): ProblemError {
+  return new ProblemError('clip-not-found', 'The clip was cancelled.');
 }

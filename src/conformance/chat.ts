@@ -1,12 +1,12 @@
-/** The rules for engines of chat. An engine that keeps them can be put into the settings. */
+/** The conformance checks for chat engines. An engine that passes can be used in the settings. */
 import type { AgentEvent, ChatCall, ChatResult, Tool, Usage } from '../../engines/contract/index.ts';
 import { createEventOrder } from '../chat/event-order.ts';
-import { expectRefusal, expectTaken, expectThat, Nonconformance, promptly, shown, type Check } from './kit.ts';
+import { expectRejection, expectAccepted, expectThat, Nonconformance, promptly, shown, type Check } from './kit.ts';
 import {
   check,
   endingChecks,
-  firstThatWorks,
-  leaveAtSeveralMoments,
+  firstAvailable,
+  abortAtSeveralMoments,
   listingChecks,
   localCheck,
   optionsCheck,
@@ -15,39 +15,39 @@ import {
 } from './subject.ts';
 
 const question = [{ role: 'user', content: 'Say hello.' }] as const;
-const wish = [
-  { role: 'user', content: 'Call the tool `repeat` with the text "alpha". Then say all that it answered.' },
+const toolRequest = [
+  { role: 'user', content: 'Call the tool `repeat` with the text "alpha". Then repeat its whole result.' },
 ] as const;
 
-/** What the tool alone knows. */
-const ownWord = 'quokka';
-const noCall = 'its model called none; with --calls-tools, that breaks the rule';
+/** Only the tool knows this word. */
+const secretWord = 'quokka';
+const noToolCall = 'the model called no tool; with --calls-tools this fails';
 
 export interface ChatSubject extends Subject {
-  /** The model with which it works calls a tool when it is asked to: nobody but the engine can then be to blame. */
+  /** Set if the model calls a tool when asked to; a tool that is not run is then the engine's fault. */
   readonly callsTools?: boolean;
 }
 
 export const chatChecks: readonly Check<ChatSubject>[] = [
   ...listingChecks('chat'),
 
-  check('a model that it does not serve is refused', async (opened) => {
+  check('an unknown model is rejected', async (opened) => {
     const call = listen(await complete(opened, { model: 'no-such-model' }));
-    await expectRefusal('unknown-model', call, 'the model "no-such-model"');
+    await expectRejection('unknown-model', call, 'the model "no-such-model"');
   }),
 
-  check('a question is answered, and the events obey the contract', async (opened) => {
+  check('a question is answered, and the events follow the contract', async (opened) => {
     const events = await listen(await complete(opened));
-    const { content } = expectLawful(events);
+    const { content } = expectValidRun(events);
     expectThat(content !== '', 'the answer is empty');
   }),
 
-  check('settings of the caller are taken, 0 among them', async (opened) => {
+  check('call parameters are accepted, including 0', async (opened) => {
     const call = { temperature: 0, topP: 1, maxTokens: 1000 };
-    expectLawful(await expectTaken(listen(await complete(opened, call)), shown(call)));
+    expectValidRun(await expectAccepted(listen(await complete(opened, call)), shown(call)));
   }),
 
-  check('a system message may stand anywhere in the history', async (opened) => {
+  check('a system message is accepted anywhere in the history', async (opened) => {
     const messages = [
       ...question,
       { role: 'assistant', content: 'Hello.' },
@@ -55,45 +55,48 @@ export const chatChecks: readonly Check<ChatSubject>[] = [
       ...question,
     ] as const;
     const answered = listen(await complete(opened, { messages }));
-    expectLawful(await expectTaken(answered, 'a system message in the middle'));
+    expectValidRun(await expectAccepted(answered, 'a system message in the middle'));
   }),
 
-  check('a tool that the model calls is run, and its answer is used', async (opened) => {
+  check('a tool called by the model is run, and its result is used', async (opened) => {
     const given: unknown[] = [];
     const tool = repeat((args) => {
       given.push(args);
-      return Promise.resolve(`${String(args.text)}, ${ownWord}`);
+      return Promise.resolve(`${String(args.text)}, ${secretWord}`);
     });
-    const events = await listen(await complete(opened, { messages: wish }, [tool]));
-    const { content } = expectLawful(events);
+    const events = await listen(await complete(opened, { messages: toolRequest }, [tool]));
+    const { content } = expectValidRun(events);
     const calls = events.filter((event) => event.type === 'tool-started' && event.name === tool.name);
-    expectThat(calls.length === given.length, `it tells of ${calls.length} calls, but ran ${given.length}`);
-    if (!opened.callsTools) return given.length === 0 ? noCall : undefined;
-    expectThat(given.length > 0, 'its model was asked to call the tool, and the tool was not run');
-    expectThat(content.includes(ownWord), `the tool answered "${ownWord}", the model says ${shown(content)}`);
+    expectThat(
+      calls.length === given.length,
+      `${calls.length} tool-started events, but the tool ran ${given.length} times`,
+    );
+    if (!opened.callsTools) return given.length === 0 ? noToolCall : undefined;
+    expectThat(given.length > 0, 'the model was asked to call the tool, but the tool was not run');
+    expectThat(content.includes(secretWord), `the tool returned "${secretWord}", but the answer is ${shown(content)}`);
     return undefined;
   }),
 
-  check('a tool that fails does not fail the chat', async (opened) => {
+  check('a failing tool does not fail the chat', async (opened) => {
     const tool = repeat(() => Promise.reject(new Error('the tool is broken')));
-    const events = await listen(await complete(opened, { messages: wish }, [tool]));
-    expectLawful(events);
+    const events = await listen(await complete(opened, { messages: toolRequest }, [tool]));
+    expectValidRun(events);
     const finished = events.filter((event) => event.type === 'tool-finished' && event.name === tool.name);
     expectThat(
       finished.every((event) => event.type === 'tool-finished' && !event.ok && typeof event.error === 'string'),
-      'a tool that failed is told as one that did not',
+      'a failed tool call is reported as successful',
     );
-    return finished.length === 0 ? noCall : undefined;
+    return finished.length === 0 ? noToolCall : undefined;
   }),
 
-  check('a caller who leaves is let go at once, with the reason', async (opened) => {
-    await leaveAtSeveralMoments(opened, async (signal) => listen(await complete(opened, {}, [], signal)));
+  check('an aborted call rejects promptly with the abort reason', async (opened) => {
+    await abortAtSeveralMoments(opened, async (signal) => listen(await complete(opened, {}, [], signal)));
   }),
 
-  check('who stops listening is let go at once', async (opened) => {
+  check('the stream ends promptly when the consumer stops reading', async (opened) => {
     const events = (await complete(opened))[Symbol.asyncIterator]();
     await events.next();
-    await promptly(Promise.resolve(events.return?.()), 'leaving after the first event');
+    await promptly(Promise.resolve(events.return?.()), 'return() after the first event');
   }),
 
   localCheck('chat', endInEveryWay),
@@ -103,22 +106,22 @@ export const chatChecks: readonly Check<ChatSubject>[] = [
   optionsCheck,
 ];
 
-/** A success, a failure, and a caller who leaves. */
+/** One call that succeeds, one that fails, and one that is aborted. */
 async function endInEveryWay(opened: Opened<ChatSubject>, call: Partial<ChatCall> = {}): Promise<void> {
   await listen(await complete(opened, call));
   await listen(await complete(opened, { model: 'no-such-model' })).catch(() => undefined);
-  const gone = AbortSignal.timeout(20);
-  await listen(await complete(opened, call, [], gone)).catch(() => undefined);
+  const aborted = AbortSignal.timeout(20);
+  await listen(await complete(opened, call, [], aborted)).catch(() => undefined);
 }
 
-/** Asks the first model that works, unless the call names another. */
+/** Calls the first available model, unless the call names another. */
 async function complete(
   { registry }: Opened<ChatSubject>,
   call: Partial<ChatCall> = {},
   tools: readonly Tool[] = [],
   signal = new AbortController().signal,
 ): Promise<AsyncIterable<AgentEvent>> {
-  const { engine, engineId } = await firstThatWorks(registry, 'chat');
+  const { engine, engineId } = await firstAvailable(registry, 'chat');
   const run: unknown = engine.complete({ messages: question, model: engineId, ...call }, { signal, tools });
   const isRun = typeof run === 'object' && run !== null && Symbol.asyncIterator in run;
   expectThat(isRun, `\`complete\` returns ${shown(run)}, not an async iterable of events; write it as async *complete`);
@@ -134,31 +137,31 @@ async function listen(run: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
 function repeat(run: (args: Readonly<Record<string, unknown>>) => Promise<string>): Tool {
   return {
     name: 'repeat',
-    description: 'Answers the text that it is given, and a word of its own.',
+    description: 'Returns the given text, followed by a word of its own.',
     parameters: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
     run,
   };
 }
 
-/** Holds a run that succeeded against the rules that the service holds every run to; returns its result. */
-export function expectLawful(events: readonly AgentEvent[]): ChatResult {
+/** Checks a successful run against the rules that the service enforces for every run; returns its result. */
+export function expectValidRun(events: readonly AgentEvent[]): ChatResult {
   const last = events.at(-1);
   const isOnTime = createEventOrder();
   const names = new Map<number, string>();
   for (const event of events) {
     expectEvent(event);
-    expectThat(event === last || event.type !== 'completed', 'a run has two results');
-    expectThat(keptBy(isOnTime, event), `${event.type} comes while its call does not run`);
+    expectThat(event === last || event.type !== 'completed', 'completed is not the last event');
+    expectThat(isInOrder(isOnTime, event), `${event.type} is outside of its call`);
     if (event.type === 'tool-started') names.set(event.call, event.name);
     if (event.type === 'tool-finished') {
-      expectThat(names.get(event.call) === event.name, `call ${event.call} finishes under another name`);
+      expectThat(names.get(event.call) === event.name, `call ${event.call} finishes under a different name`);
     }
   }
-  expectThat(last?.type === 'completed', `a run ends with ${shown(last?.type)}, not with its result`);
+  expectThat(last?.type === 'completed', `a run ends with ${shown(last?.type)}, not with completed`);
   return last.result;
 }
 
-function keptBy(rules: ReturnType<typeof createEventOrder>, event: AgentEvent): boolean {
+function isInOrder(rules: ReturnType<typeof createEventOrder>, event: AgentEvent): boolean {
   try {
     return rules(event);
   } catch (error) {
@@ -166,24 +169,24 @@ function keptBy(rules: ReturnType<typeof createEventOrder>, event: AgentEvent): 
   }
 }
 
-/** What readers of the stream are told of it, beside its place. */
+/** The fields of an event that clients receive; the order is checked elsewhere. */
 function expectEvent(event: AgentEvent): void {
   expectThat(
     typeof event === 'object' && (event as unknown) !== null,
-    `a run yields ${shown(event)}, which is no event`,
+    `a run yields ${shown(event)}, which is not an event`,
   );
   if (event.type === 'completed') expectResult(event.result);
   if (event.type === 'tool-started') {
     const { name, arguments: given } = event;
     const isObject = typeof given === 'object' && (given as unknown) !== null && !Array.isArray(given);
-    expectThat(typeof name === 'string' && name !== '', `a tool that starts has the name ${shown(name)}`);
-    expectThat(isObject, `the arguments of ${name} are ${shown(given)}, which is no object`);
+    expectThat(typeof name === 'string' && name !== '', `tool-started has the name ${shown(name)}`);
+    expectThat(isObject, `the arguments of ${name} are ${shown(given)}, which is not an object`);
   }
   if (event.type === 'tool-finished') {
     const { name, ok, output = '', error = '', durationMs } = event;
     expectThat(typeof ok === 'boolean', `${name} finishes with ok: ${shown(ok)}`);
-    expectThat(typeof output === 'string', `${name} finishes with the output ${shown(output)}, which is no text`);
-    expectThat(typeof error === 'string', `${name} finishes with the error ${shown(error)}, which is no text`);
+    expectThat(typeof output === 'string', `${name} finishes with the output ${shown(output)}, which is not a string`);
+    expectThat(typeof error === 'string', `${name} finishes with the error ${shown(error)}, which is not a string`);
     expectThat(durationMs >= 0, `${name} finishes with durationMs: ${shown(durationMs)}`);
   }
 }

@@ -1,26 +1,25 @@
 /**
- * Who an engine connects to while it works. Node.js tells of every attempt of this process's main thread, also of one
- * that fails; of its worker threads and of programs, Linux tells what is open when it is looked at, some hundred times
- * a second.
+ * Records where an engine connects to. For the main thread, async hooks report every attempt, including failed ones.
+ * Worker threads and child processes are sampled on Linux: /proc shows their open sockets, polled every 5 ms.
  */
 import { createHook } from 'node:async_hooks';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { BlockList, isIP, isIPv6, SocketAddress } from 'node:net';
 import { isLoopback } from '../../lib/loopback.ts';
-import { told } from './processes.ts';
+import { ifReadable } from './processes.ts';
 
 const pauseMs = 5;
 
-/** What Node.js makes for each attempt. It is filled in once it is made. */
+/** The resource that Node.js creates for each attempt. Its fields are set after `init`. */
 interface Attempt {
-  /** Of a connection. */
+  /** Set for a connection. */
   readonly address?: string;
-  /** Of a question for the address of a name. */
+  /** Set for a DNS lookup. */
   readonly hostname?: string;
 }
 const attemptTypes = ['TCPCONNECTWRAP', 'GETADDRINFOREQWRAP', 'QUERYWRAP'];
 
-/** Names and addresses beyond this machine that the work asks for or is connected to, each once. */
+/** Names and addresses of other machines that the work looks up or connects to, without duplicates. */
 export async function connectionsDuring(
   work: () => Promise<void>,
   processes: () => readonly number[],
@@ -32,55 +31,55 @@ export async function connectionsDuring(
     },
   });
   const open = new Set<string>();
-  const look = () =>
+  const poll = () =>
     processes()
       .flatMap(peersOf)
       .forEach((peer) => open.add(peer));
-  look();
-  const looking = setInterval(look, pauseMs);
+  poll();
+  const timer = setInterval(poll, pauseMs);
   hook.enable();
   try {
     await work();
   } finally {
     hook.disable();
-    clearInterval(looking);
+    clearInterval(timer);
   }
   const tried = attempts.flatMap(({ address, hostname }) => address ?? hostname ?? []);
-  return [...new Set([...tried, ...open])].filter((host) => !isHere(host));
+  return [...new Set([...tried, ...open])].filter((host) => !isThisMachine(host));
 }
 
-const here = new BlockList();
-here.addSubnet('127.0.0.0', 8);
-here.addAddress('::1', 'ipv6');
-/** Of a socket that is connected to nobody. */
-here.addAddress('0.0.0.0');
-here.addAddress('::', 'ipv6');
+const thisMachine = new BlockList();
+thisMachine.addSubnet('127.0.0.0', 8);
+thisMachine.addAddress('::1', 'ipv6');
+/** The peer address of an unconnected socket. */
+thisMachine.addAddress('0.0.0.0');
+thisMachine.addAddress('::', 'ipv6');
 
-function isHere(host: string): boolean {
-  return isIP(host) === 0 ? isLoopback(host) : here.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
+function isThisMachine(host: string): boolean {
+  return isIP(host) === 0 ? isLoopback(host) : thisMachine.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
 }
 
-/** The addresses that the sockets of a process are connected to. */
+/** The peer addresses of the sockets of a process. */
 function peersOf(pid: number): string[] {
   const sockets = socketsOf(pid);
   if (sockets.size === 0) return [];
   const tables = ['tcp', 'tcp6', 'udp', 'udp6'].map(
-    (table) => told(() => readFileSync(`/proc/${pid}/net/${table}`, 'utf8')) ?? '',
+    (table) => ifReadable(() => readFileSync(`/proc/${pid}/net/${table}`, 'utf8')) ?? '',
   );
   const rows = tables.flatMap((table) => table.split('\n').map((row) => row.trim().split(/\s+/)));
   return rows.flatMap(([, , peer = '', , , , , , , socket = '']) => (sockets.has(socket) ? toAddress(peer) : []));
 }
 
-/** By the numbers that the tables have in their tenth column. */
+/** The inodes of the sockets: the tenth column of the tables. */
 function socketsOf(pid: number): Set<string> {
   const folder = `/proc/${pid}/fd`;
-  const links = (told(() => readdirSync(folder)) ?? []).map(
-    (file) => told(() => readlinkSync(`${folder}/${file}`)) ?? '',
+  const links = (ifReadable(() => readdirSync(folder)) ?? []).map(
+    (file) => ifReadable(() => readlinkSync(`${folder}/${file}`)) ?? '',
   );
   return new Set(links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []));
 }
 
-/** Hexadecimal words of 32 bits, the last byte first; behind them a colon and the port. */
+/** Format: hexadecimal 32-bit words, little-endian, then a colon and the port. */
 function toAddress(peer: string): string {
   const [words = ''] = peer.split(':');
   const bytes = (words.match(/.{8}/g) ?? []).flatMap((word) => [...Buffer.from(word, 'hex').reverse()]);

@@ -1,4 +1,4 @@
-/** What every conformance suite is made of: named checks, the way to run them, and what checks look at. */
+/** Shared by all conformance suites: named checks, their runner, and assertions. */
 import { inspect } from 'node:util';
 import { EngineError, engineErrorCodes, type EngineErrorCode } from '../../engines/contract/index.ts';
 import { afterMs } from './patience.ts';
@@ -6,30 +6,30 @@ import { afterMs } from './patience.ts';
 /** One rule of the engine contract. */
 export interface Check<Subject> {
   readonly name: string;
-  /** Rejects when the subject breaks it. A text that it resolves with says why it could not be looked at. */
+  /** Rejects if the subject breaks the rule. May resolve with a text that says why the rule could not be checked. */
   readonly run: (subject: Subject) => Promise<unknown>;
 }
 
 export interface Verdict {
   readonly check: string;
-  /** Absent when the rule is kept. */
+  /** Absent if the rule is kept. */
   readonly failure?: unknown;
-  /** Why it could not be looked at. */
+  /** Why the rule could not be checked. */
   readonly remark?: string;
 }
 
-/** How long a check may take: several whole calls, of a model that thinks. */
-const patienceMs = 120_000;
+/** Timeout of a check: it may make several complete calls to a reasoning model. */
+const checkTimeoutMs = 120_000;
 
-/** Runs one check after the other; a failure does not stop the rest. */
+/** Runs the checks in sequence; a failure does not stop the rest. */
 export async function runChecks<Subject>(
   checks: readonly Check<Subject>[],
   subject: Subject,
-  limitMs = patienceMs,
+  limitMs = checkTimeoutMs,
 ): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   for (const { name, run } of checks) {
-    const outOfTime = () => new OutOfTime(`a call does not end: this took more than ${limitMs / 1000} s`);
+    const outOfTime = () => new OutOfTime(`timeout: the check took more than ${limitMs / 1000} s`);
     verdicts.push(
       await within(limitMs, () => run(subject), outOfTime).then(
         (remark) => (typeof remark === 'string' ? { check: name, remark } : { check: name }),
@@ -40,29 +40,29 @@ export async function runChecks<Subject>(
   return verdicts;
 }
 
-/** A rule that is broken; the message says how. */
+/** A broken rule; the message says how. */
 export class Nonconformance extends Error {
   override readonly name = 'Nonconformance';
 }
 
-/** A check that did not end. What it waits for may go on. */
+/** A check that timed out. Its call may still be running. */
 export class OutOfTime extends Nonconformance {}
 
 export function expectThat(kept: boolean, broken: string, cause?: unknown): asserts kept {
   if (!kept) throw new Nonconformance(broken, { cause });
 }
 
-/** For messages. */
+/** Formats a value for messages. */
 export const shown = (value: unknown): string => inspect(value, { breakLength: Infinity });
 
-/** What the promise resolves with; a refusal breaks the rule. */
-export async function expectTaken<T>(promise: Promise<T>, what: string): Promise<T> {
+/** Returns the resolved value; a rejection breaks the rule. */
+export async function expectAccepted<T>(promise: Promise<T>, what: string): Promise<T> {
   return promise.catch((error: unknown) => {
-    throw new Nonconformance(`${what} should be taken, but is refused: ${String(error)}`, { cause: error });
+    throw new Nonconformance(`${what} should be accepted, but is rejected: ${String(error)}`, { cause: error });
   });
 }
 
-/** What the promise rejects with. */
+/** Returns the error that the promise rejects with. */
 export async function rejectionOf(promise: Promise<unknown>, what: string): Promise<unknown> {
   const outcome = await promise.then(
     (value) => ({ value }),
@@ -70,37 +70,37 @@ export async function rejectionOf(promise: Promise<unknown>, what: string): Prom
   );
   expectThat(
     'error' in outcome,
-    `${what} should have been refused, but the answer is ${shown('value' in outcome && outcome.value)}`,
+    `${what} should be rejected, but the answer is ${shown('value' in outcome && outcome.value)}`,
   );
   return outcome.error;
 }
 
-/** The refusal of what is asked for: branded, with a known code and a message for the caller. */
+/** Expects a rejection with a branded EngineError that has a known code and a message for the caller. */
 export async function engineErrorOf(promise: Promise<unknown>, what: string): Promise<EngineError> {
   const error = await rejectionOf(promise, what);
-  expectThat(EngineError.is(error), `${what} should be refused with an EngineError, not with ${String(error)}`, error);
+  expectThat(EngineError.is(error), `${what} should be rejected with an EngineError, not with ${String(error)}`, error);
   const known: readonly string[] = engineErrorCodes;
-  expectThat(known.includes(error.code), `${what} is refused with the code ${shown(error.code)}, which is none`, error);
-  expectThat(error.message !== '', `${what} is refused without a message`, error);
+  expectThat(known.includes(error.code), `${what} is rejected with the unknown code ${shown(error.code)}`, error);
+  expectThat(error.message !== '', `${what} is rejected without a message`, error);
   return error;
 }
 
-export async function expectRefusal(code: EngineErrorCode, promise: Promise<unknown>, what: string): Promise<void> {
+export async function expectRejection(code: EngineErrorCode, promise: Promise<unknown>, what: string): Promise<void> {
   const error = await engineErrorOf(promise, what);
-  expectThat(error.code === code, `${what} should be refused with ${code}, not with ${error.code}`, error);
+  expectThat(error.code === code, `${what} should be rejected with ${code}, not with ${error.code}`, error);
 }
 
-/** Milliseconds that a call of the contract takes at most when it should answer from memory, or end on abort. */
+/** Maximum duration of a call that answers from memory, or that is aborted. */
 export const promptMs = 250;
 
-/** Rejects when the promise takes longer than that. */
+/** Rejects if the promise takes longer than `promptMs`. */
 export async function promptly<T>(promise: Promise<T>, what: string): Promise<T> {
   const late = Promise.withResolvers<never>();
   using _clock = afterMs(promptMs, () => late.reject(new Nonconformance(`${what} took more than ${promptMs} ms`)));
   return await Promise.race([promise, late.promise]);
 }
 
-/** The clock runs before the work begins. */
+/** The timer starts before the work begins. */
 async function within<T>(ms: number, work: () => Promise<T>, failure: () => Error): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(failure()), ms);

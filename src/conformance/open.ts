@@ -1,4 +1,4 @@
-/** Opens an engine for the kit as the service would: out of settings, in contexts of the service's own making. */
+/** Opens an engine for the kit as the service does: from settings, with the service's own engine contexts. */
 import { mkdirSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,20 +9,20 @@ import { loadSettings } from '../settings/load.ts';
 import type { Subject } from './subject.ts';
 import { createFinder, programsWith } from './processes.ts';
 
-const passedOn = /^(PATH|HOME|FFMPEG|(https?|no)_proxy)$/i;
+const inheritedVariables = /^(PATH|HOME|FFMPEG|(https?|no)_proxy)$/i;
 
-/** `use` is as in the settings; a relative path is relative to `baseDir`. */
+/** `use` as in the settings; a relative path is resolved from `baseDir`. */
 export function openerOf(use: string, baseDir: string): Subject['open'] {
   return async (options) => {
     const directory = await mkdtemp(join(tmpdir(), 'parlance-kit-'));
-    const temporary = takeForSystems(join(directory, 'tmp'));
+    const temporary = useAsTmpdir(join(directory, 'tmp'));
     const remove = async () => {
       temporary.restore();
       await rm(directory, { recursive: true, force: true, maxRetries: 2 });
     };
     try {
-      const passed = Object.entries(process.env).filter(([name]) => passedOn.test(name));
-      const env = { ...Object.fromEntries(passed), DATA_DIR: join(directory, 'data') };
+      const inherited = Object.entries(process.env).filter(([name]) => inheritedVariables.test(name));
+      const env = { ...Object.fromEntries(inherited), DATA_DIR: join(directory, 'data') };
       const settings = { ...loadSettings(env, directory), engines: { subject: { ...options, use } }, baseDir };
       const engines = await openEngines(settings, env, pino({ level: 'silent' }), { guard: false });
       return {
@@ -42,8 +42,8 @@ export function openerOf(use: string, baseDir: string): Subject['open'] {
   };
 }
 
-/** An engine that writes where nobody lent it a place writes here; and what it starts is known by this variable. */
-function takeForSystems(path: string) {
+/** Sets TMPDIR: it catches files outside of the directories of the context, and identifies child processes. */
+function useAsTmpdir(path: string) {
   const { TMPDIR } = process.env;
   mkdirSync(path);
   process.env.TMPDIR = path;

@@ -1,10 +1,10 @@
-/** Waiting for an engine on a machine that may be busy. */
+/** Timeouts that tolerate a busy machine. */
 
 const stepMs = 10;
 
 /**
- * Calls back after so many milliseconds as this process has them, unless it is disposed of before: a step that takes
- * longer, since others have the processor, counts as one. A busy machine breaks no rule.
+ * Calls back after `ms` of this process's own time, unless disposed first. A step that takes longer because other
+ * processes have the CPU counts as one step, so that a busy machine breaks no rule.
  */
 export function afterMs(ms: number, then: () => void): Disposable {
   let steps = Math.ceil(ms / stepMs);

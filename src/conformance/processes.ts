@@ -1,10 +1,7 @@
-/** The processes in which an engine works. Linux alone tells; elsewhere there is this one. */
+/** The processes of an engine, read from /proc on Linux; on other systems, only this process. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/**
- * The command lines of the processes that have this in their environment: of all that were started with it, whoever
- * is their parent by now.
- */
+/** The command lines of the processes with this variable in their environment, including orphans. */
 export function programsWith(variable: string): string[] {
   return processIds().flatMap((pid) => {
     if (pid === process.pid || !hasVariable(pid, variable)) return [];
@@ -13,8 +10,8 @@ export function programsWith(variable: string): string[] {
 }
 
 /**
- * Finds this process, those with this in their environment, and what these have started, by their ids. Each new process
- * is looked at once, so that it can be asked again and again.
+ * Finds the ids of this process, of those with this variable in their environment, and of their descendants. Each
+ * process is inspected only once, which keeps polling cheap.
  */
 export function createFinder(variable: string): () => number[] {
   const areOurs = new Map([[process.pid, true]]);
@@ -27,24 +24,24 @@ export function createFinder(variable: string): () => number[] {
 }
 
 function processIds(): number[] {
-  return (told(() => readdirSync('/proc')) ?? []).map(Number).filter(Number.isInteger);
+  return (ifReadable(() => readdirSync('/proc')) ?? []).map(Number).filter(Number.isInteger);
 }
 
 function hasVariable(pid: number, variable: string): boolean {
   return fileOf(pid, 'environ').split('\0').includes(variable);
 }
 
-/** 0 when it is not told. */
+/** 0 if unknown. */
 function parentOf(pid: number): number {
   return Number(/^PPid:\s*(\d+)$/m.exec(fileOf(pid, 'status'))?.[1] ?? 0);
 }
 
 function fileOf(pid: number, name: string): string {
-  return told(() => readFileSync(`/proc/${pid}/${name}`, 'utf8')) ?? '';
+  return ifReadable(() => readFileSync(`/proc/${pid}/${name}`, 'utf8')) ?? '';
 }
 
-/** Of another user's process, or of one that has just ended, nothing is told. */
-export function told<T>(read: () => T): T | undefined {
+/** Undefined for a process of another user, or one that has just ended. */
+export function ifReadable<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch {

@@ -1,4 +1,4 @@
-/** The recordings that the kit plays to engines of transcription. */
+/** The recordings that the kit sends to transcription engines. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export const spokenWords = new URL('./words.wav', import.meta.url);
 const bytesPerMs = (sampleRate * 2) / 1000;
 const silentMs = 1_000;
 
-/** Bytes without sense behind the first bytes of a webm. */
+/** The first bytes of a webm file, then arbitrary bytes. */
 const nonsense = Buffer.concat([
   Buffer.from('1a45dfa3', 'hex'),
   Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 251)),
@@ -22,8 +22,8 @@ const nonsense = Buffer.concat([
 const silence = Buffer.concat([wavHeader(silentMs * bytesPerMs), Buffer.alloc(silentMs * bytesPerMs)]);
 
 /**
- * Writes each recording into a directory of its own, which goes with it. `words` is a WAV file of 16 kHz mono s16 with
- * a plain header, of words that the engine understands.
+ * Writes each recording to its own directory, removed on dispose. `words` is a WAV file, 16 kHz mono s16 with a plain
+ * header, with words that the engine understands.
  */
 export async function openRecorder(words: URL | string = spokenWords): Promise<TranscriptionSubject['record']> {
   const contents: Readonly<Record<Sound, Buffer>> = { words: await readWords(words), silence, nonsense };
@@ -44,10 +44,10 @@ export async function openRecorder(words: URL | string = spokenWords): Promise<T
   };
 }
 
-/** Of another form, the length that transcripts are held against would be wrong. */
+/** The duration is computed from the file size, which is only right for this format. */
 async function readWords(path: URL | string): Promise<Buffer> {
   const words = await readFile(path);
   const plain = wavHeader(Math.max(0, words.length - wavHeader(0).length));
   if (words.subarray(0, 40).equals(plain.subarray(0, 40))) return words;
-  throw new Error(`${String(path)} is no WAV file of 16 kHz, mono, 16 bits with a plain header of 44 bytes`);
+  throw new Error(`${String(path)} is not a WAV file of 16 kHz, mono, 16 bits with a plain header of 44 bytes`);
 }

@@ -1,27 +1,27 @@
-/** A verdict as the author of the engine reads it: which rule is broken, how, and where in the author's code. */
+/** Formats verdicts for the author of the engine: which rule is broken, how, and where in the author's code. */
 import { EngineError } from '../../engines/contract/index.ts';
 import { Nonconformance, shown, type Verdict } from './kit.ts';
 
-/** Prints one verdict after the other; what was told before is not told again. */
+/** Prints one verdict at a time; an explanation is printed only once. */
 export function createReport(print: (line: string) => void): (verdict: Verdict) => void {
-  const told = new Set<string>();
+  const printed = new Set<string>();
   return ({ check, failure, remark }) => {
     print(`  ${failure === undefined ? 'ok    ' : 'BROKEN'} ${check}${remark === undefined ? '' : ` (${remark})`}`);
     if (failure === undefined) return;
     const explanation = explain(failure).join('\n         ');
-    print(`         ${told.has(explanation) ? 'for the same reason' : explanation}`);
-    told.add(explanation);
+    print(`         ${printed.has(explanation) ? 'same reason as above' : explanation}`);
+    printed.add(explanation);
   };
 }
 
-/** The failure, where it comes from, and what is behind it. */
+/** The message of the failure, where it was thrown, and its causes. */
 export function explain(failure: unknown, above = ''): string[] {
   if (!(failure instanceof Error)) return [shown(failure)];
   const { message, cause } = failure;
   const what = failure instanceof Nonconformance ? message : `${nameOf(failure)}: ${message}`;
-  const isTold = above !== '' && above.includes(message);
+  const isRepeated = above !== '' && above.includes(message);
   return [
-    ...(isTold ? [] : [above === '' ? what : `because of ${what}`]),
+    ...(isRepeated ? [] : [above === '' ? what : `because of ${what}`]),
     ...(failure instanceof Nonconformance ? [] : placesOf(failure)),
     ...(cause === undefined ? [] : explain(cause, message)),
   ];
@@ -31,12 +31,12 @@ function nameOf(error: Error): string {
   return EngineError.is(error) ? `EngineError (${error.code})` : error.name;
 }
 
-/** What calls the engine here. */
+/** Parts of the paths of our own code that calls the engine. */
 const ours = [import.meta.dirname, '/check-engine.', '/engine-host/'];
-const enough = 4;
+const maxPlaces = 4;
 
-/** Lines of the stack, without those of Node.js and of the kit. */
+/** Stack lines, without those of Node.js and of the kit. */
 function placesOf({ stack = '' }: Error): string[] {
   const places = stack.split('\n').filter((line) => /^\s+at /.test(line));
-  return places.filter((line) => !['node:', ...ours].some((place) => line.includes(place))).slice(0, enough);
+  return places.filter((line) => !['node:', ...ours].some((place) => line.includes(place))).slice(0, maxPlaces);
 }

@@ -12,26 +12,26 @@ import { expectThat, Nonconformance, promptly, promptMs, shown, type Check } fro
 import { held, leftAfter } from './traces.ts';
 
 export interface Subject {
-  /** With which the engine works. */
+  /** Valid options of the engine on this machine. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** A registry whose only instance is the engine with these options, in contexts as the service makes them. */
+  /** Opens a registry whose only instance is the engine with these options, with the service's own contexts. */
   readonly open: (options: Readonly<Record<string, unknown>>) => Promise<OpenSubject>;
 }
 
 export interface OpenSubject extends AsyncDisposable {
   readonly registry: Registry;
-  /** The files in the directories that were lent to the engine, and in what it takes for the system's, now. */
+  /** Files that now exist in the temporary directories of the engine and in the system's temporary directory. */
   readonly leftovers: () => Promise<readonly string[]>;
-  /** The command lines of the programs that it has started and that still run, also when it no longer does. */
+  /** Command lines of the programs that the engine started and that still run, even after the engine ended. */
   readonly programs: () => readonly string[];
-  /** The ids of the processes in which it works: this one, and the programs. */
+  /** Process ids of the engine: this process and the programs. */
   readonly processes: () => readonly number[];
 }
 
-/** The subject as a check finds it. */
+/** The subject as a check receives it. */
 export type Opened<S extends Subject> = S & Omit<OpenSubject, keyof AsyncDisposable>;
 
-/** A check of the engine as its options make it, opened for this check alone. */
+/** A check that gets its own newly opened engine, with the options of the subject. */
 export function check<S extends Subject>(name: string, run: (opened: Opened<S>) => Promise<unknown>): Check<S> {
   return {
     name,
@@ -46,8 +46,8 @@ function toOpened<S extends Subject>(subject: S, { registry, leftovers, programs
   return { ...subject, registry, leftovers, programs, processes };
 }
 
-/** What passes by itself must not make a frontend hide its microphone; what does not must. */
-const verdictOf: Readonly<Record<Exclude<AvailabilityCode, 'engine-failed'>, boolean | 'either'>> = {
+/** A temporary state must not make a frontend hide its microphone; a permanent one must. */
+const availableFor: Readonly<Record<Exclude<AvailabilityCode, 'engine-failed'>, boolean | 'either'>> = {
   ready: true,
   busy: true,
   'upstream-unreachable': 'either',
@@ -61,18 +61,15 @@ const verdictOf: Readonly<Record<Exclude<AvailabilityCode, 'engine-failed'>, boo
   preparing: false,
 };
 
-/** What an engine says of its models. */
+/** Checks of `models()` and `availability()`. */
 export const listingChecks = (capability: Capability): readonly Check<Subject>[] => [
-  check('the models are well-formed and named once, and are listed from memory', async ({ registry }) => {
+  check('models are valid, unique and listed from memory', async ({ registry }) => {
     const models = await registry.models(capability);
-    expectThat(models.length > 0, 'it serves no model');
+    expectThat(models.length > 0, 'models() returns no model');
     for (const { entry } of models) {
       const { id, name, local, discovered } = entry;
       expectThat(typeof id === 'string' && id !== '', `a model has the id ${shown(id)}`);
-      expectThat(
-        typeof local === 'boolean',
-        `the model ${id} has local: ${shown(local)}, which is neither true nor false`,
-      );
+      expectThat(typeof local === 'boolean', `the model ${id} has local: ${shown(local)}, not a boolean`);
       expectThat(
         name === undefined || (typeof name === 'string' && name !== ''),
         `the model ${id} has the name ${shown(name)}`,
@@ -82,23 +79,20 @@ export const listingChecks = (capability: Capability): readonly Check<Subject>[]
         `${id} has discovered: ${shown(discovered)}`,
       );
     }
-    expectThat(new Set(models.map(({ id }) => id)).size === models.length, 'it lists a model twice');
+    expectThat(new Set(models.map(({ id }) => id)).size === models.length, 'models() lists a model twice');
     await promptly(registry.models(capability), 'listing the models');
   }),
 
-  check('every model tells whether it can work, at once, in a word that is known', async ({ registry }) => {
+  check('every model reports its availability promptly, with a known code', async ({ registry }) => {
     for (const model of await registry.models(capability)) {
       await availabilityOf(model);
       const answer = await promptly(availabilityOf(model), `the availability of ${model.id}`);
       const { available, code, reason } = answer;
       expectThat(availabilityCodes.includes(code), `the availability of ${model.id} has the code ${shown(code)}`);
-      expectThat(
-        code !== 'engine-failed',
-        `${model.id} says engine-failed, which is the service's word for its failure`,
-      );
+      expectThat(code !== 'engine-failed', `${model.id} has the code engine-failed, which is reserved for the service`);
       expectThat(typeof available === 'boolean', `${model.id} has available: ${shown(available)}`);
       expectThat(
-        [available, 'either'].includes(verdictOf[code]),
+        [available, 'either'].includes(availableFor[code]),
         `${model.id} is ${code}, but available: ${available}`,
       );
       expectThat(typeof reason === 'string' && reason !== '', `${model.id} gives no reason for ${code}`);
@@ -107,7 +101,7 @@ export const listingChecks = (capability: Capability): readonly Check<Subject>[]
 ];
 
 export const optionsCheck: Check<Subject> = {
-  name: 'right options start it, and wrong ones stop the start',
+  name: 'valid options are accepted, and invalid ones stop the start',
   run: async ({ open, options }) => {
     const start = async (changes: object) => {
       await using _opened = await open({ ...options, ...changes });
@@ -120,59 +114,59 @@ export const optionsCheck: Check<Subject> = {
     await start({});
     expectThat(
       await isRefused({ 'no-such-option': true }),
-      'it takes the option "no-such-option"; `additionalProperties: false` in its `options` refuses it',
+      'the unknown option "no-such-option" is accepted; set `additionalProperties: false` in its `options`',
     );
     for (const name of Object.keys(options)) {
       const refusals = [await isRefused({ [name]: { 'no such': [null] } }), await isRefused({ [name]: -0.5 })];
-      expectThat(refusals.includes(true), `its option "${name}" takes anything; say in its \`options\` what it may be`);
+      expectThat(refusals.includes(true), `option "${name}" accepts any value; restrict it in its \`options\``);
     }
   },
 };
 
-/** By the schema, or by the engine: anything else that `create` throws lets the service start without it. */
+/** Refused by the schema or with an OptionsError. After any other error of `create`, the service starts without it. */
 function isAboutOptions({ cause }: RegistryError): boolean {
   return cause === undefined || OptionsError.is(cause);
 }
 
-/** Calls that end in every way, of the model that is named, else of the first that works. */
+/** Makes calls that succeed, fail and are aborted, on the named model or the first available one. */
 export type Calls<S extends Subject> = (opened: Opened<S>, call?: { readonly model?: string }) => Promise<void>;
 
-/** `local: true` promises that nothing leaves this machine; a listing says so to whoever asks. */
+/** `local: true` is a promise to every client that no data leaves this machine. */
 export function localCheck<S extends Subject>(capability: Capability, calls: Calls<S>): Check<S> {
-  return check('a model that is local connects to no other machine', async (opened) => {
-    let looked = 0;
+  return check('a local model connects to no other machine', async (opened) => {
+    let checked = 0;
     for (const model of await opened.registry.models(capability)) {
       if (!model.entry.local || !(await availabilityOf(model)).available) continue;
-      looked += 1;
+      checked += 1;
       const elsewhere = await connectionsDuring(async () => {
-        await calls(opened, { model: model.engineId }).catch(() => undefined); // other rules look at that
+        await calls(opened, { model: model.engineId }).catch(() => undefined); // covered by other checks
         await sleep(promptMs);
       }, opened.processes);
       expectThat(
         elsewhere.length === 0,
-        `${model.id} is listed as local, but while it worked it connected to, or looked up, ${elsewhere.join(', ')}`,
+        `${model.id} is listed as local, but during calls it connected to or looked up ${elsewhere.join(', ')}`,
       );
     }
-    return looked === 0 ? 'none that works here is local' : undefined;
+    return checked === 0 ? 'no available model is local' : undefined;
   });
 }
 
-/** How long what ended may take to be gone: the other end of a connection has its say too. */
-const goneWithinMs = 2_000;
+/** Grace period after the engine ended: closing a connection also takes its peer. */
+const cleanupMs = 2_000;
 
-/** What the calls leave behind while the engine lives, and what outlives it. */
+/** Checks for files left by calls, and for resources that outlive the engine. */
 export function endingChecks<S extends Subject>(calls: Calls<S>): readonly Check<S>[] {
-  const leftovers = check<S>('nothing is left behind, however a call ends', async (opened) => {
+  const leftovers = check<S>('no files remain after a call, however it ends', async (opened) => {
     await calls(opened);
     const files = await opened.leftovers();
-    expectThat(files.length === 0, `it leaves ${files.join(', ')}`);
+    expectThat(files.length === 0, `left behind: ${files.join(', ')}`);
   });
   return [leftovers, outlivingCheck(calls)];
 }
 
 function outlivingCheck<S extends Subject>(calls: Calls<S>): Check<S> {
   return {
-    name: 'no child process and no connection outlives it',
+    name: 'no child process or connection outlives the engine',
     async run(subject) {
       const before = held(() => []);
       let programs: OpenSubject['programs'];
@@ -181,56 +175,56 @@ function outlivingCheck<S extends Subject>(calls: Calls<S>): Check<S> {
         programs = opened.programs;
         await calls(toOpened(subject, opened));
       }
-      const left = await leftAfter(goneWithinMs, before, programs);
-      expectThat(left === '', `it leaves ${left}`);
+      const left = await leftAfter(cleanupMs, before, programs);
+      expectThat(left === '', `still there after the engine ended: ${left}`);
     },
   };
 }
 
-/** The first model that can be asked. */
-export async function firstThatWorks<C extends Capability>(registry: Registry, capability: C): Promise<ServedModel<C>> {
+/** The first available model. */
+export async function firstAvailable<C extends Capability>(registry: Registry, capability: C): Promise<ServedModel<C>> {
   const reasons: string[] = [];
   for (const model of await registry.models(capability)) {
     const { available, reason } = await availabilityOf(model);
     if (available) return model;
     reasons.push(`${model.id}: ${reason}`);
   }
-  throw new Nonconformance(`no model works here, so nothing can be asked of it: ${reasons.join('; ')}`);
+  throw new Nonconformance(`no model is available here: ${reasons.join('; ')}`);
 }
 
 /**
- * Leaves so many milliseconds after the call; a call that is over by then has nothing to show. What the call rejects
- * with must be the reason for which the caller left, and the work must end with it.
+ * Aborts `ms` milliseconds after the call; a call that has already ended passes. The call must reject with the abort
+ * reason, and its work must end.
  */
-async function leaveAfter(ms: number, { programs }: Opened<Subject>, call: SignalledCall): Promise<void> {
+async function abortAfter(ms: number, { programs }: Opened<Subject>, call: SignalledCall): Promise<void> {
   const before = held(programs);
-  const reason = new Error('the caller has left');
-  const caller = new AbortController();
-  const outcome = call(caller.signal).then(
+  const reason = new Error('aborted by the kit');
+  const controller = new AbortController();
+  const outcome = call(controller.signal).then(
     () => undefined,
     (error: unknown) => error ?? new Error('nothing'),
   );
   await Promise.race([outcome, sleep(ms)]);
-  caller.abort(reason);
-  const what = `a call whose caller left after ${Math.round(ms)} ms`;
+  controller.abort(reason);
+  const what = `a call aborted after ${Math.round(ms)} ms`;
   const error = await promptly(outcome, what);
   const isOver = ms > 0 && error === undefined;
-  expectThat(isOver || error !== undefined, `${what} is answered all the same`);
-  expectThat(isOver || error === reason, 'it does not reject with the reason for which the caller left', error);
+  expectThat(isOver || error !== undefined, `${what} is answered anyway`);
+  expectThat(isOver || error === reason, 'the call does not reject with the abort reason', error);
   const left = await leftAfter(promptMs, before, programs);
-  expectThat(left === '', `${what} rejects, but ${promptMs} ms later there is still ${left}`);
+  expectThat(left === '', `${promptMs} ms after the rejection of ${what}, still there: ${left}`);
 }
 
 type SignalledCall = (signal: AbortSignal) => Promise<unknown>;
 
-/** Leaves at several moments of a call, by how long it takes when it is let run. */
-export async function leaveAtSeveralMoments(opened: Opened<Subject>, call: SignalledCall): Promise<void> {
+/** Aborts at several moments of a call, relative to its measured duration. */
+export async function abortAtSeveralMoments(opened: Opened<Subject>, call: SignalledCall): Promise<void> {
   const timed = async () => {
     const started = performance.now();
     await call(new AbortController().signal);
     return performance.now() - started;
   };
-  // The first call may find everything cold.
+  // The first call may start cold.
   const wholeMs = Math.min(await timed(), await timed());
-  for (const share of [0, 0.25, 0.5, 0.75]) await leaveAfter(share * wholeMs, opened, call);
+  for (const share of [0, 0.25, 0.5, 0.75]) await abortAfter(share * wholeMs, opened, call);
 }

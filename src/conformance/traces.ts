@@ -1,8 +1,8 @@
-/** What an engine holds: programs that it has started, and what keeps this process busy. */
+/** Resources held by an engine: programs that it started, and active handles of this process. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterMs } from './patience.ts';
 
-/** As Node.js calls what an engine may hold while it works. */
+/** By the names that Node.js gives to resources. */
 const names: Readonly<Record<string, string>> = {
   ProcessWrap: 'a child process',
   TCPSocketWrap: 'a connection',
@@ -10,13 +10,13 @@ const names: Readonly<Record<string, string>> = {
   TCPServerWrap: 'a server',
 };
 
-/** Each as often as it is there. */
+/** One entry per resource, with duplicates. */
 export function held(programs: () => readonly string[]): string[] {
   const resources = process.getActiveResourcesInfo().flatMap((kind) => names[kind] ?? []);
   return [...resources, ...programs().map((line) => `the program "${line}"`)];
 }
 
-/** What there is more of than before, once so much time has passed; "" as soon as there is nothing. */
+/** The resources that `before` lacks, after `ms` have passed; "" as soon as there are none. */
 export async function leftAfter(
   ms: number,
   before: readonly string[],

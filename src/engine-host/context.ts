@@ -1,4 +1,4 @@
-/** What the service lends to each engine. */
+/** Creates the context that the service passes to each engine. */
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { readWav, WavError } from '../../lib/wav-reader.ts';
@@ -12,7 +12,7 @@ import { createQueue } from './job-queue.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { SettingsError, type Environment, type LoadedSettings } from '../settings/load.ts';
 
-/** A logger that can name whom it speaks for. */
+/** A logger that can create child loggers. */
 export type ParentLogger = Logger & { child(facts: object): Logger };
 
 export interface ContextOptions {
@@ -23,7 +23,7 @@ export interface ContextOptions {
   readonly fetch: EngineContext['fetch'];
 }
 
-/** Makes the context of an instance. Throws a `SettingsError` when FFMPEG names no program. */
+/** Returns a function that creates the context of an instance. Throws a `SettingsError` if FFMPEG is not executable. */
 export function createEngineContexts({
   settings,
   env,
@@ -54,7 +54,7 @@ export function createEngineContexts({
     ...encoder,
     async readWav(bytes) {
       const sound = await readWav(bytes);
-      if (!sound) throw new WavError('not a WAV file: there is not a single byte');
+      if (!sound) throw new WavError('not a WAV file: it is empty');
       return sound;
     },
     queue: (options) => createQueue(options, () => performance.now()),
@@ -63,10 +63,10 @@ export function createEngineContexts({
   });
 }
 
-/** The ffmpeg to decode and to make opus with; undefined: WASM decoders do the one, and nothing the other. */
+/** The ffmpeg for decoding and for opus; undefined: WASM decoders are used, and opus is not available. */
 export function findFfmpeg({ ffmpeg, baseDir }: LoadedSettings, env: Environment): string | undefined {
   if (ffmpeg === undefined) return findExecutable('ffmpeg', env.PATH);
   const path = resolve(baseDir, ffmpeg);
-  if (findExecutable(path) === undefined) throw new SettingsError(`FFMPEG: ${path} is no program that can be run`);
+  if (findExecutable(path) === undefined) throw new SettingsError(`FFMPEG: ${path} is not an executable program`);
   return path;
 }

@@ -1,6 +1,6 @@
 /**
- * Resolves `@parlance/server/engine` to the contract of the running service, whichever module imports it: Node.js looks
- * packages up from the importer's folder, where an engine outside of this package may find none, or another version.
+ * Resolves `@parlance/server/engine` to the contract of the running service for every module. Node.js resolves packages
+ * from the importer's folder, where an engine outside of this package may find none, or a different version.
  */
 import { registerHooks } from 'node:module';
 import { extname } from 'node:path';
@@ -10,7 +10,7 @@ const contract = new URL(`../../engines/contract/index${extname(import.meta.file
 
 let isProvided = false;
 
-/** Call it before an engine that is not built in is imported. Stays in effect: engines may import later, too. */
+/** Call it before importing an external engine. Stays in effect: engines may import later, too. */
 export function provideEngineContract(): void {
   if (isProvided) return;
   isProvided = true;

@@ -1,8 +1,8 @@
-/** A bounded, fair queue in front of work that keeps the machine's cores busy: one line per caller, served in turn. */
+/** A bounded, fair job queue for CPU-bound work: one line per caller, served round-robin. */
 import { EngineError, type JobQueue, type QueueOptions } from '../../engines/contract/index.ts';
 import { currentCaller } from '../caller.ts';
 
-/** How many finished jobs the estimate of a job's duration is made from. */
+/** Number of finished jobs used to estimate the duration of a job. */
 const remembered = 8;
 
 const longestRetryAfterSeconds = 3_600;
@@ -19,15 +19,15 @@ interface Waiter {
   refuse(): void;
 }
 
-/** `now` is in milliseconds and never goes backwards. */
+/** `now` returns monotonic milliseconds. */
 export function createQueue({ slots, waiting: places }: QueueOptions, now: () => number): JobQueue {
-  /** In order of turn: the caller whose job ended last comes last. A caller without jobs is forgotten. */
+  /** In order of turn: the caller whose job ended last comes last. Callers without jobs are removed. */
   const lines = new Map<string, Line>();
   const pace = createPace(now);
   let busy = 0;
   let waiting = 0;
 
-  /** Resolves with the function that releases the slot. An abort gives up the place in the line. */
+  /** Resolves with the function that releases the slot. An abort removes the job from the line. */
   async function takeSlot(caller: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (busy < slots) return occupySlot(caller, lineOf(caller));
@@ -57,7 +57,7 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
 
   function waitForSlot(caller: string, line: Line, signal: AbortSignal): Promise<() => void> {
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
-    const leaveLine = () => {
+    const removeFromLine = () => {
       signal.removeEventListener('abort', abort);
       line.waiting.delete(waiter);
       waiting -= 1;
@@ -66,18 +66,18 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
     const waiter: Waiter = {
       start() {
         const release = occupySlot(caller, line);
-        leaveLine();
+        removeFromLine();
         resolve(release);
       },
       refuse() {
-        leaveLine();
+        removeFromLine();
         reject(overloaded(caller));
       },
     };
     const abort = () => {
-      // A deadline that passes in the line: the engine was never asked, so it is not the engine that was late.
+      // Timed out while queued: the engine was never called, so report overloaded, not engine-timeout.
       if (EngineError.is(signal.reason) && signal.reason.code === 'engine-timeout') return waiter.refuse();
-      leaveLine();
+      removeFromLine();
       reject(signal.reason as Error);
     };
     line.waiting.add(waiter);
@@ -86,7 +86,7 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
     return promise;
   }
 
-  /** The waiting caller with the fewest running jobs is served; among equals, the first in turn. */
+  /** Starts a job of the waiting caller with the fewest running jobs; among equals, the first in turn. */
   function startNext(): void {
     let next: Line | undefined;
     for (const line of lines.values()) {
@@ -97,8 +97,8 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
   }
 
   /**
-   * Refuses the newest waiter of the longest line, or throws. Running jobs count as well, and callers who hold equally
-   * much never push each other out.
+   * Rejects the newest waiter of the longest line, or throws. Running jobs count as well, and callers with equally many
+   * jobs never evict each other.
    */
   function makeRoomFor(caller: string): void {
     const longest = [...lines.values()].reduce((one, other) => (isLonger(one, other) ? one : other));
@@ -109,10 +109,10 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
 
   function overloaded(caller: string): EngineError {
     const retryAfter = Math.min(longestRetryAfterSeconds, Math.max(1, secondsUntilServed(caller)));
-    return new EngineError('overloaded', 'All places of this model are taken; try again later.', { retryAfter });
+    return new EngineError('overloaded', 'The queue of this model is full; try again later.', { retryAfter });
   }
 
-  /** Until one more job of the caller would start: no other caller gets more turns before it than it needs itself. */
+  /** Estimates when one more job of the caller would start: every other caller gets at most as many turns as it needs. */
   function secondsUntilServed(caller: string): number {
     const turns = (lines.get(caller)?.waiting.size ?? 0) + 1;
     let jobs = turns;
@@ -144,13 +144,13 @@ function isLonger(one: Line, other: Line): boolean {
 }
 
 interface Pace {
-  /** Call the result when the job has ended. */
+  /** Returns a function to call when the job has ended. */
   jobStarted(): () => void;
-  /** While every slot is busy: the time from one free slot to the next. */
+  /** While every slot is busy: the mean time between two free slots. */
   msPerJob(): number;
 }
 
-/** Estimates from the last finished jobs. One that already runs for longer counts as long as it has run so far. */
+/** Estimates from the last finished jobs. A job that already runs longer than their mean counts with its own time. */
 function createPace(now: () => number): Pace {
   const running = new Set<{ readonly since: number }>();
   const finishedMs: number[] = [];

@@ -1,4 +1,4 @@
-/** Models as callers see them: the listings, the availability probe, and the choice that a request makes. */
+/** Models in the API: listings, the availability probe, and the selection of the model for a request. */
 import { EngineError, type Availability, type Capability } from '../../engines/contract/index.ts';
 import { availabilityOf, type Registry, type ServedModel } from './registry.ts';
 import type { Schemas } from '../contract/operations.ts';
@@ -28,8 +28,8 @@ export async function chooseModel<C extends Capability>(
   named: string | null | undefined,
   pointer = '/model',
 ): Promise<ServedModel<C>> {
-  const { models, default: standard } = await listModels(registry, capability);
-  const found = named == null ? standard : models.find(({ id }) => id === named);
+  const { models, default: defaultModel } = await listModels(registry, capability);
+  const found = named == null ? defaultModel : models.find(({ id }) => id === named);
   if (found) return found;
   if (models.length === 0) throw nothingServed(registry, capability);
   const ids = models.map(({ id }) => id);
@@ -50,7 +50,7 @@ function nothingServed(registry: Registry, capability: Capability): ProblemError
     : new ProblemError('no-engine', `No engine for ${capability} is configured.`);
 }
 
-/** What to do when engines are configured and list no model, which happens to chat on a fresh machine. */
+/** A hint for configured engines that list no model, as with chat on a fresh machine. */
 export function noModelHint(capability: Capability, instances: readonly string[]): string {
   const asked = `${instances.join(', ')} ${instances.length === 1 ? 'lists' : 'list'} none`;
   const remedy = capability === 'chat' ? '; start Ollama or set OPENAI_API_KEY' : '';
@@ -59,10 +59,10 @@ export function noModelHint(capability: Capability, instances: readonly string[]
 
 const doctorCommand = import.meta.url.endsWith('.ts') ? 'npm run doctor' : 'npx parlance doctor';
 
-/** Throws `model-unavailable` for a model that cannot work until something is done about it, or `engine-failed`. */
+/** Throws `model-unavailable` for a model that cannot work until the operator fixes it, or `engine-failed`. */
 export async function requireAvailable(model: ServedModel): Promise<void> {
   const { available, code, reason } = await availabilityOf(model);
-  // Whether a refused key is good again shows only when it is used.
+  // Only a call can show whether a rejected key works again.
   if (available || code === 'key-refused') return;
   throw new EngineError(code === 'engine-failed' ? code : 'model-unavailable', reason);
 }

@@ -1,4 +1,4 @@
-/** Opens the engines of the settings, and the directory that they work in. */
+/** Opens the engines of the settings, and their workspace directory. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHttpClient } from '../../lib/http-client.ts';
@@ -13,7 +13,7 @@ export interface OpenEngines extends AsyncDisposable {
   readonly workspace: Workspace;
 }
 
-/** Throws a `SettingsError` that says which directory to choose. */
+/** Throws a `SettingsError` that names the setting to change. */
 async function openWorkspace(root: string, { diskBudget, dataDirIsNamed }: LoadedSettings): Promise<Workspace> {
   try {
     await makeDirectory(root);

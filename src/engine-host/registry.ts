@@ -1,6 +1,6 @@
 /**
- * The engines of this service: found by name, checked, created, and asked. Everything that is wrong with the settings
- * of engines stops the start here, with the right names shown.
+ * The engine registry: resolves engines by name, validates their definitions and options, creates them and lists their
+ * models. Invalid engine settings stop the start here; the message shows the valid names.
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { createRequire, findPackageJSON } from 'node:module';
@@ -35,25 +35,25 @@ export const capabilities = ['transcription', 'chat', 'speech'] as const satisfi
 
 export interface RegistryOptions {
   readonly instances: EngineInstances;
-  /** Relative `use:` paths are relative to this directory, and packages are looked up from it. */
+  /** Relative `use:` paths and packages are resolved from this directory. */
   readonly baseDir: string;
-  /** The folder whose folders are the built-in engines. */
+  /** The folder with one subfolder per built-in engine. */
   readonly builtIns?: string;
-  /** The default model of a capability by the settings; unset: the first local entry, for chat the first. */
+  /** The default models from the settings; unset: the first local entry, for chat the first. */
   readonly defaults: Readonly<Partial<Record<Capability, string>>>;
-  /** What an instance is lent. */
+  /** Creates the context of an instance. */
   readonly contextFor: (instance: string) => EngineContext;
-  /** How long engines may take, where it is not the usual. */
+  /** Overrides of the default timeouts. */
   readonly limits?: Partial<GuardLimits> | undefined;
-  /** False only for the conformance kit, which has to see what an engine really does: nothing of it is contained. */
+  /** False only for the conformance kit, which must see the unguarded behavior of an engine. */
   readonly guard?: boolean | undefined;
 }
 
 /** A model that a request may name, and the engine that serves it. */
 export interface ServedModel<C extends Capability = Capability> {
-  /** As requests name it. */
+  /** The id in the API. */
   readonly id: string;
-  /** As its engine names it. */
+  /** The id in the engine. */
   readonly engineId: string;
   readonly entry: ModelEntry;
   /** The instance's name in the settings. */
@@ -61,7 +61,7 @@ export interface ServedModel<C extends Capability = Capability> {
   readonly engine: Engines[C];
 }
 
-/** Wrong settings of engines; the message has a line for each mistake. */
+/** Invalid engine settings; the message has one line per mistake. */
 export class RegistryError extends Error {
   override readonly name = 'RegistryError';
 }
@@ -73,7 +73,7 @@ interface Instance {
   readonly log: Logger;
 }
 
-/** Something that an engine fails at. */
+/** A current failure of an engine. */
 export interface EngineFailure {
   readonly instance: string;
   readonly finding: Finding;
@@ -87,9 +87,9 @@ const defaultSettings = { transcription: 'transcribeModel', chat: 'chatModel', s
 
 const builtInFolder = join(import.meta.dirname, '../../engines');
 
-/** Throws a `RegistryError`; no engine is left running then. */
+/** Throws a `RegistryError`, after disposing all engines. */
 export async function createRegistry(options: RegistryOptions): Promise<Registry> {
-  // Together, so that slow ones do not add up.
+  // In parallel, so that slow engines do not add up.
   const opened = await Promise.all(
     listInstances(options.instances).map(async (listed) => ({ ...listed, ...(await openInstance(listed, options)) })),
   );
@@ -97,14 +97,14 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   const registry = new Registry(instances, options.defaults);
   try {
     const mistakes = [
-      ...opened.flatMap((one) => [...twinsIn(one.instances, instances), ...one.mistakes]),
+      ...opened.flatMap((one) => [...duplicatesIn(one.instances, instances), ...one.mistakes]),
       ...(await registry.clashes()),
     ];
     const failures = opened.flatMap((one) => one.failures);
     const servesNothing = failures.length > 0 && failures.length === instances.length;
-    if (mistakes.length > 0 || servesNothing) throw together([...mistakes, ...failures.map(({ error }) => error)]);
+    if (mistakes.length > 0 || servesNothing) throw combined([...mistakes, ...failures.map(({ error }) => error)]);
     for (const { error, log } of failures) {
-      log.error({ err: error.cause }, 'the engine could not be created: it serves nothing until the next start');
+      log.error({ err: error.cause }, 'the engine could not be created; it is unavailable until the next start');
     }
     return registry;
   } catch (error) {
@@ -113,28 +113,28 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   }
 }
 
-/** One error that says everything. */
-function together(errors: readonly RegistryError[]): RegistryError {
+/** Joins the messages into one error. */
+function combined(errors: readonly RegistryError[]): RegistryError {
   const [first] = errors;
   if (first !== undefined && errors.length === 1) return first;
   return new RegistryError(errors.map(({ message }) => message).join('\n'));
 }
 
-/** Two engines of one capability under one name: listings and discovered ids would not tell them apart. */
-function twinsIn(instances: readonly Instance[], all: readonly Instance[]): RegistryError[] {
+/** Rejects two engines of one capability under one name: listings and discovered ids could not distinguish them. */
+function duplicatesIn(instances: readonly Instance[], all: readonly Instance[]): RegistryError[] {
   return instances
     .filter((one) => {
       const first = all.find(({ name, capability }) => name === one.name && capability === one.capability);
       return first !== one;
     })
-    .map(({ name, capability }) => refusal(name, `two engines for ${capability}; give each a name of its own`));
+    .map(({ name, capability }) => refusal(name, `two engines for ${capability}; give each its own name`));
 }
 
-/** What is served now, made of the lists of the instances; made anew when one of these changes. */
+/** The models served now, cached until the list of an instance changes. */
 interface Served<C extends Capability> {
   readonly lists: readonly (readonly ModelEntry[])[];
   readonly models: readonly ServedModel<C>[];
-  /** Those that are not served, since another instance was the first to list the id. */
+  /** Models not served because another instance listed the id first. */
   readonly rivals: ReadonlySet<string>;
 }
 
@@ -148,7 +148,7 @@ export class Registry {
     this.#defaults = defaults;
   }
 
-  /** All models of a capability, in the order of the settings; each id once. */
+  /** All models of a capability in settings order, with unique ids. */
   async models<C extends Capability>(capability: C): Promise<readonly ServedModel<C>[]> {
     const instances = this.#for(capability);
     const lists = await Promise.all(instances.map(({ guarded }) => guarded.engine.models()));
@@ -174,28 +174,28 @@ export class Registry {
       rivals.add(rival);
       if (last?.rivals.has(rival)) continue;
       const log = instances.find(({ name }) => name === instance)?.log;
-      log?.warn({ model: id }, 'a model is not served: its id is in use already');
+      log?.warn({ model: id }, 'a model is not served: its id is in use');
     }
     this.#served[capability] = { lists, models, rivals } as unknown as Served<never>;
     return models;
   }
 
-  /** The model that serves requests which name none: by the settings, else the first local one, for chat the first. */
+  /** The default model: the one in the settings, else the first local one, for chat the first. */
   defaultOf<C extends Capability>(capability: C, models: readonly ServedModel<C>[]): ServedModel<C> | undefined {
     const named = this.#defaults[capability];
     if (named !== undefined) return models.find(({ id }) => id === named);
     if (capability === 'chat') return models[0];
     const local = models.find(({ entry }) => entry.local);
-    // A local model whose engine fails must not give way to a hosted one.
+    // Never replace a local model whose engine fails with a hosted one.
     return local ?? (this.knowsAll(capability) ? models[0] : undefined);
   }
 
-  /** Whether every instance has said which models it serves. */
+  /** Whether the models of every instance are known. */
   knowsAll(capability: Capability): boolean {
     return this.#for(capability).every(({ guarded }) => guarded.hasList);
   }
 
-  /** Mistakes that only show when all engines are there: ids that two of them serve, a default that none serves. */
+  /** Mistakes across engines: duplicate model ids, and a default model that no engine serves. */
   async clashes(): Promise<RegistryError[]> {
     return (await Promise.all(capabilities.map((capability) => this.#clashesOf(capability)))).flat();
   }
@@ -223,18 +223,18 @@ export class Registry {
     if (!this.defaultOf(capability, models)) {
       const { env } = settingsTable[defaultSettings[capability]];
       const place = `${env} (in the file: ${defaultSettings[capability]})`;
-      const hint = theRightOnes([...owners.keys()], named);
+      const hint = validNames([...owners.keys()], named);
       mistakes.push(new RegistryError(`${place}: no engine serves the ${capability} model "${named}"; ${hint}`));
     }
     return mistakes;
   }
 
-  /** The names of the instances for it; they may list no model now. */
+  /** The names of the instances; they may list no model now. */
   instancesFor(capability: Capability): string[] {
     return this.#for(capability).map(({ name }) => name);
   }
 
-  /** What the engines for it fail at now. */
+  /** The current failures of the engines. */
   failuresOf(capability: Capability): EngineFailure[] {
     return this.#for(capability).flatMap(({ name, guarded }) =>
       guarded.failures().map((finding) => ({ instance: name, finding })),
@@ -245,12 +245,12 @@ export class Registry {
     return this.#instances.filter((instance) => instance.capability === capability);
   }
 
-  /** A list comes later, or changes: an id that is not listed now is not known to be wrong. */
+  /** Lists may arrive later or change: an id that is not listed now may still be valid. */
   #mayServe(capability: Capability, id: string): boolean {
     return !this.knowsAll(capability) || this.#for(capability).some(({ name }) => id.startsWith(`${name}/`));
   }
 
-  /** Lets every engine fetch and build what it lacks; one's failure does not stop the others. */
+  /** Runs `prepare` of every engine; the failure of one does not stop the others. */
   async prepare({ signal, progress }: PrepareCall): Promise<PromiseSettledResult<void>[]> {
     const able = this.#instances.filter(({ guarded }) => hasFunction(guarded.engine, 'prepare'));
     return Promise.allSettled(
@@ -289,12 +289,12 @@ function toServed<C extends Capability>(
         engine: guarded.engine as Engines[C],
       })),
     )
-    .filter(({ id }) => id.length <= longestId); // longer with its instance's name than a request may name
+    .filter(({ id }) => id.length <= longestId); // with the name of its instance, the id is too long for a request
 }
 
 /**
- * Each id once. The instance that served it before goes on, else the first one does: a list that changes must not send
- * requests elsewhere.
+ * Makes ids unique. The instance that already serves an id keeps it, otherwise the first one gets it: a changed list must
+ * not redirect requests.
  */
 function withoutRivals<C extends Capability>(
   models: readonly ServedModel<C>[],
@@ -310,12 +310,12 @@ function withoutRivals<C extends Capability>(
   return models.filter((model) => chosen.get(model.id) === model);
 }
 
-/** What the engine says of the model; an engine that fails to is `engine-failed`. */
+/** The engine's availability of the model; `engine-failed` if the engine does not answer. */
 export async function availabilityOf({ engine, engineId }: ServedModel): Promise<Availability> {
   return engine.availability(engineId);
 }
 
-/** Each with its place in the settings, for messages. */
+/** Flattens the instances; `place` is the path in the settings, for messages. */
 function listInstances(instances: RegistryOptions['instances']): Listed[] {
   return Object.entries(instances).flatMap(([name, settings]) =>
     'use' in settings
@@ -336,9 +336,9 @@ interface Listed {
 
 interface Opened {
   readonly instances: readonly Instance[];
-  /** What stops the start. */
+  /** Errors that stop the start. */
   readonly mistakes: readonly RegistryError[];
-  /** Of engines that could not be created, though their options are right: the others serve without them. */
+  /** Engines with valid options that could not be created; the service starts without them. */
   readonly failures: readonly CreateFailure[];
 }
 
@@ -347,7 +347,7 @@ interface CreateFailure {
   readonly log: Logger;
 }
 
-/** The engines of an instance; those before a mistake are created all the same, for somebody has to end them. */
+/** Opens the engines of an instance. Returns those created before a mistake as well, so that they are disposed. */
 async function openInstance(
   { name, place, settings: { use, ...settings } }: Listed,
   options: RegistryOptions,
@@ -357,14 +357,14 @@ async function openInstance(
   try {
     for (const definition of await loadDefinitions(place, use, options)) {
       await checkOptions(place, definition, settings);
-      const context = await explained(place, 'the service has no context for it', () => options.contextFor(name));
+      const context = await explained(place, 'cannot create its context', () => options.contextFor(name));
       const { capability } = definition;
       const { log } = context;
-      const make = (guarded: Guarded) => void instances.push({ name, capability, guarded, log });
+      const add = (guarded: Guarded) => void instances.push({ name, capability, guarded, log });
       const limits = { ...defaultLimits, ...options.limits };
       const created = await create({ place, definition, settings, context, limits, mayFail: options.guard !== false });
       if ('failure' in created) {
-        make(failedEngine(name, created.failure));
+        add(failedEngine(name, created.failure));
         failures.push({ error: created.failure, log });
         continue;
       }
@@ -372,13 +372,12 @@ async function openInstance(
       const lacks = (what: string) => refusal(place, `the engine ${definition.name} has no function \`${what}\``);
       if (!hasFunction(engine, 'models')) throw lacks('models');
       const facts = { instance: name, capability, limits, log };
-      make(options.guard === false ? unguarded(engine) : guardEngine(engine, facts)); // now it has an owner who ends it
+      add(options.guard === false ? unguarded(engine) : guardEngine(engine, facts)); // from here on, disposed with the registry
       const missing = ['availability', verbs[capability]].find((method) => !hasFunction(engine, method));
       if (missing !== undefined) throw lacks(missing);
     }
   } catch (error) {
-    const mistake =
-      error instanceof RegistryError ? error : refusal(place, `it cannot be opened: ${String(error)}`, error);
+    const mistake = error instanceof RegistryError ? error : refusal(place, `cannot open it: ${String(error)}`, error);
     return { instances, mistakes: [mistake], failures };
   }
   return { instances, mistakes: [], failures };
@@ -392,11 +391,11 @@ interface Creation {
   readonly settings: object;
   readonly context: EngineContext;
   readonly limits: GuardLimits;
-  /** Whether a failure that is not about the options is a result. */
+  /** Whether errors other than OptionsError are returned instead of thrown. */
   readonly mayFail: boolean;
 }
 
-/** Throws a `RegistryError` for options that the engine refuses. */
+/** Throws a `RegistryError` if the engine rejects the options. */
 async function create({
   place,
   definition,
@@ -453,7 +452,7 @@ async function load(place: string): Promise<{ readonly default?: unknown }> {
   }
 }
 
-/** The folder listing is the catalogue: every folder with an index is an engine of that name. */
+/** The folder listing is the catalog: every folder with an index file is an engine of that name. */
 async function listBuiltIns(folder: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const entry of (await readdir(folder, { withFileTypes: true })).sort((a, b) => a.name.localeCompare(b.name))) {
@@ -472,7 +471,7 @@ async function findModule(use: string, baseDir: string): Promise<string | undefi
   return (await isFile(path)) ? path : undefined;
 }
 
-/** The package's main module, as `import` finds it: `require.resolve` alone knows no package that is for `import` only. */
+/** Resolves the main module of a package like `import`: `require.resolve` does not find import-only packages. */
 async function findPackage(use: string, importer: string): Promise<string | undefined> {
   try {
     const manifest = findPackageJSON(use, importer) ?? '';
@@ -480,13 +479,13 @@ async function findPackage(use: string, importer: string): Promise<string | unde
     const main = /^(@[^/]+\/)?[^/]+$/.test(use) ? mainOf(exports) : undefined;
     return main === undefined ? createRequire(importer).resolve(use) : join(dirname(manifest), main);
   } catch {
-    return undefined; // not installed: the caller names what is
+    return undefined; // not installed: the caller lists valid names
   }
 }
 
 const importConditions = new Set(['.', 'node', 'module-sync', 'import', 'default']);
 
-/** Of `exports` in a package.json: the first target whose conditions all hold. */
+/** The first target in the `exports` of a package.json whose conditions all apply. */
 function mainOf(target: unknown): string | undefined {
   if (typeof target === 'string') return target;
   const branches = Object.entries(target ?? {}).filter(([condition]) => importConditions.has(condition));
@@ -508,9 +507,9 @@ function checkDefinition(name: string, place: string, value: unknown): EngineDef
   const { contract, name: engineName, capability, options } = value as Partial<Record<keyof EngineDefinition, unknown>>;
   if (contract !== 1)
     throw refuse(`is written for version ${String(contract)} of the engine contract; this is version 1`);
-  if (typeof engineName !== 'string' || engineName === '') throw refuse('gives its engine no name');
+  if (typeof engineName !== 'string' || engineName === '') throw refuse('has no engine name');
   if (!capabilities.includes(capability as Capability)) {
-    throw refuse(`has the capability "${String(capability)}"; ${theRightOnes(capabilities)}`);
+    throw refuse(`has the capability "${String(capability)}"; ${validNames(capabilities)}`);
   }
   if (typeof options !== 'object' || options === null)
     throw refuse('has no `options`, the JSON Schema of its settings');
@@ -523,7 +522,7 @@ async function checkOptions(
   { name: engine, options }: EngineDefinition,
   settings: object,
 ): Promise<void> {
-  const validate = await explained(name, `the \`options\` of the engine ${engine} are no JSON Schema`, () =>
+  const validate = await explained(name, `the \`options\` of the engine ${engine} are not a valid JSON Schema`, () =>
     new Ajv2020(explainable).compile(options),
   );
   if (validate(settings)) return;
@@ -535,14 +534,14 @@ async function checkOptions(
 }
 
 async function listOf(name: string, engine: Engine): Promise<readonly ModelEntry[]> {
-  return explained(name, 'it cannot list its models', async () => {
+  return explained(name, 'cannot list its models', async () => {
     const list: unknown = await engine.models();
-    if (!Array.isArray(list)) throw new TypeError('`models()` gives no list');
+    if (!Array.isArray(list)) throw new TypeError('`models()` did not return an array');
     return list as readonly ModelEntry[];
   });
 }
 
-/** A failure of someone else's code, with the place in the settings that brought it in. */
+/** Wraps errors of foreign code in a RegistryError with the path in the settings. */
 async function explained<T>(place: string, what: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -556,7 +555,7 @@ function refusal(place: string, what: string, cause?: unknown): RegistryError {
   return new RegistryError(`engines.${place}: ${what}`, { cause });
 }
 
-function theRightOnes(names: readonly string[], wrong = ''): string {
+function validNames(names: readonly string[], wrong = ''): string {
   const meant = didYouMean(wrong, names);
   const known = names.length > 0 ? `known: ${names.join(', ')}` : 'none is known';
   return meant === undefined ? known : `did you mean ${meant}? ${known}`;

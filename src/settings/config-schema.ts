@@ -1,9 +1,9 @@
-/** The published JSON Schema of `parlance.config.yaml`, for editors: the settings, and the options of the built-in engines. */
+/** The JSON Schema of `parlance.config.yaml` for editors, with the options of the built-in engines. */
 import { fileSchema, settingsTable, type Settings } from './table.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Draft 7 is what editors support best. `options` are the JSON Schemas of the engines' options, by engine. */
+/** Draft 7 has the best editor support. `options`: the JSON Schema of the options by engine name. */
 export function configSchema(options: Readonly<Record<string, Schema | object>>): object {
   const { properties, ...file } = fileSchema;
   const { engines, ...others } = properties;
@@ -53,7 +53,7 @@ function withVariable(name: string, schema: Schema): Schema {
   return { ...schema, description: `${String(schema.description)}. The variable ${env} overrides it.` };
 }
 
-/** What a `${NAME}` stands for is unknown to an editor: any text with one is accepted. */
+/** Editors do not know the value of `${NAME}`: any text that contains a variable is accepted. */
 const variable = { pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' };
 
 function allowingVariables(schema: unknown): unknown {

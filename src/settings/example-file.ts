@@ -1,8 +1,8 @@
 import { settingsTable } from './table.ts';
 
 const engines = `\
-# The engines, each under a name of its own. With a list, these are all there are; without one:
-# whisper on this machine (local), eSpeak NG (espeak), and an Ollama or llama.cpp server when one answers.
+# The engines by name. They replace the defaults, which are:
+# whisper on this machine (local), eSpeak NG (espeak), and an Ollama or llama.cpp server if one is running.
 #engines:
 #  local: { use: whisper-cli, models: [{ id: local, file: models/ggml-base.bin }] }
 #  espeak: { use: espeak }
@@ -20,7 +20,7 @@ const mcpServers = `\
 #  search: { url: https://tools.example.com/mcp }
 `;
 
-/** Every setting as a comment: prose after \`# \`, settings after \`#\`. \`schema\` is the path or URL of the JSON Schema. */
+/** All settings, commented out: prose after \`# \`, settings after \`#\`. \`schema\` is the path or URL of the JSON Schema. */
 export function exampleFile(schema: string): string {
   const head = `# yaml-language-server: $schema=${schema}\n# Environment variables override this file. \${NAME} is the value of a variable.\n`;
   const settings = Object.entries(settingsTable)

@@ -1,4 +1,4 @@
-/** Settings from the environment and from parlance.config.yaml; the environment wins. */
+/** Loads the settings from the environment and parlance.config.yaml; the environment takes precedence. */
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -12,27 +12,27 @@ import { fileSchema, settingsSchema, settingsTable, type McpServerSettings, type
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** An instance as the settings write it: `use` and the engine's own options. */
+/** An instance in the settings: `use`, and the options of the engine. */
 export interface InstanceSettings {
   readonly use: string;
   readonly [option: string]: unknown;
 }
 
-/** By name, in their order. A list is one provider that does several things, under one name. */
+/** By name, in settings order. A list is one provider with several capabilities under one name. */
 export type EngineInstances = Readonly<Record<string, InstanceSettings | readonly InstanceSettings[]>>;
 
 export interface LoadedSettings extends Settings {
   readonly engines: EngineInstances;
-  /** Set when the file lists them: then each of them is wanted. The others are what may be there. */
+  /** True if the file lists the engines: all of them are then required. The default engines are optional. */
   readonly enginesAreListed: boolean;
   readonly mcpServers: Readonly<Record<string, McpServerSettings>>;
-  /** Relative paths in the settings are relative to this directory. */
+  /** Relative paths in the settings are resolved from this directory. */
   readonly baseDir: string;
-  /** Set when DATA_DIR was named: temporary files live there too. */
+  /** True if DATA_DIR is set: temporary files are then stored there, too. */
   readonly dataDirIsNamed: boolean;
 }
 
-/** Wrong settings: the message names every place, the value and what is allowed. */
+/** Invalid settings: the message lists each location, the value and what is allowed. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
@@ -61,7 +61,7 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
 
   const settings = normalized(values) as unknown as Omit<Settings, 'dataDir'> &
     Partial<Pick<LoadedSettings, 'dataDir' | 'engines' | 'mcpServers'>>;
-  refuseOpenDoors(settings);
+  rejectOpenAccess(settings);
   const dataDir = resolve(file.dir, settings.dataDir ?? join(homedir(), '.local/share/parlance'));
   return {
     ...settings,
@@ -76,7 +76,7 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
 
 const ownVariable = /^(PARLANCE|TRANSCRIBE)_/;
 
-/** A line for each variable that looks like a setting and is none. */
+/** Returns one line for each variable that looks like a setting but is unknown. */
 export function describeUnknownVariables(env: Environment): string[] {
   const known = ['PARLANCE_CONFIG', ...Object.values(settingsTable).map((row) => row.env)];
   return Object.keys(env)
@@ -87,7 +87,7 @@ export function describeUnknownVariables(env: Environment): string[] {
     });
 }
 
-/** Only for values that the schema has accepted. */
+/** Only for values that have passed the schema. */
 function normalized(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const result = { ...values };
   for (const [name, { normalize }] of Object.entries(settingsTable)) {
@@ -98,18 +98,18 @@ function normalized(values: Readonly<Record<string, unknown>>): Record<string, u
   return result;
 }
 
-/** Without keys, whoever reaches the service may use it: that is for this machine, unless the operator says otherwise. */
-function refuseOpenDoors({ host, apiKeys, allowOpen }: Pick<Settings, 'host' | 'apiKeys' | 'allowOpen'>): void {
+/** Without keys, every client has access: only allowed on loopback, unless the operator sets ALLOW_OPEN. */
+function rejectOpenAccess({ host, apiKeys, allowOpen }: Pick<Settings, 'host' | 'apiKeys' | 'allowOpen'>): void {
   if (apiKeys.length > 0 || allowOpen || isLoopback(host)) return;
   const why = 'without API_KEYS the service listens on loopback only, such as 127.0.0.1';
   throw new SettingsError(
-    `HOST: "${host}" is not allowed: ${why}; set API_KEYS, or ALLOW_OPEN=true to open it to everybody`,
+    `HOST: "${host}" is not allowed: ${why}; set API_KEYS, or ALLOW_OPEN=true to allow access without a key`,
   );
 }
 
 /**
- * Without a file: what works on this machine alone, and the provider that the environment names. In sandbox mode neither:
- * no answer may depend on the machine, or cost something.
+ * Defaults without a file: the local engines, and the provider from the environment. Neither in sandbox mode: its
+ * responses must not depend on the machine or cost money.
  */
 function defaultEngines(settings: DefaultsSettings): LoadedSettings['engines'] {
   const { sandbox, whisperModel, dataDir } = settings;
@@ -127,13 +127,13 @@ type DefaultsSettings = Pick<Settings, 'dataDir'> & Partial<Settings>;
 const localModel = 'local';
 const localVoice = 'espeak';
 
-/** An address without a key means that none is needed. */
+/** A base URL without a key means that the provider needs none. */
 function providerOf({ openaiApiKey: apiKey, openaiBaseUrl: baseUrl }: Partial<Settings>): object | undefined {
   if (apiKey === undefined && baseUrl === undefined) return undefined;
   return { baseUrl: baseUrl ?? 'https://api.openai.com/v1', ...(apiKey !== undefined && { apiKey }) };
 }
 
-/** What a provider calls its models is not ours to guess: it serves those that are named, and the chat models it lists. */
+/** The model names of a provider are not guessed: the models named in the settings, and the chat models it lists. */
 function hosted(settings: DefaultsSettings): readonly InstanceSettings[] {
   const { transcribeModel, chatModel, ttsModel } = settings;
   const provider = providerOf(settings);
@@ -146,7 +146,7 @@ function hosted(settings: DefaultsSettings): readonly InstanceSettings[] {
   ];
 }
 
-/** Where Ollama and the server of llama.cpp listen; they are found when they are there, and missed by nobody else. */
+/** Default addresses of Ollama and the llama.cpp server. Both are optional: used if running. */
 const chatServers = { ollama: 'http://127.0.0.1:11434/v1', 'llama-cpp': 'http://127.0.0.1:8080/v1' } as const;
 
 function chatServersOfThisMachine({ chatModel }: DefaultsSettings): Record<string, InstanceSettings> {
@@ -159,7 +159,7 @@ function chatServersOfThisMachine({ chatModel }: DefaultsSettings): Record<strin
   );
 }
 
-/** A model that is named as the listing names it is found there; any other is served as it is written. */
+/** A model with the prefix of an instance is discovered; any other name is configured as written. */
 function chatModels(instance: string, model: string | undefined): object {
   const isListed =
     model === undefined || [instance, ...Object.keys(chatServers)].some((one) => model.startsWith(`${one}/`));
@@ -189,12 +189,12 @@ function readFile(env: Environment, cwd: string): SettingsFile {
   return { path, dir: dirname(path), values: withEnvironment(values, env, path) as SettingsFile['values'] };
 }
 
-/** By the parser's codes. */
+/** By error code of the parser. */
 const yamlMistakes: Readonly<Record<string, string>> = {
   BAD_INDENT: 'the indentation differs from the lines around it, or a bracket is not closed',
   TAB_AS_INDENT: 'a tab is used for indentation; use spaces',
-  DUPLICATE_KEY: 'a key that this mapping has already',
-  MULTIPLE_DOCS: 'a second document begins (---); only one is allowed',
+  DUPLICATE_KEY: 'duplicate key',
+  MULTIPLE_DOCS: 'a second document (---); only one is allowed',
   BLOCK_AS_IMPLICIT_KEY: 'a second "key: value" in one value; put a text that contains ": " into quotes',
   MULTILINE_IMPLICIT_KEY: 'a key needs a colon on the same line',
   MISSING_CHAR: 'a quote, bracket, comma or colon is missing',
@@ -204,7 +204,7 @@ const yamlMistakes: Readonly<Record<string, string>> = {
   BAD_ALIAS: 'an alias (*name) without a name',
 };
 
-/** The parser's messages quote the file, which may hold keys: only the place and the kind of mistake are shown. */
+/** Shows only the position and the kind of mistake: the parser's messages quote the file, which may contain keys. */
 function parseYaml(source: string, path: string): unknown {
   const document = parseDocument(source);
   const [broken] = document.errors;
@@ -215,14 +215,16 @@ function parseYaml(source: string, path: string): unknown {
   }
   try {
     const values: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
-    JSON.stringify(values); // throws for what contains itself
+    JSON.stringify(values); // throws for circular values
     return values;
   } catch (cause) {
-    throw new SettingsError(`${path} is not YAML: an alias stands for nothing, for itself or for a flood`, { cause });
+    throw new SettingsError(`${path} is not YAML: an alias is undefined, refers to itself or expands too often`, {
+      cause,
+    });
   }
 }
 
-/** Puts environment variables in the place of `${NAME}`. An unset one is an error, but an `apiKey` is then merely missing: "". */
+/** Replaces `${NAME}` with environment variables. An unset variable is an error, except in an `apiKey`: empty. */
 function withEnvironment(tree: unknown, env: Environment, path: string): unknown {
   const unset: string[] = [];
   const visit = (value: unknown, place: string): unknown => {
@@ -255,7 +257,7 @@ const switches: Readonly<Record<string, boolean>> = {
   '0': false,
 };
 
-/** The text as its type says; what is not of the type stays text, for the schema to refuse. */
+/** Converts text to the type of the setting; invalid text stays text and is rejected by the schema. */
 function fromText(text: string, type: 'string' | 'integer' | 'boolean' | 'array'): unknown {
   switch (type) {
     case 'string':
@@ -288,7 +290,7 @@ function violations(schema: object, values: object, path: string | undefined): s
   });
 }
 
-/** Keys stand in any of these; and what the patterns of some say, in words. */
+/** These settings may contain keys; `expects` describes the patterns in words. */
 function placeInMcpServer(setting: string | undefined): { secret: boolean; expects?: string } {
   switch (setting) {
     case 'url':

@@ -1,30 +1,30 @@
-/** Says what is wrong with settings: the place, the value, and what is allowed. Used for the service's and for engines'. */
+/** Describes schema errors of settings and engine options: the location, the value, and what is allowed. */
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 
-/** An address may pass a pattern and still be none, such as `http://a:99999`. IRI: hosts need not be ASCII. */
+/** A URL may match a pattern and still be invalid, such as `http://a:99999`. IRI: hosts need not be ASCII. */
 const formats = { iri: (text: string): boolean => URL.canParse(text) } as const;
 
-/** Ajv's options that give these errors what they need; the check of the schema itself would cost the start 50 ms. */
+/** Ajv options required for these messages. Validating the schema itself would add 50 ms to the start. */
 export const explainable = { allErrors: true, strict: false, verbose: true, validateSchema: false, formats } as const;
 
 export interface Place {
-  /** How the reader finds it: a variable, or a path in the file. */
+  /** The environment variable, or the path in the file. */
   readonly where: string;
-  /** What is allowed there, when the schema's own words are less clear. */
+  /** What is allowed, if Ajv's message is less clear. */
   readonly expects?: string | undefined;
-  /** The value is never shown. */
+  /** Never show the value. */
   readonly secret?: boolean | undefined;
-  /** Settings of which one is required. */
+  /** One of these settings is required. */
   readonly oneOf?: readonly string[] | undefined;
 }
 
-/** One line for each wrong place. */
+/** Returns one line per error. */
 export function describeErrors(errors: readonly ErrorObject[], placeOf: (pointer: string) => Place): string[] {
   const misspelled = errors.map(spellingOf).filter((spelling) => spelling !== undefined);
   const isMisspelled = (name: string, path: string) =>
     misspelled.some(({ meant, instancePath }) => meant === name && instancePath === path);
-  const lines = errors.filter(saysMore).map((error) => {
+  const lines = errors.filter(isInformative).map((error) => {
     const { where, expects, secret, oneOf } = placeOf(error.instancePath);
     const place = where === '' ? '' : `${where}: `;
     const spelling = spellingOf(error);
@@ -37,13 +37,13 @@ export function describeErrors(errors: readonly ErrorObject[], placeOf: (pointer
       if (names.some((name) => isMisspelled(name, error.instancePath))) return undefined;
       return `${place}${names.map((name) => `"${name}"`).join(' or ')} is missing`;
     }
-    if (error.keyword === 'false schema') return `${place}it does not go with the settings beside it`;
+    if (error.keyword === 'false schema') return `${place}not allowed together with the other settings`;
     return `${place}${shown(error.data, secret)} is not allowed: it ${expects ?? allowed(error)}`;
   });
   return [...new Set(lines.filter((line) => line !== undefined))];
 }
 
-/** Of an error that is about an unknown setting. */
+/** For errors about an unknown setting. */
 function spellingOf({ keyword, params, parentSchema, instancePath }: ErrorObject) {
   if (keyword !== 'additionalProperties') return undefined;
   const wrong = (params as { additionalProperty: string }).additionalProperty;
@@ -51,8 +51,8 @@ function spellingOf({ keyword, params, parentSchema, instancePath }: ErrorObject
   return { wrong, known, meant: didYouMean(wrong, known), instancePath };
 }
 
-/** The verdict of a combination repeats what its branches have said. */
-function saysMore({ keyword }: ErrorObject): boolean {
+/** The error of a combining keyword only repeats those of its branches. */
+function isInformative({ keyword }: ErrorObject): boolean {
   return keyword !== 'propertyNames' && keyword !== 'if';
 }
 

@@ -1,4 +1,4 @@
-/** Every setting: its place in the environment and in the file, its form, its default. */
+/** All settings: environment variable, name in the file, schema and default. */
 
 export interface Settings {
   host: string;
@@ -40,15 +40,15 @@ interface SettingRow {
     readonly pattern?: string;
   };
   readonly default?: unknown;
-  /** For the example file, where there is no default. */
+  /** For the example file, if there is no default. */
   readonly example?: unknown;
-  /** What is allowed, in words; shown after "it". */
+  /** What is allowed; shown after "it". */
   readonly expects?: string;
-  /** False: a variable only; in the file it is an option of an engine. */
+  /** False: only an environment variable; in the file, it is an engine option. */
   readonly inFile?: false;
-  /** Its value is never shown, not even in the message that refuses it. */
+  /** The value is never shown, not even in error messages. */
   readonly secret?: boolean;
-  /** The one spelling of a valid value, or of an item of a list. */
+  /** Returns the canonical form of a valid value or list item. */
   readonly normalize?: (text: string) => string;
 }
 
@@ -67,7 +67,7 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     schema: { type: 'integer', minimum: 0, maximum: 65535 },
     default: 8484,
     expects: 'must be an integer from 0 to 65535',
-    description: 'Port to listen on; 0 takes a free one',
+    description: 'Port to listen on; 0 selects a free port',
   },
   publicUrl: {
     env: 'PUBLIC_URL',
@@ -76,7 +76,7 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     // Header values are ASCII: the host in punycode, the path percent-encoded.
     normalize: (text) => new URL(text).href.replace(/\/+$/, ''),
     example: 'https://voice.example.com',
-    description: 'The service as its clients see it; prefix of the links that it hands out',
+    description: 'Public URL of the service; prefix of the links in responses',
   },
   sandbox: {
     env: 'PARLANCE_SANDBOX',
@@ -97,7 +97,7 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     env: 'ALLOW_OPEN',
     ...flag,
     default: false,
-    description: 'Without API_KEYS, listen on addresses beyond loopback all the same',
+    description: 'Allow non-loopback addresses without API_KEYS',
   },
   corsOrigins: {
     env: 'CORS_ORIGINS',
@@ -106,13 +106,13 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     expects: 'must be origins such as https://app.example.com, or *',
     // As browsers send it: lower case, punycode, no default port.
     normalize: (text) => (text === '*' ? text : new URL(text).origin),
-    description: 'Origins of web pages that may use the service, comma-separated; `*` is any',
+    description: 'Origins of web pages that may use the service, comma-separated; `*` allows any',
   },
   transcribeEnabled: {
     env: 'TRANSCRIBE_ENABLED',
     ...flag,
     default: true,
-    description: 'false answers every transcription with 503',
+    description: 'false rejects every transcription with 503',
   },
   transcribeModel: {
     env: 'TRANSCRIBE_MODEL',
@@ -124,21 +124,21 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     env: 'TRANSCRIBE_SETUP',
     ...flag,
     default: true,
-    description: 'off: do not build or download in the background what local transcription lacks',
+    description: 'off: do not build or download missing parts of local transcription in the background',
   },
   transcribeMaxSeconds: {
     env: 'TRANSCRIBE_MAX_SECONDS',
     schema: { type: 'integer', minimum: 1, maximum: 86400 },
     default: 3600,
     expects: 'must be an integer from 1 to 86400',
-    description: 'Longest recording that is decoded on this machine, in seconds',
+    description: 'Maximum length of a recording that is decoded on this machine, in seconds',
   },
   transcribeTimeout: {
     env: 'TRANSCRIBE_TIMEOUT',
     schema: { type: 'integer', minimum: 1, maximum: 86400 },
     default: 600,
     expects: 'must be an integer from 1 to 86400',
-    description: 'Deadline of a transcription once its recording is there, in seconds',
+    description: 'Timeout of a transcription after its upload, in seconds',
   },
   whisperCli: {
     env: 'WHISPER_CLI',
@@ -184,13 +184,13 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     schema: { type: 'string', format: 'iri', pattern: '^https?://[^/?#@\\s]+(/[^?#\\s]*)?$' },
     expects: 'must be an http or https address without user or query, such as https://api.openai.com/v1',
     inFile: false,
-    description: 'Without a file: the address of the instance `openai`; unset: OpenAI itself, when there is a key',
+    description: 'Without a file: the address of the instance `openai`; unset: OpenAI itself, if there is a key',
   },
   logLevel: {
     env: 'LOG_LEVEL',
     schema: { type: 'string', enum: ['debug', 'info', 'warn', 'error', 'silent'] },
     default: 'info',
-    description: 'What goes to the log on stdout',
+    description: 'Minimum level of the log on stdout',
   },
   dataDir: {
     env: 'DATA_DIR',
@@ -205,7 +205,7 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     schema: { type: 'integer', minimum: 1_048_576 },
     expects: 'must be an integer of at least 1048576 (bytes)',
     description:
-      'Most that temporary files may take, in bytes; unset: 4 GiB, or half of what is free at the start if that is less',
+      'Maximum size of all temporary files, in bytes; unset: 4 GiB, or half of the free space at the start if that is less',
   },
 };
 
@@ -240,28 +240,28 @@ const enginesSchema = {
   type: 'object',
   description: 'The engine instances by name.',
   propertyNames: { pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' },
-  // Not anyOf: its errors would speak of both forms.
+  // Not anyOf: its errors would mention both forms.
   additionalProperties: {
     type: ['object', 'array'],
-    description: 'An instance, or a list of them: one provider that does several things.',
+    description: 'An instance, or a list of instances: one provider with several capabilities.',
     ...instanceSchema,
     minItems: 1,
     items: { type: 'object', ...instanceSchema },
   },
 } as const;
 
-/** An MCP server whose tools the model may call, in the shape that other MCP clients use: a program, or an address. */
+/** An MCP server whose tools the model may call, in the format of other MCP clients: a program, or a URL. */
 export interface McpServerSettings {
-  /** What other clients write beside the rest, which says it already. */
+  /** Accepted for compatibility with other clients; redundant. */
   readonly type?: 'stdio' | 'http' | 'streamable-http' | 'streamableHttp';
   readonly command?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The tools that are offered; absent: all. */
+  /** The tools to offer; default: all. */
   readonly tools?: readonly string[];
-  /** Seconds for a call of a tool. */
+  /** Timeout of a tool call in seconds. */
   readonly timeout?: number;
 }
 
@@ -273,35 +273,38 @@ const mcpServersSchema = {
     type: 'object',
     additionalProperties: false,
     properties: {
-      type: { type: 'string', description: 'As other clients write it; `command` or `url` says it already.' },
-      command: { ...text, description: 'The program of a server that speaks over stdio.' },
+      type: {
+        type: 'string',
+        description: 'Accepted for compatibility with other clients; `command` or `url` already determines it.',
+      },
+      command: { ...text, description: 'The program of a stdio server.' },
       args: { type: 'array', items: { type: 'string' }, description: 'Its arguments.' },
       env: {
         type: 'object',
         additionalProperties: { type: 'string' },
-        description: 'Its environment, beside HOME, PATH, SHELL and TERM.',
+        description: 'Its environment, in addition to HOME, PATH, SHELL and TERM.',
       },
       url: {
         type: 'string',
         format: 'iri',
         pattern: '^https?://[^/?#@\\s]+([/?][^#\\s]*)?$',
-        description: 'The address of a server that speaks streamable HTTP.',
+        description: 'The URL of a streamable HTTP server.',
       },
       headers: {
         type: 'object',
         propertyNames: { pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" },
         additionalProperties: { type: 'string', pattern: '^[\\x20-\\x7e]*$' },
-        description: 'Sent with every request to it.',
+        description: 'HTTP headers sent with every request.',
       },
-      tools: { type: 'array', items: text, description: 'The tools that are offered; absent: all.' },
+      tools: { type: 'array', items: text, description: 'The tools to offer. Default: all.' },
       timeout: {
         type: 'number',
         exclusiveMinimum: 0,
         maximum: 3600,
-        description: 'Seconds that a call of a tool may take; absent: 60.',
+        description: 'Timeout of a tool call in seconds. Default: 60.',
       },
     },
-    // One of the two, and what belongs to it.
+    // Either `command` or `url`, with the settings that belong to it.
     if: { required: ['command'] },
     then: { properties: { url: false, headers: false, type: { enum: ['stdio'] } } },
     else: {
@@ -313,7 +316,7 @@ const mcpServersSchema = {
 
 const rows = Object.entries(settingsTable);
 
-/** JSON Schema of all settings, wherever they come from. */
+/** JSON Schema of all settings, from any source. */
 export const settingsSchema = schemaOf(rows);
 
 /** JSON Schema of `parlance.config.yaml`, without the options of the engines: each engine brings its own. */

@@ -1,26 +1,26 @@
-/** A synthesis that cannot hang: deadlines for its first bytes and for every wait after them, and an end at any moment. */
+/** Adds timeouts to a synthesis, for its first bytes and for every later chunk, and makes it abortable at any time. */
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, type Speech } from '../../engines/contract/index.ts';
 import { linkedSignal, onAbort } from '../../lib/abort.ts';
 
-/** In milliseconds. */
+/** Timeouts in milliseconds. */
 export interface SpeechLimits {
-  /** Until the first bytes: wav comes as a whole, and an engine's queue may be long. */
+  /** For the first bytes: wav arrives as a whole, and an engine's queue may be long. */
   readonly firstBytesMs: number;
-  /** Between two pieces, while somebody waits for the next one. */
+  /** Idle timeout between two chunks; runs only while the next one is requested. */
   readonly silenceMs: number;
 }
 
 export interface Listener {
-  /** Ends the synthesis, whenever it aborts. */
+  /** Aborts the synthesis at any time. */
   readonly signal: AbortSignal;
-  /** Ends it only until the first bytes are there. */
+  /** Aborts it only until the first bytes arrive. */
   readonly waiting?: AbortSignal;
 }
 
 /**
- * Resolves once the first bytes are there. `return()` of the audio's iterator, and a signal, end the engine's work at
- * once, even if it is in the middle of a piece.
+ * Resolves with the first bytes. `return()` of the audio's iterator and an abort stop the engine immediately, even in
+ * the middle of a chunk.
  */
 export async function supervise<S extends Speech>(
   synthesize: (signal: AbortSignal) => Promise<S>,
@@ -35,7 +35,7 @@ export async function supervise<S extends Speech>(
     try {
       return await work.within(ms, expire, job);
     } catch (error) {
-      throw late !== undefined && error === late ? await lastWord(job, late) : error;
+      throw late !== undefined && error === late ? await overloadedOr(late, job) : error;
     }
   };
   const end = (reason: unknown) => {
@@ -47,7 +47,7 @@ export async function supervise<S extends Speech>(
     work.signal.throwIfAborted();
     const speech = await synthesize(work.signal);
     const source = speech.audio[Symbol.asyncIterator]();
-    // At once, when the caller has left meanwhile: by now the engine may hold files.
+    // Runs immediately if already aborted: the engine may hold files by now.
     onAbort(work.signal, () => void source.return?.().catch(ignore));
     let first = await source.next();
     while (!first.done && first.value.length === 0) first = await source.next();
@@ -55,8 +55,8 @@ export async function supervise<S extends Speech>(
   }
 
   try {
-    const { speech, source, first } = await within(firstBytesMs, 'The speech did not begin', begin());
-    if (first.done) throw new EngineError('engine-failed', 'The engine made no sound of this text.');
+    const { speech, source, first } = await within(firstBytesMs, 'The engine returned no audio', begin());
+    if (first.done) throw new EngineError('engine-failed', 'The engine returned no audio for this text.');
     return { ...speech, audio: continued(first, source) };
   } catch (error) {
     end(error);
@@ -65,7 +65,7 @@ export async function supervise<S extends Speech>(
     stopWaiting?.();
   }
 
-  /** By hand: `return()` of a generator would wait for the piece that it waits for itself. */
+  /** Not a generator: its `return()` would wait for the pending chunk. */
   function continued(
     first: IteratorResult<Uint8Array>,
     source: AsyncIterator<Uint8Array>,
@@ -73,7 +73,7 @@ export async function supervise<S extends Speech>(
     const done = { done: true, value: undefined } as const;
     let held: IteratorResult<Uint8Array> | undefined = first;
     let ended = false;
-    const leave = (reason: unknown) => {
+    const stop = (reason: unknown) => {
       ended = true;
       held = undefined;
       end(reason);
@@ -86,19 +86,19 @@ export async function supervise<S extends Speech>(
         if (ended) return done;
         try {
           work.signal.throwIfAborted();
-          const item = held ?? (await within(silenceMs, 'The speech did not go on', source.next()));
+          const item = held ?? (await within(silenceMs, 'The engine returned no further audio', source.next()));
           held = undefined;
           if (!item.done) return item;
           ended = true;
           work[Symbol.dispose]();
           return done;
         } catch (error) {
-          leave(error);
+          stop(error);
           throw error;
         }
       },
       return() {
-        if (!ended) leave(new Error('nobody listens any more'));
+        if (!ended) stop(new Error('the audio is no longer consumed'));
         return Promise.resolve(done);
       },
     };
@@ -106,15 +106,15 @@ export async function supervise<S extends Speech>(
 }
 
 function ignore(): void {
-  // The abort has ended the work; nobody waits for what its iterator answers.
+  // The work is already aborted; the result of its iterator is unused.
 }
 
-/** Of an engine that was late: it may say, at once, that it has been at work for others all the time. */
-function lastWord(outcome: Promise<unknown>, late: EngineError): Promise<unknown> {
-  const isWaiting = (error: unknown) => EngineError.is(error) && error.code === 'overloaded';
-  const said = outcome.then(
+/** On timeout, prefer the engine's own `overloaded` if it arrives within this tick. */
+function overloadedOr(late: EngineError, outcome: Promise<unknown>): Promise<unknown> {
+  const isOverloaded = (error: unknown) => EngineError.is(error) && error.code === 'overloaded';
+  const error = outcome.then(
     () => late,
-    (error: unknown) => (isWaiting(error) ? error : late),
+    (error: unknown) => (isOverloaded(error) ? error : late),
   );
-  return Promise.race([said, setImmediate(late)]);
+  return Promise.race([error, setImmediate(late)]);
 }

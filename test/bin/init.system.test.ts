@@ -49,6 +49,6 @@ it('never overwrites', async () => {
   const cwd = await temporaryDirectory();
   await writeFiles(cwd, { 'parlance.config.yaml': 'port: 1\n' });
   const { code, stderr, text } = await init(cwd);
-  expect(stderr).toBe(`${join(cwd, 'parlance.config.yaml')} exists already; it stays as it is.\n`);
+  expect(stderr).toBe(`${join(cwd, 'parlance.config.yaml')} already exists; not overwritten.\n`);
   expect({ code, text }).toEqual({ code: 1, text: 'port: 1\n' });
 });

@@ -157,12 +157,12 @@ describe('a stream', () => {
     [
       'goes on behind its last event',
       stream(started, completed(1), event(2, 'step.started')),
-      'came after the last one',
+      'after the last event',
       1,
     ],
-    ['loses an event', stream(started, completed(2)), 'Event 2 came where 1 was due.', 1],
+    ['loses an event', stream(started, completed(2)), 'Expected event 1, received event 2.', 1],
     ['is not JSON', stream(started, 'data: nonsense\n\n'), 'is not JSON', 1],
-    ['has an event without a number', stream(started, 'data: {"type":"step.started"}\n\n'), 'no number', 1],
+    ['has an event without a number', stream(started, 'data: {"type":"step.started"}\n\n'), 'no sequence number', 1],
     ['has null for an event', stream(started, 'data: null\n\n'), 'no type', 1],
   ])('throws when it %s', async (_what, behaviour, message, events) => {
     const { client } = await clientOf(behaviour);

@@ -60,13 +60,13 @@ describe('transcribe', () => {
   ])('refuses %s', async (_what, source) => {
     const transcribing = client.transcribe(source as unknown as Blob);
     await expect(transcribing).rejects.toThrow(
-      new TypeError('A recording is a File, a Blob, its bytes, or in Node.js the path of a file.'),
+      new TypeError('A recording must be a File, a Blob, bytes, or in Node.js the path of a file.'),
     );
   });
 
   it('names the file that cannot be opened', async () => {
     await expect(client.transcribe('/not/there.wav')).rejects.toThrow(
-      new TypeError('The recording /not/there.wav cannot be opened: is there such a file?'),
+      new TypeError('Cannot open the recording /not/there.wav; check that the file exists.'),
     );
   });
 });
@@ -107,7 +107,7 @@ describe('createClient', () => {
   });
 
   it('needs a baseUrl where there is no page', () => {
-    const says = 'createClient needs the baseUrl of the service outside of a web page, such as http://127.0.0.1:8484.';
+    const says = 'baseUrl is required outside of a web page, such as http://127.0.0.1:8484.';
     expect(() => createClient()).toThrow(new TypeError(says));
   });
 

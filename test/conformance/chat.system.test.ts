@@ -91,11 +91,11 @@ const telling = (type: string, lie: string) => `call: async function* (...call) 
 
 const bad = {
   ...badListings,
-  'a model that it does not serve is refused': {
+  'an unknown model is rejected': {
     'takes any model': `refuse: () => undefined`,
     'throws an ordinary error': `refuse: ({ model }) => { if (model !== 'mind') throw new Error('no such model'); }`,
   },
-  'a question is answered, and the events obey the contract': {
+  'a question is answered, and the events follow the contract': {
     'answers with a promise of its events': `toRun: async (events) => events`,
     'yields what is no event': `answer: async function* () { ${started} yield undefined; ${completed} }`,
     'ends without what it should have': `answer: async function* () { ${started} yield { type: 'completed' }; }`,
@@ -110,16 +110,16 @@ const bad = {
     'leaves out the reasoning': `result: (content) => ({ ...parts.result(content), reasoning: undefined })`,
     'counts in halves': `result: (content) => ({ ...parts.result(content), usage: { promptTokens: 0.5 } })`,
   },
-  'settings of the caller are taken, 0 among them': {
+  'call parameters are accepted, including 0': {
     'takes no limit': `refuse: (call) => { parts.refuse(call); if (call.maxTokens) throw new Error('no'); }`,
   },
-  'a system message may stand anywhere in the history': {
+  'a system message is accepted anywhere in the history': {
     'wants it first': `refuse: (call) => {
       parts.refuse(call);
       if (call.messages.slice(1).some(({ role }) => role === 'system')) throw new Error('no');
     }`,
   },
-  'a tool that the model calls is run, and its answer is used': {
+  'a tool called by the model is run, and its result is used': {
     'hands on the arguments as they came': telling('tool-started', `arguments: '{"text":"alpha"}'`),
     'does not name it': telling('tool-started', `name: ''`),
     'does not say how it went': telling('tool-finished', `ok: undefined`),
@@ -139,28 +139,28 @@ const bad = {
       return 'alpha';
     }`,
   },
-  'a tool that fails does not fail the chat': {
+  'a failing tool does not fail the chat': {
     'hands on the error as it came': telling('tool-finished', `error: new Error('No.')`),
     'tells it as a success': `run: async (...call) => ({ ...await parts.run(...call), ok: true })`,
   },
-  'a caller who leaves is let go at once, with the reason': {
+  'an aborted call rejects promptly with the abort reason': {
     'works to the end': `think: () => sleep(1000)`,
     'answers all the same': `think: () => undefined`,
     'goes on behind its back': goesOn('think'),
     'rejects with an error of its own': `think: (...call) => parts.think(...call).catch(() => { throw new Error(); })`,
   },
-  'who stops listening is let go at once': {
+  'the stream ends promptly when the consumer stops reading': {
     'takes its time': `answer: async function* (...call) { try { yield* parts.answer(...call); } finally { await sleep(1000); } }`,
   },
   ...talksElsewhere('think'),
-  'nothing is left behind, however a call ends': {
+  'no files remain after a call, however it ends': {
     'writes where nobody lent it a place': litters('think'),
     'leaves a directory': `think: async (context, options) => {
       await context.temporaryDirectory();
       await parts.think(context, options);
     }`,
   },
-  'no child process and no connection outlives it': badEndings('think'),
+  'no child process or connection outlives the engine': badEndings('think'),
   ...badOptions,
 };
 

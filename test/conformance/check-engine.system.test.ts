@@ -53,38 +53,36 @@ describe('check-engine', () => {
     );
     expect(stdout).toContain('because of TypeError: no such thing');
     expect(stdout).not.toContain('conformance/');
-    expect(stdout).toContain('for the same reason');
+    expect(stdout).toContain('same reason as above');
     expect(code).toBe(1);
   });
 
   it('takes an error that nobody can catch for a broken rule, and goes on', async () => {
     const { code, stdout, stderr } = await check(engine(`void Promise.reject(new Error('left alone'));`));
     expect(stdout).toMatch(
-      / {2}BROKEN a question is answered.*\n {9}it throws where nobody can catch it\n {9}because of Error: left alone\n/,
+      / {2}BROKEN a question is answered.*\n {9}uncaught exception or unhandled rejection\n {9}because of Error: left alone\n/,
     );
-    expect(stdout).toContain('  ok     right options start it');
+    expect(stdout).toContain('  ok     valid options are accepted');
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
   });
 
   it('names whom a local model has talked to', async () => {
     const { code, stdout } = await check(engine(`await fetch('http://provider.invalid/').catch(() => undefined);`));
-    expect(stdout).toMatch(/ {2}BROKEN a model that is local .*\n {9}mind is listed as local, .* provider\.invalid/);
+    expect(stdout).toMatch(/ {2}BROKEN a local model .*\n {9}mind is listed as local, .* provider\.invalid/);
     expect(code).toBe(1);
   });
 
   it('says what it has not seen: a call of a tool', async () => {
-    const rule = 'a tool that the model calls is run, and its answer is used';
+    const rule = 'a tool called by the model is run, and its result is used';
     const { stdout } = await check(engine(''));
-    expect(stdout).toContain(`  ok     ${rule} (its model called none; with --calls-tools, that breaks the rule)\n`);
+    expect(stdout).toContain(`  ok     ${rule} (the model called no tool; with --calls-tools this fails)\n`);
     const declared = await check(engine(''), '--calls-tools');
-    expect(declared.stdout).toContain(`  BROKEN ${rule}\n         its model was asked to call the tool`);
+    expect(declared.stdout).toContain(`  BROKEN ${rule}\n         the model was asked to call the tool`);
   });
 
   it('says what it has not looked at: models that are not local', async () => {
     const { stdout } = await check(engine('').replace('local: true', 'local: false'));
-    expect(stdout).toContain(
-      '  ok     a model that is local connects to no other machine (none that works here is local)\n',
-    );
+    expect(stdout).toContain('  ok     a local model connects to no other machine (no available model is local)\n');
   });
 
   it('ends, whatever the engine keeps alive', async () => {
@@ -105,7 +103,7 @@ describe('check-engine', () => {
   });
 
   it('accepts a wrong option only with an OptionsError, which stops the start', async () => {
-    const rule = 'right options start it, and wrong ones stop the start';
+    const rule = 'valid options are accepted, and invalid ones stop the start';
     const choosy = (error: string) =>
       engine('')
         .replace('properties: {}', 'properties: { volume: {} }')
@@ -118,28 +116,28 @@ describe('check-engine', () => {
     const options = ['--options', '{"volume":"loud"}'] as const;
     expect((await check(choosy(said), ...options)).stdout).toContain(`  ok     ${rule}`);
     const plain = (await check(choosy(`new Error('no')`), ...options)).stdout;
-    expect(plain).toContain(`  BROKEN ${rule}\n         its option "volume" takes anything`);
+    expect(plain).toContain(`  BROKEN ${rule}\n         option "volume" accepts any value`);
   });
 
   it('takes no end for a good one that the engine has made', async () => {
     const { code, stderr } = await check(engine('process.exit(0);'));
-    expect({ code, stderr }).toEqual({ code: 1, stderr: 'the engine has ended the process\n' });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'the engine ended the process\n' });
   });
 
   it('says so when an engine does not even start', async () => {
     const never = engine('').replace('create: () => (', 'create: () => new Promise(() => undefined), x: () => (');
     const { code, stderr } = await check(never);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: 'it does not start within 20 s\n' });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'the engine did not start within 20 s\n' });
   }, 60_000);
 
   it('says what is wrong with its arguments', async () => {
     const { code, stderr } = await check(engine(''), '--options', '{words: 1}');
-    expect(stderr).toMatch(/^--options is no JSON: .*\n\ncheck-engine ENGINE /);
+    expect(stderr).toMatch(/^--options is not JSON: .*\n\ncheck-engine ENGINE /);
     expect(code).toBe(2);
     for (const options of ['null', '[]', '5'])
-      expect((await check(engine(''), '--options', options)).stderr).toMatch(/^--options is no JSON object\n/);
+      expect((await check(engine(''), '--options', options)).stderr).toMatch(/^--options is not a JSON object\n/);
     expect((await check(engine(''), '--words', 'engine.mjs')).stderr).toMatch(
-      /^--words: engine\.mjs is no WAV file of /,
+      /^--words: engine\.mjs is not a WAV file of /,
     );
   });
 });
@@ -153,7 +151,7 @@ describe('the kit', () => {
       50,
     );
     expect(verdict?.failure).toBeInstanceOf(OutOfTime);
-    expect(String(verdict?.failure)).toBe('Nonconformance: a call does not end: this took more than 0.05 s');
+    expect(String(verdict?.failure)).toBe('Nonconformance: timeout: the check took more than 0.05 s');
     expect(next).toEqual({ check: 'so does the next' });
   });
 
@@ -174,7 +172,7 @@ describe('the kit', () => {
       '         because of EngineError (engine-failed): It failed.',
       '             at mine (/engine.js:1:2)',
       '  BROKEN three',
-      '         for the same reason',
+      '         same reason as above',
       '  BROKEN four',
       '         It fails with It failed.',
       '             at mine (/engine.js:1:2)',
@@ -194,7 +192,7 @@ describe('the kit', () => {
     for (const [name, content] of Object.entries(wrong)) {
       const path = join(folder, name);
       await writeFile(path, content);
-      await expect(openRecorder(path)).rejects.toThrow('is no WAV file of 16 kHz, mono, 16 bits');
+      await expect(openRecorder(path)).rejects.toThrow('is not a WAV file of 16 kHz, mono, 16 bits');
     }
   });
 });

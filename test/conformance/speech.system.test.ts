@@ -76,11 +76,11 @@ const bad = {
     'has a voice without a name': models(`{ id: 'ann', name: '', language: 'en' }`),
     'leaves the language out': models(`{ id: 'ann', name: 'Ann' }`),
   },
-  'a model that it does not serve is refused': {
+  'an unknown model is rejected': {
     'takes any model': `refuse: (call) => parts.refuse({ ...call, model: 'mouth' })`,
     'throws an ordinary error': `refuse: ({ model }) => { if (model !== 'mouth') throw new Error('no such model'); }`,
   },
-  'a text becomes sound, and a longer one more of it': {
+  'text becomes audio, and longer text more audio': {
     'answers without sound': `audio: () => undefined`,
     'makes text': `audio: async function* () { yield 'ID3'; }`,
     'makes nothing': `audio: async function* () {}`,
@@ -88,7 +88,7 @@ const bad = {
     'says the same whatever the text': `audio: (call, options) => parts.audio({ ...call, text: 'a' }, options)`,
     'says that it is something else': `mediaType: () => 'audio/mp3'`,
   },
-  'every format is made, or refused as one that is not offered': {
+  'every format is produced or rejected with format-not-supported': {
     'makes one for the other': `audio: (call, options) => parts.audio({ ...call, format: 'mp3' }, options)`,
     'speaks the header of its WAV as sound': `audio: async function* (call, options) {
       if (call.format !== 'wav') return yield* parts.audio(call, options);
@@ -106,29 +106,29 @@ const bad = {
       try { parts.refuse(call); } catch (error) { throw Object.assign(error, { code: 'content-rejected' }); }
     }`,
   },
-  'a voice that is not listed is refused, where voices are listed': {
+  'an unlisted voice is rejected if voices are listed': {
     'takes any voice': `refuse: (call) => parts.refuse({ ...call, voice: 'ann' })`,
   },
-  'a text without a word does no harm': {
+  'text without words returns audio or an EngineError': {
     'throws an ordinary error': `refuse: (call) => { parts.refuse(call); if (!/[a-z]/.test(call.text)) throw new Error(); }`,
   },
-  'a caller who leaves is let go at once, with the reason': {
+  'an aborted call rejects promptly with the abort reason': {
     'works to the end': `work: () => sleep(1000)`,
     'goes on behind its back': goesOn('work'),
     'rejects with an error of its own': `work: (...call) => parts.work(...call).catch(() => { throw new Error(); })`,
   },
-  'who stops listening is let go at once': {
+  'the stream ends promptly when the consumer stops reading': {
     'takes its time': `audio: async function* (...call) { try { yield* parts.audio(...call); } finally { await sleep(1000); } }`,
   },
   ...talksElsewhere('work'),
-  'nothing is left behind, however a call ends': {
+  'no files remain after a call, however it ends': {
     'writes where nobody lent it a place': litters('work'),
     'leaves a directory': `work: async (context, options) => {
       await context.temporaryDirectory();
       await parts.work(context, options);
     }`,
   },
-  'no child process and no connection outlives it': badEndings('work'),
+  'no child process or connection outlives the engine': badEndings('work'),
   ...badOptions,
 };
 

@@ -72,14 +72,14 @@ export function describeKit<S extends Subject>(name: string, { checks, good, bad
 
 /** The rules of the listing and of the options are the same for all; so are the engines that break them. */
 export const badListings = {
-  'the models are well-formed and named once, and are listed from memory': {
+  'models are valid, unique and listed from memory': {
     'does not say whether its model is local': `models: async () => [{ id: 'ears' }]`,
     'has a model without a name': `models: async () => [{ id: '', local: true }]`,
     'serves nothing': `models: async () => []`,
     'lists a model twice': `models: async () => [{ id: 'ears', local: true }, { id: 'ears', local: true }]`,
     'thinks long about its models': `models: async () => { await sleep(1000); return parts.models(); }`,
   },
-  'every model tells whether it can work, at once, in a word that is known': {
+  'every model reports its availability promptly, with a known code': {
     'says so in a word of its own': `availability: async () => ({ available: true, code: 'fine', reason: 'Fine.' })`,
     'is ready but not available': `availability: async () => ({ available: false, code: 'ready', reason: 'Ready.' })`,
     'lacks a key but is available': `availability: async () => ({ available: true, code: 'key-missing', reason: 'No.' })`,
@@ -90,7 +90,7 @@ export const badListings = {
 } as const;
 
 export const badOptions = {
-  'right options start it, and wrong ones stop the start': {
+  'valid options are accepted, and invalid ones stop the start': {
     'takes any option': `options: { type: 'object', properties: { volume: { type: 'string' } } }`,
     'takes anything for an option': `options: { ...parts.options, properties: { volume: {} } }`,
     'does not start with the right ones': `options: { ...parts.options, required: ['pitch'] }`,
@@ -107,7 +107,7 @@ export const litters = (part: string) => also(part, `await mkdtemp(tmpdir() + '/
 
 /** Whether anybody is there does not matter. */
 export const talksElsewhere = (part: string) => ({
-  'a model that is local connects to no other machine': {
+  'a local model connects to no other machine': {
     'connects to one': also(part, tries),
     'connects to one once it has answered': also(part, `setTimeout(() => { ${tries} }, 200)`),
     'looks one up': also(part, `lookup('provider.invalid', () => undefined)`),

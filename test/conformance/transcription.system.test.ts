@@ -56,11 +56,11 @@ const good = `
 
 const bad = {
   ...badListings,
-  'a model that it does not serve is refused': {
+  'an unknown model is rejected': {
     'takes any model': `refuse: (call) => parts.refuse({ ...call, model: 'ears' })`,
     'throws an ordinary error': `refuse: ({ model }) => { if (model !== 'ears') throw new Error('no such model'); }`,
   },
-  'words become a transcript': {
+  'speech is transcribed': {
     'answers nothing at all': `hear: () => undefined`,
     'names the language in English': `hear: (...heard) => ({ ...parts.hear(...heard), language: 'english' })`,
     'leaves the language out': `hear: () => ({ text: 'alpha' })`,
@@ -68,22 +68,22 @@ const bad = {
     'breaks the text into lines': `hear: (...heard) => ({ ...parts.hear(...heard), text: 'alpha\\nbravo' })`,
     'measures in seconds': `hear: (wav, durationMs) => ({ ...parts.hear(wav), durationMs: durationMs / 1000 })`,
   },
-  'silence is no text in no language': {
+  'silence returns empty text and no language': {
     'hears words in silence': `hear: () => ({ text: 'Thank you.', language: 'en' })`,
     'hears a language in silence': `hear: (...heard) => ({ ...parts.hear(...heard), language: 'en' })`,
   },
-  'what is no recording is refused': {
+  'invalid audio is rejected': {
     'makes something of it': `decode: async (context, { path }) => ({ wavPath: path, durationMs: 1 })`,
     'throws an ordinary error': `decode: (...call) => parts.decode(...call).catch(() => { throw new Error('broken'); })`,
     'has a code of its own': `decode: (...call) => parts.decode(...call).catch((error) => { error.code = 'broken'; throw error; })`,
   },
-  'a language that there is not is refused': {
+  'an unsupported language is rejected': {
     'takes any language': `refuse: (call) => parts.refuse({ ...call, language: 'en' })`,
     'has another word for it': `refuse: (call) => {
       try { parts.refuse(call); } catch (error) { throw Object.assign(error, { code: 'content-rejected' }); }
     }`,
   },
-  'a caller who leaves is let go at once, with the reason': {
+  'an aborted call rejects promptly with the abort reason': {
     'works to the end': `
       decode: (context, recording) => parts.decode(context, recording, { signal: new AbortController().signal }),
       work: () => sleep(1000)`,
@@ -93,7 +93,7 @@ const bad = {
       work: (...call) => parts.work(...call).catch(() => { throw new Error(); })`,
   },
   ...talksElsewhere('work'),
-  'nothing is left behind, however a call ends': {
+  'no files remain after a call, however it ends': {
     'writes where nobody lent it a place': litters('work'),
     'leaves a directory': `work: async (context, wavPath, options) => {
       await context.temporaryDirectory();
@@ -107,7 +107,7 @@ const bad = {
       return decoded;
     }`,
   },
-  'no child process and no connection outlives it': badEndings('work'),
+  'no child process or connection outlives the engine': badEndings('work'),
   ...badOptions,
 };
 

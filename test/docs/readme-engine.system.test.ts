@@ -93,7 +93,7 @@ test('one that breaks a rule is told so', async () => {
     create: () => ({ models: async () => [{ id: 'broken' }], availability: async () => ({}), transcribe: async () => ({}) }) };`;
   await writeFile(join(folder, 'broken.mjs'), broken);
   const { code, stdout } = await runScript('src/bin/check-engine.ts', ['./broken.mjs'], { cwd: folder });
-  expect(stdout).toContain('BROKEN the models are well-formed and named once');
+  expect(stdout).toContain('BROKEN models are valid, unique');
   expect(code).toBe(1);
 });
 

@@ -355,7 +355,7 @@ describe('create()', () => {
 it('an engine that never ends does not keep the service from ending', async () => {
   const service = await start(engine('chat', `[Symbol.asyncDispose]: () => never()`));
   await service.service.stop(0);
-  expect(service.log.map(({ msg }) => msg)).toContain('the engine did not end well');
+  expect(service.log.map(({ msg }) => msg)).toContain('the engine failed to shut down');
 });
 
 it('a stream that fails says engine-failed in its last event', async () => {

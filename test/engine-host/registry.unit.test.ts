@@ -187,7 +187,7 @@ describe('a start is refused', () => {
       module: tinyWith('contract: 2'),
       says: 'is written for version 2 of the engine contract; this is version 1',
     },
-    'has no name': { module: tinyWith(`name: ''`), says: 'gives its engine no name' },
+    'has no name': { module: tinyWith(`name: ''`), says: 'has no engine name' },
     'has another capability': {
       module: tinyWith(`capability: 'singing'`),
       says: 'has the capability "singing"; known: transcription, chat, speech',
@@ -229,7 +229,7 @@ describe('a start is refused', () => {
     },
     'has options that are no schema': {
       members: `options: { type: 'objekt' }`,
-      says: 'the `options` of the engine tiny are no JSON Schema: ',
+      says: 'the `options` of the engine tiny are not a valid JSON Schema: ',
     },
     'is nothing': { members: 'create() {}', says: 'the engine tiny has no function `models`' },
     'cannot tell whether it works': {
@@ -286,7 +286,7 @@ describe('a start is refused', () => {
 
   it('for two engines of one capability under one name', async () => {
     expect(await refusal({ twins: [{ use: 'tiny' }, { use: 'tiny' }] })).toContain(
-      'engines.twins: two engines for transcription; give each a name of its own',
+      'engines.twins: two engines for transcription; give each its own name',
     );
     expect(said).toEqual(['twins has ended', 'twins has ended']);
   });
@@ -407,7 +407,7 @@ describe('engines are ended', () => {
     const registry = await open({ one: { use: 'tiny' }, sticky: { use: './sticky.js' }, two: { use: 'tiny' } });
     expect(said).toEqual([]);
     await registry[Symbol.asyncDispose]();
-    expect(said).toEqual(['one has ended', 'two has ended', 'the engine did not end well']);
+    expect(said).toEqual(['one has ended', 'two has ended', 'the engine failed to shut down']);
   });
 
   it('when the start is refused for another one', async () => {

@@ -208,7 +208,7 @@ describe('the command', () => {
     expect(await ask({}, 'toString')).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringMatching(/^parlance: there is no command "toString"\.\n\nUsage/) as string,
+      stderr: expect.stringMatching(/^parlance: unknown command "toString"\.\n\nUsage/) as string,
     });
   });
 
@@ -229,9 +229,9 @@ describe('the command', () => {
     // It takes any model and any language, and says of silence how long it is.
     const broken = [...stdout.matchAll(/^ {2}BROKEN (.*)/gm)].map(([, check]) => check);
     expect(broken).toEqual([
-      'a model that it does not serve is refused',
-      'silence is no text in no language',
-      'a language that there is not is refused',
+      'an unknown model is rejected',
+      'silence returns empty text and no language',
+      'an unsupported language is rejected',
     ]);
     expect(code).toBe(1);
   });

@@ -216,8 +216,8 @@ describe('the settings file', () => {
       '1, column 7: a second "key: value" in one value; put a text that contains ": " into quotes',
     ],
     ['a tab for indentation', 'engines:\n\ta: 1', '2, column 1: a tab is used for indentation; use spaces'],
-    ['the same key twice', 'port: 1\nport: 2', '2, column 1: a key that this mapping has already'],
-    ['two documents', 'port: 1\n---\nport: 2', '2, column 1: a second document begins (---); only one is allowed'],
+    ['the same key twice', 'port: 1\nport: 2', '2, column 1: duplicate key'],
+    ['two documents', 'port: 1\n---\nport: 2', '2, column 1: a second document (---); only one is allowed'],
     ['a missing colon', 'port\nhost: a', '1, column 1: a key needs a colon on the same line'],
     ['an unfinished text', 'host: "secret', '1, column 14: a quote, bracket, comma or colon is missing'],
     [

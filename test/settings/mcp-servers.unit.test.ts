@@ -70,21 +70,21 @@ describe('mcpServers', () => {
     ['neither program nor address', {}, ': "command" or "url" is missing'],
     ['a misspelled program', { cmd: 'x' }, ': unknown setting "cmd"; did you mean "command"?'],
     ['a misspelled address', { URL: 'http://a' }, ': unknown setting "URL"; did you mean "url"?'],
-    ['both', { command: 'x', url: 'http://a' }, '.url: it does not go with the settings beside it'],
+    ['both', { command: 'x', url: 'http://a' }, '.url: not allowed together with the other settings'],
     [
       'a program with headers',
       { command: 'x', headers: { a: 'hush' } },
-      '.headers: it does not go with the settings beside it',
+      '.headers: not allowed together with the other settings',
     ],
     [
       'an address with arguments',
       { url: 'http://a', args: ['hush'] },
-      '.args: it does not go with the settings beside it',
+      '.args: not allowed together with the other settings',
     ],
     [
       'an address with an environment',
       { url: 'http://a', env: { A: 'hush' } },
-      '.env: it does not go with the settings beside it',
+      '.env: not allowed together with the other settings',
     ],
     ['a program over HTTP', { type: 'http', command: 'x' }, '.type: "http" is not allowed: it must be one of stdio'],
     [

@@ -40,7 +40,7 @@ describe('a synthesis', () => {
   test('that does not start in time is engine-timeout, and the engine is stopped', async () => {
     const { synthesize, seen } = engine();
     const speech = supervise(synthesize, { signal: noCaller }, limits);
-    await expect(speech).rejects.toMatchObject({ code: 'engine-timeout', message: /did not begin within 0.05 s/ });
+    await expect(speech).rejects.toMatchObject({ code: 'engine-timeout', message: /no audio within 0.05 s/ });
     expect(seen.signal?.aborted).toBe(true);
   });
 
@@ -75,7 +75,7 @@ describe('a synthesis', () => {
   test('that stalls is engine-timeout, and the engine is stopped', async () => {
     const { synthesize, seen } = engine(bytes, bytes);
     const speech = await supervise(synthesize, { signal: noCaller }, limits);
-    await expect(read(speech)).rejects.toMatchObject({ code: 'engine-timeout', message: /did not go on/ });
+    await expect(read(speech)).rejects.toMatchObject({ code: 'engine-timeout', message: /no further audio/ });
     expect(seen).toMatchObject({ signal: { aborted: true }, returned: true });
   });
 
@@ -97,7 +97,7 @@ describe('a synthesis', () => {
     const { audio } = await supervise(synthesize, { signal: noCaller }, { ...limits, silenceMs: 60_000 });
     const reader = audio[Symbol.asyncIterator]();
     await reader.next();
-    const pending = expect(reader.next()).rejects.toThrow('nobody listens');
+    const pending = expect(reader.next()).rejects.toThrow('no longer consumed');
     await reader.return?.();
     await pending;
     expect(seen).toMatchObject({ signal: { aborted: true }, returned: true });

@@ -1,6 +1,6 @@
 /**
- * Checks of what an engine answers. Each reads every property once and returns a plain copy: a getter or a Proxy may
- * say something else the next time. They throw a `BadAnswer`, or what a getter throws.
+ * Validates the return values of engines. Each check reads every property once and returns a plain copy: a getter or a
+ * Proxy may return something else the next time. Throws a `BadAnswer`, or the error of a getter.
  */
 import {
   availabilityCodes,
@@ -36,8 +36,8 @@ function isId(value: unknown): value is string {
 }
 
 /**
- * The list, or `last` where it says the same: who has built something out of that one can keep it. Ids that occur twice
- * are for the registry, which also knows the other instances.
+ * Returns the list, or `last` if it is equal, so that callers can cache by identity. Duplicate ids are handled by the
+ * registry, which also knows the other instances.
  */
 export function checkModels(value: unknown, last: readonly ModelEntry[] = []): readonly ModelEntry[] {
   return checkList(value, last, '`models()`', checkEntry);
@@ -49,7 +49,7 @@ function checkList<T>(
   what: string,
   check: (item: Fields, last: T | undefined) => T,
 ): readonly T[] {
-  must(Array.isArray(value), `${what} returned no list`);
+  must(Array.isArray(value), `${what} did not return an array`);
   const items = value as readonly unknown[];
   const { length } = items;
   must(length <= mostEntries, `${what} returned more than ${mostEntries} entries`);
@@ -62,7 +62,7 @@ function checkList<T>(
       changed?.push(checked);
     }
   } catch (error) {
-    // The place is put into the message only here: every request asks for the list.
+    // The message is built only on failure: every request reads the list.
     throw error instanceof BadAnswer ? new BadAnswer(`${what}[${index}]${error.message}`) : error;
   }
   return changed ?? (length === last.length ? last : last.slice(0, length));
@@ -71,9 +71,9 @@ function checkList<T>(
 function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
   const { id, name, local, discovered, voices: given } = item;
   must(isId(id), badId);
-  must(typeof local === 'boolean', '.local is neither true nor false');
+  must(typeof local === 'boolean', '.local is not a boolean');
   must(name === undefined || isText(name), badName);
-  must(discovered === undefined || typeof discovered === 'boolean', '.discovered is neither true nor false');
+  must(discovered === undefined || typeof discovered === 'boolean', '.discovered is not a boolean');
   const voices = given === undefined ? undefined : checkList(given, last?.voices ?? [], '.voices', checkVoice);
   const isSame =
     last?.id === id &&
@@ -106,7 +106,7 @@ function isText(value: unknown): value is string {
 
 export function checkAvailability(value: unknown): Availability {
   const { available, code, reason } = objectOf(value, 'what `availability()` returned');
-  must(typeof available === 'boolean', '`availability()` returned an `available` that is neither true nor false');
+  must(typeof available === 'boolean', '`availability()` returned an `available` that is not a boolean');
   const isKnown = (availabilityCodes as readonly unknown[]).includes(code);
   must(isKnown, '`availability()` returned an unknown code');
   must(typeof reason === 'string', '`availability()` returned no reason');
@@ -121,7 +121,7 @@ export function checkTranscript(value: unknown): Transcript {
     'the language of the transcript is neither a string nor null',
   );
   if (durationMs === undefined) return { text, language };
-  must(isAmount(durationMs), 'the durationMs of the transcript is not a number from 0 on');
+  must(isAmount(durationMs), 'the durationMs of the transcript is not a number >= 0');
   return { text, language, durationMs };
 }
 
@@ -134,7 +134,7 @@ export function checkFindings(value: unknown): readonly Finding[] {
     const { what, ok, detail, fix } = finding;
     must(!('mend' in finding), ': `mend` is now called `fix`');
     must(typeof what === 'string' && typeof detail === 'string', ' has no `what` or no `detail`');
-    must(typeof ok === 'boolean', '.ok is neither true nor false');
+    must(typeof ok === 'boolean', '.ok is not a boolean');
     return { what, ok, detail, ...(typeof fix === 'string' && { fix }) };
   });
 }

@@ -1,4 +1,4 @@
-/** The verbs of an engine, contained: whatever it throws, returns or never returns is a failure of that call alone. */
+/** Guards the calls of an engine: an exception, an invalid result or a hang fails only that call. */
 import type {
   AgentEvent,
   ChatEngine,
@@ -15,9 +15,9 @@ import { Wait, type SharedDeadline } from './shared-deadline.ts';
 
 export interface CallFacts {
   readonly instance: string;
-  /** From the abort of a call until it is given up. */
+  /** Grace period between the abort of a call and its rejection. */
   readonly abortMs: number;
-  /** For every wait for an event of a chat. */
+  /** Idle timeout between chat events. */
   readonly chatIdle: SharedDeadline;
 }
 
@@ -61,7 +61,7 @@ export function guardComplete(engine: ChatEngine, facts: CallFacts): ChatEngine[
     const { signal } = options;
     try {
       const run: unknown = engine.complete(call, options);
-      // Nobody waits for a promise that is returned in place of an iterable.
+      // A promise returned instead of an iterable must not cause an unhandled rejection.
       if (run instanceof Promise) run.catch(() => undefined);
       const events = new GuardedIterator<AgentEvent>(iteratorOf(run, 'what `complete()` returned'), {
         ...{ instance, signal, idle },
@@ -75,8 +75,8 @@ export function guardComplete(engine: ChatEngine, facts: CallFacts): ChatEngine[
 }
 
 /**
- * Settles as the work does; with the signal's reason when the work does not end within so many milliseconds of its
- * abort. It gets that long since what it leaves on the disk is removed when its call has ended.
+ * Settles like the work, or rejects with the abort reason if the work has not ended `abortMs` after the abort. The grace
+ * period exists because files of the call are removed when it has ended.
  */
 export function outcome(work: () => unknown, signal: AbortSignal, abortMs: number): Promise<unknown> {
   return new Promise((resolve, reject) => {
@@ -97,7 +97,7 @@ export function outcome(work: () => unknown, signal: AbortSignal, abortMs: numbe
   });
 }
 
-/** What is called of an engine's iterator. */
+/** The part of an engine's iterator that is used. */
 interface Source {
   next(): unknown;
   return?(): unknown;
@@ -106,7 +106,7 @@ interface Source {
 function iteratorOf(value: unknown, what: string): Source {
   const iterable = value as Partial<AsyncIterable<unknown>> | null | undefined;
   const open = iterable?.[Symbol.asyncIterator];
-  must(typeof open === 'function', `${what} is no async iterable`);
+  must(typeof open === 'function', `${what} is not an async iterable`);
   return objectOf(open.call(iterable), `the iterator of ${what}`) as unknown as Source;
 }
 
@@ -114,13 +114,13 @@ interface IteratorFacts<T> {
   readonly instance: string;
   readonly signal: AbortSignal;
   readonly check: (value: unknown) => T;
-  /** Absent: the reader has its own deadline. */
+  /** Absent: the consumer has its own timeout. */
   readonly idle?: SharedDeadline;
 }
 
 /**
- * By hand: a generator around each stream would cost 5 % of a plain chat, and could not be left while it waits. One
- * `next` at a time; what one of them needs is made once for all.
+ * Not a generator: that would cost 5 % of a plain chat, and could not be cancelled while it waits. Allows one `next` at
+ * a time, so its state is allocated once.
  */
 class GuardedIterator<T> implements AsyncIterator<T, undefined> {
   readonly #source: Source;
@@ -179,6 +179,6 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
   }
 
   #late(): EngineError {
-    return new EngineError('engine-timeout', `The engine ${this.#facts.instance} has sent nothing for too long.`);
+    return new EngineError('engine-timeout', `The engine ${this.#facts.instance} sent no event in time.`);
   }
 }

@@ -1,4 +1,4 @@
-/** Checks of the events of a chat, one by one; their order is for the service. As in answers.ts, each is copied. */
+/** Validates and copies single chat events, as in answers.ts; their order is checked elsewhere. */
 import type { AgentEvent, ChatResult, FinishReason, ToolEvent, Usage } from '../../../engines/contract/index.ts';
 import { isAmount, must, objectOf } from './answers.ts';
 
@@ -46,7 +46,7 @@ function checkCall(
     return { type, ...head, name, arguments: args as Readonly<Record<string, unknown>> };
   }
   const { ok, output, error, durationMs } = event;
-  must(typeof ok === 'boolean', 'a tool finishes with an `ok` that is neither true nor false');
+  must(typeof ok === 'boolean', 'a tool finishes with an `ok` that is not a boolean');
   must(output === undefined || typeof output === 'string', 'the output of a tool is not a string');
   must(error === undefined || typeof error === 'string', 'the error of a tool is not a string');
   must(typeof durationMs === 'number' && Number.isFinite(durationMs), 'a tool finishes without a duration');
@@ -88,7 +88,7 @@ function checkUsage(value: unknown): Usage {
   const { promptTokens, completionTokens, totalTokens, reasoningTokens } = objectOf(value, 'the usage');
   must(
     isCount(promptTokens) && isCount(completionTokens) && isCount(totalTokens) && isCount(reasoningTokens),
-    'the usage is not in whole numbers from 0 on',
+    'the usage is not in integers >= 0',
   );
   return { promptTokens, completionTokens, totalTokens, reasoningTokens };
 }

@@ -1,8 +1,8 @@
-/** What an engine throws, as the rest of the service can rely on it. */
+/** Normalizes the errors that engines throw. */
 import { types } from 'node:util';
 import { EngineError, engineErrorCodes, type EngineErrorCode } from '../../../engines/contract/index.ts';
 
-/** An answer that the contract does not allow. */
+/** A return value that violates the engine contract. */
 export class BadAnswer extends Error {
   override readonly name = 'BadAnswer';
 }
@@ -20,14 +20,14 @@ export function failureOf(thrown: unknown, instance: string, signal?: AbortSigna
   });
 }
 
-/** Undefined for everything that is no `EngineError` with a known code. */
+/** Undefined for anything but an `EngineError` with a known code. */
 export function engineErrorOf(thrown: unknown): EngineError | undefined {
   try {
     if (!EngineError.is(thrown)) return undefined;
     const { code, message, retryAfter, cause } = thrown as { [field in keyof EngineError]: unknown };
     if (!isCode(code) || typeof message !== 'string') return undefined;
     if (thrown instanceof EngineError && !types.isProxy(thrown)) return thrown;
-    // From a package with its own copy of the contract, or built to deceive.
+    // From a package with its own copy of the contract, or forged.
     const facts = typeof retryAfter === 'number' ? { retryAfter } : {};
     return new EngineError(code, message, { cause: cause === undefined ? undefined : readable(cause), ...facts });
   } catch {
@@ -39,10 +39,10 @@ function isCode(code: unknown): code is EngineErrorCode {
   return (engineErrorCodes as readonly unknown[]).includes(code);
 }
 
-/** Longest chain of causes that is kept. */
+/** Maximum length of the chain of causes. */
 const deepest = 5;
 
-/** An error that can be logged: nothing of it calls the engine's code. */
+/** Copies an error for the log, so that logging never runs the engine's code. */
 export function readable(thrown: unknown, depth = 0): Error {
   try {
     if (types.isProxy(thrown) || !(thrown instanceof Error)) return new Error(`it threw ${shown(thrown)}`);
@@ -54,7 +54,7 @@ export function readable(thrown: unknown, depth = 0): Error {
     if (typeof stack === 'string') copy.stack = stack;
     return copy;
   } catch {
-    return new Error('it threw an error that cannot be read');
+    return new Error('it threw an unreadable error');
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The guard around an instance of an engine: no function of it throws what the contract does not know, waits longer than
- * its deadline, or returns what is not allowed. Who calls an engine needs no precautions of its own.
+ * Wraps an engine instance: no function throws an unknown error, exceeds its timeout, or returns an invalid value.
+ * Callers need no precautions of their own.
  */
 import {
   EngineError,
@@ -23,12 +23,12 @@ import type { GuardLimits } from './limits.ts';
 import { Question, type Failure } from './question.ts';
 import { SharedDeadline } from './shared-deadline.ts';
 
-/** An engine as the service calls it. */
+/** An engine as used by the service. */
 export interface Guarded {
   readonly engine: Engines[Capability];
-  /** Its current failures, for people. */
+  /** Its current failures, for the operator. */
   failures(): readonly Finding[];
-  /** False until its models are known: which ones it serves cannot be said. */
+  /** False until its models are known. */
   readonly hasList: boolean;
 }
 
@@ -60,7 +60,7 @@ export function guardEngine(raw: Engine, facts: GuardFacts): Guarded {
     inspect: () => inspect(raw, facts),
     [Symbol.asyncDispose]: () => dispose(raw, limits.endMs, log),
   };
-  if (hasFunction(raw, 'prepare')) engine.prepare = (wish) => prepare(raw, facts, wish);
+  if (hasFunction(raw, 'prepare')) engine.prepare = (call) => prepare(raw, facts, call);
   const verbs = {
     transcription: () => ({ transcribe: guardTranscribe(raw as Verbs, call) }),
     chat: () => ({ complete: guardComplete(raw as Verbs, call) }),
@@ -75,7 +75,7 @@ export function guardEngine(raw: Engine, facts: GuardFacts): Guarded {
   };
 }
 
-/** Stands for an engine that `create()` did not return. */
+/** Placeholder for an engine whose `create()` failed. */
 export function failedEngine(instance: string, { message }: Error): Guarded {
   const finding: Finding = { what: 'create()', ok: false, detail: message };
   const fails = () => {
@@ -89,7 +89,7 @@ export function failedEngine(instance: string, { message }: Error): Guarded {
   return { engine, failures: () => [finding], hasList: false };
 }
 
-/** What nobody watches over: for the conformance kit, which has to see what an engine really does. */
+/** Without a guard, for the conformance kit, which must see the real behavior of an engine. */
 export function unguarded(raw: Engine): Guarded {
   return { engine: raw as Engines[Capability], failures: () => [], hasList: true };
 }
@@ -104,7 +104,7 @@ export function hasFunction(value: unknown, name: string | symbol): boolean {
   }
 }
 
-/** What the log has said of an engine, so that it says each change once. */
+/** Tracks failures of an engine, so that each change is logged once. */
 interface Troubles {
   begin(what: string, error: unknown): void;
   end(what: string): void;
@@ -117,7 +117,7 @@ function createTroubles({ log, limits }: GuardFacts): Troubles {
     begin(what, error) {
       const err = readable(error);
       current.set(what, err);
-      log.error({ err }, `the engine fails at ${what}; it is asked again every ${limits.retryMs / 1000} s`);
+      log.error({ err }, `the engine fails at ${what}; retrying every ${limits.retryMs / 1000} s`);
     },
     end(what) {
       current.delete(what);
@@ -146,7 +146,7 @@ function createAvailability(raw: Engine, { instance, limits }: GuardFacts, troub
   const deadlines = { first: deadline, usual: deadline };
   const what = 'availability()';
 
-  /** One line in the log for an engine, however many models it lists. */
+  /** Logs one line per engine, not one per model. */
   function note(id: string, failure: Failure | undefined): void {
     const before = failing.size;
     if (failure) failing.add(id);
@@ -163,13 +163,13 @@ function createAvailability(raw: Engine, { instance, limits }: GuardFacts, troub
         } catch (error) {
           const { code, message } = engineErrorOf(error) ?? {};
           if (code !== 'unknown-model') throw error;
-          return { available: false, code, reason: message }; // no longer in its list
+          return { available: false, code, reason: message }; // no longer listed
         }
       },
       check: checkAvailability,
       deadlines,
       retryMs: limits.retryMs,
-      late: () => new EngineError('engine-timeout', `it gave no answer within ${limits.availabilityMs / 1000} s`),
+      late: () => new EngineError('engine-timeout', `no answer within ${limits.availabilityMs / 1000} s`),
       onChange: (failure) => note(id, failure),
     });
 
@@ -180,11 +180,11 @@ function createAvailability(raw: Engine, { instance, limits }: GuardFacts, troub
       await question.ask();
       const { value, failure } = question;
       if (value !== undefined && (!failure || performance.now() - failure.since < limits.standsMs)) return value;
-      // Only what an engine has meant for callers is for callers; the log has the rest.
+      // Clients only see the message of an EngineError; everything else goes to the log.
       const said = engineErrorOf(failure?.error)?.message ?? 'the log of the service has the cause';
-      return failed(`The engine ${instance} fails to say whether it works: ${said}`);
+      return failed(`The engine ${instance} cannot report its availability: ${said}`);
     },
-    /** Forgets the models that are no longer listed. */
+    /** Removes models that are no longer listed. */
     keep: (list: readonly ModelEntry[]): void => {
       const listed = new Set(list.map(({ id }) => id));
       for (const id of questions.keys()) {
@@ -200,7 +200,7 @@ function failed(reason: string): Availability {
   return { available: false, code: 'engine-failed', reason };
 }
 
-/** Its messages are for the person at the terminal, so they stay as they are. */
+/** Keeps the original errors: they are shown at the terminal. */
 async function prepare(raw: Engine, { limits }: GuardFacts, { signal, progress }: PrepareCall): Promise<void> {
   const show = (step: unknown, fraction: unknown) => {
     const isKnown = typeof fraction === 'number' && Number.isFinite(fraction);
@@ -222,16 +222,16 @@ async function inspect(raw: Engine, { limits }: GuardFacts): Promise<readonly Fi
   }
 }
 
-/** Ends the engine; one that fails to end, or never does, holds up nothing. */
+/** Disposes the engine; an error or a hang does not block the shutdown. */
 export async function dispose(raw: Engine, ms: number, log: Logger): Promise<void> {
   try {
     if (hasFunction(raw, Symbol.asyncDispose)) await within(ms, () => raw[Symbol.asyncDispose]?.());
   } catch (error) {
-    log.warn({ err: readable(error) }, 'the engine did not end well');
+    log.warn({ err: readable(error) }, 'the engine failed to shut down');
   }
 }
 
-/** For what is called once. */
+/** Timeout for a single call. */
 export async function within(ms: number, work: () => unknown): Promise<unknown> {
   const late = new EngineError('engine-timeout', `no answer within ${ms / 1000} s`);
   const controller = new AbortController();

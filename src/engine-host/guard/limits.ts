@@ -1,26 +1,26 @@
-/** How long the functions of an engine may take, in milliseconds. Tests have shorter ones. */
+/** Timeouts of engine functions in milliseconds. Tests use shorter ones. */
 export interface GuardLimits {
-  /** For `create()`; then the instance counts as failed. */
+  /** For `create()`; after it, the instance counts as failed. */
   readonly createMs: number;
-  /** For the first `models()`: it may ask a provider. */
+  /** For the first `models()`, which may call a provider. */
   readonly firstModelsMs: number;
-  /** For every other one; then the last list stands. */
+  /** For later calls of `models()`; after it, the last list is used. */
   readonly modelsMs: number;
   readonly availabilityMs: number;
-  /** How long the last good availability stands after a failure to answer. */
+  /** How long the last valid availability is used after a failure. */
   readonly standsMs: number;
-  /** The pause before a question is asked again whose last answer was a failure. */
+  /** Retry delay after a failure of `models()` or `availability()`. */
   readonly retryMs: number;
   /**
-   * The longest wait for an event of a chat. Nothing may happen while a tool runs, which takes up to 3600 s where the
-   * settings of an MCP server say so; engines have shorter deadlines of their own. This one ends what would never end.
+   * Idle timeout between chat events. A tool call may be silent for up to 3600 s if the settings of an MCP server allow
+   * it. Engines have shorter timeouts of their own; this one only stops calls that would never end.
    */
   readonly chatIdleMs: number;
-  /** From the abort of a call until it is given up, when the engine does not end it. */
+  /** Grace period for a call after its abort. */
   readonly abortMs: number;
-  /** The same for `prepare()`, which has compilers to end, and the deadline of `[Symbol.asyncDispose]()`. */
+  /** Grace period for `prepare()`, which must stop compilers, and the timeout of `[Symbol.asyncDispose]()`. */
   readonly endMs: number;
-  /** For `inspect()`, which may ask a provider. */
+  /** For `inspect()`, which may call a provider. */
   readonly inspectMs: number;
 }
 

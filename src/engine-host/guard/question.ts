@@ -1,23 +1,23 @@
-/** A question that an engine answers again and again: what it last said, and whether it still says anything. */
+/** Polls a function of an engine: caches the last valid answer and tracks failures. */
 import { Wait, type SharedDeadline } from './shared-deadline.ts';
 
 export interface QuestionOptions<T> {
   readonly ask: () => unknown;
-  /** Throws when the answer is not allowed. */
+  /** Throws if the answer is invalid. */
   readonly check: (answer: unknown, last: T | undefined) => T;
-  /** For the very first time that it is asked, and for every other. */
+  /** Timeouts for the first call and for later ones. */
   readonly deadlines: { readonly first: SharedDeadline; readonly usual: SharedDeadline };
-  /** The pause after a failure. */
+  /** Retry delay after a failure. */
   readonly retryMs: number;
-  /** What stands for an answer that did not come in time. */
+  /** Creates the error for a timeout. */
   readonly late: () => Error;
-  /** Called when answers begin to fail, and with undefined when they are good again. */
+  /** Called when answers start to fail, and with undefined when they recover. */
   readonly onChange: (failure: Failure | undefined) => void;
 }
 
 export interface Failure {
   readonly error: unknown;
-  /** When the first of these failures happened. */
+  /** Time of the first failure in a row. */
   readonly since: number;
 }
 
@@ -30,24 +30,24 @@ export class Question<T> {
   #retryAt = 0;
   #pending: Promise<void> | undefined;
   #asked = 0;
-  /** The number of the last question whose answer was good: a late one must not replace a newer one. */
+  /** Number of the last call with a valid answer: a late answer must not replace a newer one. */
   #answered = 0;
 
   constructor(options: QuestionOptions<T>) {
     this.#options = options;
   }
 
-  /** The last good answer. */
+  /** The last valid answer. */
   get value(): T | undefined {
     return this.#value;
   }
 
-  /** Set while it fails. */
+  /** Set while calls fail. */
   get failure(): Failure | undefined {
     return this.#failure;
   }
 
-  /** Asks, together with all who ask meanwhile, and resolves at the latest after the deadline. Never rejects. */
+  /** Concurrent callers share one call. Resolves no later than the timeout; never rejects. */
   ask(): Promise<void> {
     if (this.#pending !== undefined) return this.#pending;
     if (this.#failure !== undefined && performance.now() < this.#retryAt) return settled;
@@ -86,7 +86,7 @@ export class Question<T> {
     });
   }
 
-  /** An answer that is late is taken, but only one in time ends a failure. */
+  /** A late answer is stored, but only one in time ends a failure. */
   #take(answer: unknown, number: number, isLate: boolean): void {
     if (number < this.#answered) return;
     try {
@@ -110,7 +110,7 @@ export class Question<T> {
   }
 }
 
-/** A call of an engine's code: what it throws at once, and what its own kind of promise does, becomes a rejection. */
+/** Calls an engine's code: synchronous exceptions and custom thenables become a native promise. */
 export async function invoke(work: () => unknown): Promise<unknown> {
   return await work();
 }

@@ -1,38 +1,38 @@
-/** Deadlines of one length for many waits, behind one timer: nearly every wait ends at once, and would pay for its own. */
+/** One timer for many timeouts of equal length: most waits end quickly, so a timer for each would be too expensive. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** One wait at a time; it can be begun again once it has ended. */
+/** A single wait; reusable once it has ended. */
 export class Wait {
   readonly late: () => void;
   until = 0;
   isOn = false;
-  /** Its neighbours in the list while it lasts. */
+  /** Neighbors in the list while it is active. */
   older: Wait | undefined;
   newer: Wait | undefined;
 
-  /** `late` is called when a wait was not ended in time. */
+  /** `late` is called if the wait does not end in time. */
   constructor(late: () => void) {
     this.late = late;
   }
 }
 
 /**
- * The waits are a linked list, oldest first, since all last equally long. (A Set leaves tables behind with what it has
- * forgotten, and the collector takes them for alive for a while, with all that belongs to the requests.)
+ * The waits form a linked list, oldest first, since all have the same timeout. (A Set keeps old tables with deleted
+ * entries, which for a while prevents garbage collection of everything that belongs to the requests.)
  */
 export class SharedDeadline {
   readonly #ms: number;
   #oldest: Wait | undefined;
   #newest: Wait | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** The timer outlives the request that starts it, and must not keep it in memory. */
+  /** The timer outlives the request that starts it, and must not keep that request in memory. */
   readonly #outside = AsyncLocalStorage.snapshot();
 
   constructor(ms: number) {
     this.#ms = ms;
   }
 
-  /** Calls `late` of the wait once, unless it ends before. */
+  /** Calls `late` of the wait once, unless it ends first. */
   begin(wait: Wait): void {
     wait.until = performance.now() + this.#ms;
     wait.isOn = true;
@@ -56,12 +56,12 @@ export class SharedDeadline {
     if (newer) newer.older = older;
     else this.#newest = older;
     wait.older = wait.newer = undefined;
-    // The timer runs on for the waits to come, but keeps no process alive.
+    // The timer keeps running for later waits, but does not keep the process alive.
     if (!this.#oldest) this.#timer?.unref();
   }
 
   #arm(ms: number): NodeJS.Timeout {
-    // After a step of the event loop: answers that arrived while the process was busy are in time.
+    // One event loop turn later: answers that arrived while the process was busy count as in time.
     return this.#outside(() => setTimeout(() => setImmediate(() => this.#expire()), ms));
   }
 
