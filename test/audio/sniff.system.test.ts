@@ -15,7 +15,7 @@ describeWith(['ffmpeg'], 'what ffmpeg writes', ({ ffmpeg }) => {
     ['CAF audio', '-f caf'],
     ['Sun audio (.au)', '-f au'],
     ['Windows media (ASF)', '-c:a wmav2 -f asf'],
-    ['an AVI film', '-f avi'],
+    ['an AVI video', '-f avi'],
   ])('is refused as %s (%s)', async (detected, format) => {
     const path = join(await temporaryDirectory(), 'recording');
     const tone = ['-f', 'lavfi', '-i', 'sine=duration=0.2'];
