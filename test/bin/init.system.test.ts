@@ -20,7 +20,7 @@ it('writes a file that changes nothing and names its schema', async () => {
   const { code, stdout, text } = await init(cwd);
   expect({ code, stdout }).toEqual({
     code: 0,
-    stdout: `${join(cwd, 'parlance.config.yaml')} has every setting as a comment: remove the # of those that you change.\n`,
+    stdout: `Created ${join(cwd, 'parlance.config.yaml')} with every setting commented out; remove the # of those that you change.\n`,
   });
   expect(loadSettings({}, cwd)).toEqual({ ...loadSettings({}, await temporaryDirectory()), baseDir: cwd });
   const [, schema = ''] = /^# yaml-language-server: \$schema=(.*)$/m.exec(text) ?? [];
