@@ -84,7 +84,7 @@ test('it is short', async () => {
 test('its settings are checked', async () => {
   await writeFile(join(folder, 'wrong.yaml'), 'engines: { sphinx: { use: ./pocketsphinx.ts, wrods: [yes] } }');
   const start = startTestService({ env: { PARLANCE_CONFIG: join(folder, 'wrong.yaml') } });
-  await expect(start).rejects.toThrow('"wrods" is no setting here; known are words');
+  await expect(start).rejects.toThrow('unknown setting "wrods"; did you mean "words"?');
 });
 
 test('one that breaks a rule is told so', async () => {
