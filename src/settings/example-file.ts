@@ -20,7 +20,7 @@ const mcpServers = `\
 #  search: { url: https://tools.example.com/mcp }
 `;
 
-/** All settings, commented out: prose after \`# \`, settings after \`#\`. \`schema\` is the path or URL of the JSON Schema. */
+/** All settings, commented out: prose after `# `, settings after `#`. `schema` is the path or URL of the JSON Schema. */
 export function exampleFile(schema: string): string {
   const head = `# yaml-language-server: $schema=${schema}\n# Environment variables override this file. \${NAME} is the value of a variable.\n`;
   const settings = Object.entries(settingsTable)
