@@ -30,6 +30,8 @@ export interface JsonBody {
 
 export async function readJson(source: BodySource, limits: JsonLimits): Promise<JsonBody> {
   const { req, signal } = source;
+  // Node.js parses a body that came with its head right after announcing the request: one microtask later it is there.
+  await Promise.resolve();
   signal.throwIfAborted(); // a claim made after the end would never be released
   if ((declaredLength(req) ?? 0) > limits.limit) throw tooLarge(limits.limit); // before 100 Continue
   const gate = openGate(limits);
