@@ -157,7 +157,7 @@ engines:
 
     it('cannot open paths, and says so', async () => {
       expect(await ask(page, 'transcribePath', at, '/etc/hostname')).toMatch(
-        /^TypeError: Only Node\.js can open a path/,
+        /^TypeError: Paths are supported in Node\.js only/,
       );
     });
 
