@@ -54,8 +54,12 @@ export interface Timeout extends Disposable {
   readonly signal: AbortSignal;
 }
 
-/** A signal that aborts with its parent, and with `late()` after so many milliseconds. Dispose of it when the work is done. */
+/**
+ * A signal that aborts with its parent, and with `late()` after so many milliseconds. Dispose of it when the work is done.
+ * Throws the reason of a parent that has aborted: the work must not begin.
+ */
 export function startTimeout(ms: number, late: () => unknown, ...parents: readonly AbortSignal[]): Timeout {
+  for (const parent of parents) parent.throwIfAborted();
   const link = linkedSignal(...parents);
   const timer = setTimeout(() => link.abort(late()), ms);
   return {

@@ -53,11 +53,12 @@ async function* run(
   const isEmitted = createEventOrder();
   const inOrder = createClipOrder();
   let seq = 0;
+  let isCompleted = false;
   const fail = (reason: unknown) => {
+    if (isCompleted) return;
     scope[Symbol.dispose]();
     scope.abort(reason);
   };
-  let isCompleted = false;
   try {
     yield { type: 'chat.started', seq: seq++, id, model: model.id };
     scope.signal.throwIfAborted();
@@ -89,7 +90,7 @@ async function* run(
     fail(error);
     throw error;
   } finally {
-    if (!isCompleted) fail(readerLeft);
+    fail(readerLeft);
   }
 }
 

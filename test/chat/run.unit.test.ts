@@ -285,6 +285,14 @@ describe('the toolbox', () => {
     expect(chats.map((chat) => chat?.signal.aborted)).toEqual([false, false]);
   });
 
+  it('sees no abort when the reader of the result fails', async () => {
+    const { run, seen } = stage();
+    const events = await run();
+    for (let type = ''; type !== 'chat.completed';) type = (await events.next()).value?.type ?? 'chat.completed';
+    await expect(events.throw(gone)).rejects.toBe(gone);
+    expect(seen.chat?.signal.aborted).toBe(false);
+  });
+
   it('sees no abort when the client disconnects before reading the result', async () => {
     const { stream, seen, caller } = stage();
     const reader = await stream();

@@ -72,6 +72,10 @@ describe('a timeout', () => {
     expect(timeout.signal.reason).toBe(gone);
   });
 
+  it('throws the reason of a parent that has aborted', () => {
+    expect(() => startTimeout(60_000, () => new Error('late'), AbortSignal.abort(gone))).toThrow(gone);
+  });
+
   it('aborts with its parent', () => {
     const parent = new AbortController();
     using timeout = startTimeout(60_000, () => new Error('late'), parent.signal);
