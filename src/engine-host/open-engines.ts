@@ -2,7 +2,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHttpClient } from '../../lib/http-client.ts';
-import { makeDirectory } from '../../lib/make-directory.ts';
 import { createRegistry, type Registry, type RegistryOptions } from './registry.ts';
 import { createEngineContexts, type ParentLogger } from './context.ts';
 import { createWorkspace, type Workspace } from '../system/workspace.ts';
@@ -16,7 +15,6 @@ export interface OpenEngines extends AsyncDisposable {
 /** Throws a `SettingsError` that names the setting to change. */
 async function openWorkspace(root: string, { diskBudget, dataDirIsNamed }: LoadedSettings): Promise<Workspace> {
   try {
-    await makeDirectory(root);
     return await createWorkspace(root, diskBudget);
   } catch (cause) {
     const what = dataDirIsNamed ? 'DATA_DIR' : 'the directory for temporary files';

@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeDirectory } from '../../lib/make-directory.ts';
 import type { TemporaryDirectory } from '../../engines/contract/index.ts';
 import { DiskBudget, spaceOf, type AccountOptions, type DiskAccount } from './disk-budget.ts';
 
@@ -29,7 +30,7 @@ export interface Workspace {
 
 /** Creates the directory under `root` and removes those of dead processes. */
 export async function createWorkspace(root: string, diskBytes?: number): Promise<Workspace> {
-  mkdirSync(root, { recursive: true });
+  await makeDirectory(root);
   await removeStale(root);
   const path = join(root, nameOf(process.pid));
   mkdirSync(path, { recursive: true, mode: 0o700 });

@@ -1,5 +1,6 @@
 /** One MCP server: connected in the background, reconnected when it is needed. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { raceAbort, startTimeout } from '../../../lib/abort.ts';
 import { EngineError, type Logger, type Tool } from '../../../engines/contract/index.ts';
 import type { Environment } from '../../settings/load.ts';
 import type { McpServerSettings } from '../../settings/table.ts';
@@ -34,6 +35,7 @@ export interface McpServer extends AsyncDisposable {
 
 /** How long chats wait for an attempt, from its start. */
 const patienceMs = 2_000;
+const outOfPatience = new Error('the attempt takes too long');
 
 /** Between two reads of the list of tools, however often it changes. */
 const refreshMs = 1_000;
@@ -154,12 +156,8 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     const { over, attemptedAt } = state;
     const patience = attemptedAt + patienceMs - performance.now();
     if (patience <= 0) return;
-    const timer = new AbortController();
-    const leave = () => timer.abort();
-    signal.addEventListener('abort', leave, { once: true });
-    await Promise.race([over, wait(patience, undefined, { signal: timer.signal }).catch(() => undefined)]);
-    signal.removeEventListener('abort', leave);
-    timer.abort();
+    using timeout = startTimeout(patience, () => outOfPatience, signal);
+    await raceAbort(over, timeout.signal).catch(() => undefined);
     signal.throwIfAborted();
   }
 
