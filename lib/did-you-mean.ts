@@ -1,4 +1,4 @@
-/** The known name that somebody most likely meant; undefined when none is near. */
+/** The known name most likely meant; undefined if none is similar. */
 export function didYouMean(wrong: string, known: readonly string[]): string | undefined {
   const text = plain(wrong);
   const scored = known.map((name) => ({ name, score: distance(text, plain(name)) }));

@@ -10,7 +10,7 @@ export interface WavLayout {
   readonly sampleRate: number;
   readonly channels: number;
   readonly encoding: Encoding;
-  /** Of the samples; Infinity when it is not known. */
+  /** Length of the samples; Infinity if unknown. */
   readonly bytes: number;
 }
 

@@ -7,7 +7,7 @@ import { EngineError, type AgentEvent } from '../../engines/contract/index.ts';
  */
 export function createEventOrder(): (event: AgentEvent) => boolean {
   let step = -1;
-  /** Of the current step. */
+  /** Content of the current step so far. */
   let content = '';
   let calls = 0;
   const running = new Set<number>();
