@@ -1,17 +1,11 @@
 /** The provider's list of models: refreshed in the background, served from memory. */
 import { EngineError, type EngineContext } from '../contract/index.ts';
-import { startTimeout } from '../../lib/abort.ts';
 import { objectsOf, parseObject, textOf } from '../../lib/json.ts';
+import { fetchList, refreshInBackground } from '../lib/provider/background-refresh.ts';
 import type { Provider } from '../lib/provider/provider.ts';
-import { readText } from '../lib/provider/transport.ts';
 
-const timeoutMs = 5_000;
-/** Maximum age of a list. After a failure the retry is much sooner: the provider may just be starting. */
-const freshMs = 60_000;
-const retryMs = 3_000;
 /** How long a listing waits for the very first list, counted from the start. */
 const firstWaitMs = 1_000;
-const maxListBytes = 8 * 2 ** 20;
 const maxModels = 1_000;
 const maxIdLength = 256;
 
@@ -35,57 +29,32 @@ export interface DiscoveryOptions {
 export function startDiscovery({ provider, filter, isLoopback, context }: DiscoveryOptions): Discovery {
   const { now, log } = context;
   const passes = createFilter(filter);
-  const end = new AbortController();
   let ids: readonly string[] = [];
-  let nextAt = 0;
-  let renewing: Promise<void> | undefined;
   /** Outcome of the last refresh: only changes are logged. */
   let outcome: string | undefined;
 
-  async function fetchIds(): Promise<readonly string[]> {
-    const late = () => new EngineError('provider-timeout', 'Timeout: the provider did not list its models.');
-    using deadline = startTimeout(timeoutMs, late, end.signal);
-    const request = { method: 'GET', path: '/models', retry: false } as const;
-    const answer = await provider.send(request, deadline.signal);
-    return readIds(await readText(answer, maxListBytes, deadline.signal))
+  async function fetchIds(signal: AbortSignal): Promise<readonly string[]> {
+    return readIds(await fetchList(provider, '/models', signal))
       .filter(passes)
       .slice(0, maxModels);
   }
 
-  async function renew(): Promise<void> {
-    let code = 'ready';
-    try {
-      ids = await fetchIds();
-      if (outcome !== code) log.debug({ models: ids.length }, 'listed the models of the provider');
-    } catch (err) {
-      if (end.signal.aborted) return;
-      code = EngineError.is(err) ? err.code : 'engine-failed';
+  const refreshing = refreshInBackground({
+    now,
+    firstWaitMs,
+    async fetch(signal) {
+      ids = await fetchIds(signal);
+      if (outcome !== 'ready') log.debug({ models: ids.length }, 'listed the models of the provider');
+      outcome = 'ready';
+    },
+    onFailure(err) {
+      const code = EngineError.is(err) ? err.code : 'engine-failed';
       const level = isLoopback && ids.length === 0 ? 'debug' : 'warn';
       if (outcome !== code) log[level]({ err }, 'could not list the models of the provider');
-    }
-    outcome = code;
-    nextAt = now() + (code === 'ready' ? freshMs : retryMs);
-    renewing = undefined;
-  }
-
-  renewing = renew();
-  const firstList = Promise.race([renewing, sleepFor(firstWaitMs, end.signal)]);
-  return {
-    ids: () => ids,
-    fetch: fetchIds,
-    async refresh() {
-      await firstList;
-      if (!end.signal.aborted && now() >= nextAt) renewing ??= renew();
+      outcome = code;
     },
-    [Symbol.dispose]: () => end.abort(new Error('the engine was disposed')),
-  };
-}
-
-function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms).unref();
-    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
   });
+  return { ...refreshing, ids: () => ids, fetch: () => fetchIds(refreshing.signal) };
 }
 
 /** Throws for the list of another Parlance: it has models, but no chat completions under this path. */

@@ -1,12 +1,10 @@
 /** Checks a provider for `npm run doctor`: requests its list of models, which is free of charge. */
 import { EngineError, type Finding } from '../../contract/index.ts';
 import { startTimeout } from '../../../lib/abort.ts';
+import { listTimeoutMs, maxListBytes } from './background-refresh.ts';
 import type { ProviderOptions } from './options.ts';
 import type { Provider } from './provider.ts';
 import { readText } from './transport.ts';
-
-const maxListBytes = 8 * 2 ** 20;
-const timeoutMs = 5_000;
 
 /** Statuses of a provider that is reachable but has no list of models, or none for this key. */
 const withoutList = new Set([403, 404, 405]);
@@ -44,7 +42,7 @@ export function describeFailure(finding: Finding, error: unknown): Finding {
 
 async function ask(provider: Provider, checkList?: CheckList): Promise<string> {
   const late = () => new EngineError('provider-timeout', 'Timeout: the provider did not list its models.');
-  using deadline = startTimeout(timeoutMs, late);
+  using deadline = startTimeout(listTimeoutMs, late);
   let refusedWith = 0;
   const explain = ({ status }: { status: number }) => ((refusedWith = status), undefined);
   const request = { method: 'GET', path: '/models', retry: false, explain } as const;

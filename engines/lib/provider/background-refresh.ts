@@ -1,0 +1,75 @@
+/** Something a provider lists: fetched in the background, served from memory. */
+import { EngineError, type EngineContext } from '../../contract/index.ts';
+import { onAbort, startTimeout } from '../../../lib/abort.ts';
+import type { Provider } from './provider.ts';
+import { readText } from './transport.ts';
+
+export const listTimeoutMs = 5_000;
+export const maxListBytes = 8 * 2 ** 20;
+/** Maximum age. After a failure the retry is much sooner: the provider may just be starting. */
+const freshMs = 60_000;
+const retryMs = 3_000;
+
+/** The body of a GET request that is free of charge, without retries. Rejects with an `EngineError`. */
+export async function fetchList(provider: Provider, path: string, signal: AbortSignal): Promise<string> {
+  const late = () => new EngineError('provider-timeout', 'Timeout: the provider did not list its models.');
+  using timeout = startTimeout(listTimeoutMs, late, signal);
+  const answer = await provider.send({ method: 'GET', path, retry: false }, timeout.signal);
+  return await readText(answer, maxListBytes, timeout.signal);
+}
+
+export interface BackgroundRefreshOptions {
+  /** What it resolves with is kept by the caller. */
+  readonly fetch: (signal: AbortSignal) => Promise<void>;
+  readonly onFailure: (error: unknown) => void;
+  readonly now: EngineContext['now'];
+  /** How long `refresh` waits for the very first fetch, in milliseconds from the start. */
+  readonly firstWaitMs: number;
+}
+
+export interface BackgroundRefresh extends Disposable {
+  /** Aborts when it is disposed. */
+  readonly signal: AbortSignal;
+  /** Starts a fetch if the last one is old. Resolves immediately, but waits briefly for the first one. */
+  refresh(): Promise<void>;
+}
+
+/** Starts the first fetch. */
+export function refreshInBackground(options: BackgroundRefreshOptions): BackgroundRefresh {
+  const { fetch, onFailure, now, firstWaitMs } = options;
+  const end = new AbortController();
+  const { signal } = end;
+  let nextAt = 0;
+  let running: Promise<void> | undefined;
+
+  async function run(): Promise<void> {
+    let waitMs = freshMs;
+    try {
+      await fetch(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      onFailure(error);
+      waitMs = retryMs;
+    }
+    nextAt = now() + waitMs;
+    running = undefined;
+  }
+
+  running = run();
+  const first = Promise.race([running, sleepFor(firstWaitMs, signal)]);
+  return {
+    signal,
+    async refresh() {
+      await first;
+      if (!signal.aborted && now() >= nextAt) running ??= run();
+    },
+    [Symbol.dispose]: () => end.abort(new Error('the engine was disposed')),
+  };
+}
+
+function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms).unref();
+    onAbort(signal, () => (clearTimeout(timer), resolve()));
+  });
+}
