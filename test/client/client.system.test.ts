@@ -1,10 +1,10 @@
 /** An abort in the client ends the work in the service within 250 ms. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createClient, type ChatEvent, type Client } from '../../src/client/index.ts';
+import { createClient, type Client } from '../../src/client/index.ts';
 import { eventually } from '../api/support/eventually.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
-import { toneWav } from '../support/tone-model.ts';
+import { collect, say, wav } from './support/calls.ts';
 import { scripted } from './support/scripted.ts';
 
 let service: TestService;
@@ -15,15 +15,6 @@ beforeAll(async () => {
   client = createClient({ baseUrl: service.url });
 });
 afterAll(() => service[Symbol.asyncDispose]());
-
-const say = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
-const wav = toneWav({ words: ['alpha'], rate: 16_000 });
-
-async function collect(events: AsyncIterable<ChatEvent>): Promise<ChatEvent[]> {
-  const all: ChatEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
-}
 
 describe('an abort', () => {
   const reason = new Error('the user has left');

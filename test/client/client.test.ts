@@ -2,11 +2,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createClient, ParlanceError, type ChatEvent, type Client } from '../../src/client/index.ts';
+import { createClient, ParlanceError, type Client } from '../../src/client/index.ts';
 import { eventually } from '../api/support/eventually.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { toneWav } from '../support/tone-model.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+import { collect, say, wav } from './support/calls.ts';
 import { scripted } from './support/scripted.ts';
 import { failureOf } from './support/failure.ts';
 
@@ -18,15 +18,6 @@ beforeAll(async () => {
   client = createClient({ baseUrl: service.url });
 });
 afterAll(() => service[Symbol.asyncDispose]());
-
-const say = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
-const wav = toneWav({ words: ['alpha'], rate: 16_000 });
-
-async function collect(events: AsyncIterable<ChatEvent>): Promise<ChatEvent[]> {
-  const all: ChatEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
-}
 
 describe('transcribe', () => {
   const expected = { text: `${wav.length} bytes of wav`, language: null, duration_ms: 1500, model: 'ear' };

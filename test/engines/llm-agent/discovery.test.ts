@@ -2,35 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/processes.ts';
-import { answers, openProvider, startProvider, type Behaviour } from '../../support/provider.ts';
-import { key, openAgent, says, secret, startAgent } from './support.ts';
+import { answers, openProvider, type Behaviour } from '../../support/provider.ts';
+import { key, openAgent, openWithDiscovery, says, secret, serves, startAgent, type Discovering } from './support.ts';
 
 const lists = (...ids: string[]) => answers(200, { object: 'list', data: ids.map((id) => ({ id, object: 'model' })) });
 
-/** One behaviour for /models, another one for chat. */
-const serves =
-  (models: Behaviour, chat: Behaviour = says('Hi.')): Behaviour =>
-  (call) =>
-    (call.path === '/v1/models' ? models : chat)(call);
-
-interface Discovering {
-  readonly options?: Readonly<Record<string, unknown>>;
-  readonly now?: () => number;
-}
-
-/** Without the option `models`. */
-async function open(behaviour: Behaviour, { options = {}, now = Date.now }: Discovering = {}) {
-  const provider = await startProvider();
-  provider.behave(serves(behaviour));
-  const agent = await openAgent({ baseUrl: provider.baseUrl, ...options }, { now });
-  const ids = async () => (await agent.models()).map(({ id }) => id);
-  const listings = () => provider.calls.filter(({ path }) => path === '/v1/models').length;
-  return { ...agent, provider, ids, listings };
-}
-
-/** Like `open`, once the first list has arrived or failed: a listing waits for it, but not as long as a busy machine may need. */
+/** Like `openWithDiscovery`, once the first list has arrived or failed: a listing waits for it, but not as long as a busy machine may need. */
 async function discover(behaviour: Behaviour, options: Discovering['options'] = {}, now = Date.now) {
-  const agent = await open(behaviour, { options, now });
+  const agent = await openWithDiscovery(behaviour, { options, now });
   await until('the first list is there', () =>
     agent.log.some(({ message }) => /list(ed)? the models of the provider$/.test(message)),
   );
@@ -171,7 +150,7 @@ test('a provider that starts later becomes available', async () => {
 
 describe('with models in the settings', () => {
   test('no list is requested', async () => {
-    const { ids, listings } = await open(lists('a'), { options: { models: ['written'] } });
+    const { ids, listings } = await openWithDiscovery(lists('a'), { options: { models: ['written'] } });
     expect(await ids()).toEqual(['written']);
     expect(listings()).toBe(0);
   });
@@ -185,7 +164,7 @@ describe('with models in the settings', () => {
   });
 
   test('no list is requested without the required key', async () => {
-    const { ids, listings } = await open(lists('a'), { options: { apiKey: '' } });
+    const { ids, listings } = await openWithDiscovery(lists('a'), { options: { apiKey: '' } });
     expect(await ids()).toEqual([]);
     expect(listings()).toBe(0);
   });

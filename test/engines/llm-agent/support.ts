@@ -190,3 +190,24 @@ export function tool(
 }
 
 export const weather = tool('weather', ({ city }) => `Sunny in ${String(city)}.`);
+
+/** One behaviour for /models, another one for chat. */
+export const serves =
+  (models: Behaviour, chat: Behaviour = says('Hi.')): Behaviour =>
+  (call) =>
+    (call.path === '/v1/models' ? models : chat)(call);
+
+export interface Discovering {
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly now?: () => number;
+}
+
+/** Without the option `models`. */
+export async function openWithDiscovery(behaviour: Behaviour, { options = {}, now = Date.now }: Discovering = {}) {
+  const provider = await startProvider();
+  provider.behave(serves(behaviour));
+  const agent = await openAgent({ baseUrl: provider.baseUrl, ...options }, { now });
+  const ids = async () => (await agent.models()).map(({ id }) => id);
+  const listings = () => provider.calls.filter(({ path }) => path === '/v1/models').length;
+  return { ...agent, provider, ids, listings };
+}
