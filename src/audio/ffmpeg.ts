@@ -65,8 +65,9 @@ async function decodeInto(
 
   if (bytes > maxSeconds * bytesPerSecond) throw tooLong(maxSeconds);
   const cause = new Error(`ffmpeg: exit ${String(exit.code ?? exit.signal)}: ${exit.stderr.trim().slice(-2000)}`);
-  // Linux sends SIGKILL at the CPU limit, but also when out of memory; only the former takes that long.
-  const isCpuLimit = exit.signal === 'SIGKILL' && performance.now() - started >= cpuSeconds * 1000;
+  // Linux sends SIGKILL at the CPU limit, but also when out of memory; only the former takes that long. The kernel counts
+  // CPU time in ticks, so that the limit may come a little before its time by the clock.
+  const isCpuLimit = exit.signal === 'SIGKILL' && performance.now() - started >= cpuSeconds * 900;
   if (exit.timedOut || exit.signal === 'SIGXCPU' || isCpuLimit) {
     throw new EngineError('engine-timeout', 'Decoding the recording timed out.', { cause });
   }

@@ -42,9 +42,12 @@ export function programsOf({ dir }: TestService): Process[] {
 
 /** Resolves with the programs of a service once this stand-in is among them: whoever came before it may still end. */
 export async function atWork(service: TestService, standIn: keyof typeof standIns): Promise<Process[]> {
-  const found = () => programsOf(service).filter(({ commandLine }) => commandLine.includes(standIns[standIn]));
-  await until(`${standIn} is at work`, () => found().length > 0);
-  return found();
+  let found: Process[] = [];
+  await until(`${standIn} is at work`, () => {
+    found = programsOf(service).filter(({ commandLine }) => commandLine.includes(standIns[standIn]));
+    return found.length > 0;
+  });
+  return found; // not looked up again: while a process execs the next program, its command line is empty
 }
 
 /** Whether anything of these programs, children included, still lives. */
