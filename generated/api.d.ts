@@ -330,6 +330,11 @@ export type components = {
             delta: string;
         };
         /**
+         * @description An optional feature of a model. New ones may be added: ignore unknown ones.
+         * @enum {string}
+         */
+        Feature: "prompt" | "temperature" | "segment" | "word" | "speed" | "instructions" | "tools" | "json";
+        /**
          * @description Why generation ended: a normal end, the token limit (or the step limit), or the provider's content filter.
          * @enum {string}
          */
@@ -357,6 +362,8 @@ export type components = {
             code: components["schemas"]["AvailabilityCode"];
             /** @description Human-readable explanation of `code`. */
             reason: string;
+            /** @description What the model can do beyond the basics; may be empty. */
+            supports: components["schemas"]["Feature"][];
         };
         /** @description A model id from one of the model lists. */
         ModelId: string;
@@ -411,7 +418,7 @@ export type components = {
          * @description Machine-readable problem code. New codes may be added: fall back to the status for an unknown one.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "malformed-body" | "body-too-large" | "recording-empty" | "recording-too-large" | "recording-too-long" | "recording-not-accepted" | "recording-undecodable" | "unknown-model" | "language-not-supported" | "voice-not-supported" | "format-not-supported" | "context-length-exceeded" | "content-rejected" | "provider-rejected-request" | "unsupported-media-type" | "unauthorized" | "host-not-allowed" | "origin-not-allowed" | "not-found" | "clip-not-found" | "method-not-allowed" | "malformed-request" | "request-timeout" | "expectation-failed" | "headers-too-large" | "range-not-satisfiable" | "provider-quota-exhausted" | "provider-rate-limited" | "internal-error" | "engine-failed" | "provider-auth-failed" | "provider-misconfigured" | "provider-unreachable" | "provider-error" | "provider-bad-response" | "transcription-disabled" | "no-engine" | "model-unavailable" | "overloaded" | "storage-full" | "shutting-down" | "provider-overloaded" | "engine-timeout" | "provider-timeout";
+        ProblemCode: "invalid-request" | "malformed-body" | "body-too-large" | "recording-empty" | "recording-too-large" | "recording-too-long" | "recording-not-accepted" | "recording-undecodable" | "unknown-model" | "language-not-supported" | "voice-not-supported" | "format-not-supported" | "parameter-not-supported" | "context-length-exceeded" | "content-rejected" | "provider-rejected-request" | "unsupported-media-type" | "unauthorized" | "host-not-allowed" | "origin-not-allowed" | "not-found" | "clip-not-found" | "method-not-allowed" | "malformed-request" | "request-timeout" | "expectation-failed" | "headers-too-large" | "range-not-satisfiable" | "provider-quota-exhausted" | "provider-rate-limited" | "internal-error" | "engine-failed" | "provider-auth-failed" | "provider-misconfigured" | "provider-unreachable" | "provider-error" | "provider-bad-response" | "transcription-disabled" | "no-engine" | "model-unavailable" | "overloaded" | "storage-full" | "shutting-down" | "provider-overloaded" | "engine-timeout" | "provider-timeout";
         /** @description A piece of the reasoning text. */
         ReasoningDelta: {
             /**
@@ -451,6 +458,8 @@ export type components = {
             code: components["schemas"]["AvailabilityCode"];
             /** @description Human-readable explanation of `code`. */
             reason: string;
+            /** @description What the model can do beyond the basics; may be empty. */
+            supports: components["schemas"]["Feature"][];
             /** @description Empty when the engine does not list its voices. */
             voices: components["schemas"]["Voice"][];
         };
@@ -1263,7 +1272,8 @@ export interface operations {
                      *           "local": false,
                      *           "available": true,
                      *           "code": "ready",
-                     *           "reason": "Ready."
+                     *           "reason": "Ready.",
+                     *           "supports": []
                      *         }
                      *       ],
                      *       "default": "llama3.2"
@@ -1873,7 +1883,8 @@ export interface operations {
                      *           "local": true,
                      *           "available": true,
                      *           "code": "ready",
-                     *           "reason": "Ready."
+                     *           "reason": "Ready.",
+                     *           "supports": []
                      *         }
                      *       ],
                      *       "default": "local"
@@ -2555,6 +2566,7 @@ export interface operations {
                      *           "available": true,
                      *           "code": "ready",
                      *           "reason": "Ready.",
+                     *           "supports": [],
                      *           "voices": [
                      *             {
                      *               "id": "en",

@@ -1,9 +1,32 @@
 import type { Engine } from './engine.ts';
 
 export interface Message {
-  readonly role: 'system' | 'user' | 'assistant';
+  /** `tool`: the output of a tool that the caller ran. Only for entries that support `tools`. */
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly content: string;
+  /** Of an assistant: the calls of the caller's tools. Each is answered by one of the `tool` messages that follow. */
+  readonly toolCalls?: readonly ToolCall[];
+  /** Of a `tool` message: the id of the call that it answers. */
+  readonly toolCallId?: string;
 }
+
+/** A call of a tool of the caller. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON, as the model wrote it: not validated. */
+  readonly arguments: string;
+}
+
+/** A tool that the caller runs: the model's calls of it end the run. */
+export interface CallerTool {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters?: Readonly<Record<string, unknown>>;
+}
+
+export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
 
 export interface ChatCall {
   readonly messages: readonly Message[];
@@ -12,6 +35,17 @@ export interface ChatCall {
   readonly temperature?: number;
   readonly maxTokens?: number;
   readonly topP?: number;
+  /**
+   * Tools of the caller. Then the engine gets no tools of the service, makes one step, and returns the model's calls as
+   * `ChatResult.toolCalls`. Only for entries that support `tools`.
+   */
+  readonly tools?: readonly CallerTool[];
+  readonly toolChoice?: ToolChoice;
+  /**
+   * Further fields of OpenAI's chat completions, as the caller sent them: `stop`, `seed`, `response_format` and others of a
+   * fixed list. Only for entries that support `json`.
+   */
+  readonly provider?: Readonly<Record<string, unknown>>;
 }
 
 export interface Tool {
@@ -38,13 +72,16 @@ export interface Usage {
   readonly reasoningTokens: number;
 }
 
-export type FinishReason = 'stop' | 'length' | 'content_filter';
+/** `tool_calls`: the model called tools of the caller. */
+export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls';
 
 export interface ChatResult {
   readonly content: string;
   readonly finishReason: FinishReason;
   readonly reasoning: string | null;
   readonly usage: Usage | null;
+  /** With the finish reason `tool_calls`, and only then: at least one. */
+  readonly toolCalls?: readonly ToolCall[];
 }
 
 /** `step` counts from 0. `call` is the index of the tool call within its step, in the model's order. */

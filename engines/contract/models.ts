@@ -1,3 +1,27 @@
+/**
+ * Optional features of an entry. The service refuses or drops what an entry does not list, before any work: an engine
+ * never receives it.
+ */
+export const features = [
+  /** Transcription: `TranscriptionCall.prompt`. */
+  'prompt',
+  /** Transcription: `TranscriptionCall.temperature`. */
+  'temperature',
+  /** Transcription: `Transcript.segments`. */
+  'segment',
+  /** Transcription: `Transcript.words`. */
+  'word',
+  /** Speech: `SpeechCall.speed`. */
+  'speed',
+  /** Speech: `SpeechCall.instructions`. */
+  'instructions',
+  /** Chat: `ChatCall.tools`, `ChatCall.toolChoice` and messages of the role `tool`. */
+  'tools',
+  /** Chat: `ChatCall.provider`. */
+  'json',
+] as const;
+export type Feature = (typeof features)[number];
+
 export interface ModelEntry {
   /** As written in the settings, or the provider's own id for a discovered model. */
   readonly id: string;
@@ -7,6 +31,8 @@ export interface ModelEntry {
   readonly local: boolean;
   /** Listed by a provider, not written in the settings: the registry serves it as `instance/id`. */
   readonly discovered?: boolean;
+  /** Absent: none. */
+  readonly supports?: readonly Feature[];
   /** For speech models whose voices are known. */
   readonly voices?: readonly Voice[];
 }

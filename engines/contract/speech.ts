@@ -9,6 +9,10 @@ export interface SpeechCall {
   readonly voice?: string;
   readonly language?: string;
   readonly format: SpeechFormat;
+  /** 0.25 to 4, where 1 is the voice's own speed. Only for entries that support `speed`. */
+  readonly speed?: number;
+  /** How to speak, in words. Only for entries that support `instructions`. */
+  readonly instructions?: string;
 }
 
 export interface Speech {

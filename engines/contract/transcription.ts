@@ -14,6 +14,16 @@ export interface Recording {
   readonly mediaType: string;
 }
 
+export const timestampKinds = ['segment', 'word'] as const;
+export type TimestampKind = (typeof timestampKinds)[number];
+
+/** A part of a transcript. Whole milliseconds from the start of the recording, `startMs` <= `endMs`. */
+export interface TimedText {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly text: string;
+}
+
 export interface Transcript {
   /** One continuous string. "" means silence, which is a success. */
   readonly text: string;
@@ -21,6 +31,12 @@ export interface Transcript {
   readonly language: string | null;
   /** Length of the recording in milliseconds, if known. */
   readonly durationMs?: number;
+  /**
+   * If the call asked for them; [] for silence. In order of `startMs`, none ends after `durationMs`. Joined with spaces
+   * where the language has them, the segments are `text`, and the words of a segment are its text.
+   */
+  readonly segments?: readonly TimedText[];
+  readonly words?: readonly TimedText[];
 }
 
 export interface TranscriptionCall {
@@ -28,6 +44,23 @@ export interface TranscriptionCall {
   readonly model: string;
   /** ISO 639-1 code, two letters. Default: the model detects the language. */
   readonly language?: string;
+  /** Words and names that may occur, or the text before the recording. Only for entries that support `prompt`. */
+  readonly prompt?: string;
+  /** Sampling temperature, 0 to 1. Only for entries that support `temperature`. */
+  readonly temperature?: number;
+  /** Only for entries that support `segment` and `word`. Absent: no timestamps. */
+  readonly timestamps?: readonly TimestampKind[];
+}
+
+export interface TranscriptionOptions {
+  readonly signal: AbortSignal;
+  /**
+   * For engines that know parts of the transcript before its end: call it with each segment, in order. The segments of the
+   * result win where they differ.
+   */
+  readonly onSegment?: (segment: TimedText) => void;
+  /** Call it with the milliseconds of the recording that have been transcribed. */
+  readonly onProgress?: (processedMs: number) => void;
 }
 
 export interface TranscriptionEngine extends Engine {
@@ -35,5 +68,5 @@ export interface TranscriptionEngine extends Engine {
    * Rejects with an `EngineError`, or with the signal's reason within 250 ms after an abort: after that the service no
    * longer waits for it.
    */
-  transcribe(call: TranscriptionCall, { signal }: { signal: AbortSignal }): Promise<Transcript>;
+  transcribe(call: TranscriptionCall, options: TranscriptionOptions): Promise<Transcript>;
 }

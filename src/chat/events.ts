@@ -83,7 +83,8 @@ function toResult({ content, finishReason, reasoning, usage }: ChatResult, { mod
   return {
     content,
     model,
-    finish_reason: finishReason,
+    // The reason `tool_calls` belongs to tools of the caller, which this API does not have.
+    finish_reason: finishReason === 'tool_calls' ? 'stop' : finishReason,
     reasoning,
     usage: usage && {
       prompt_tokens: usage.promptTokens,

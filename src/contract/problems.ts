@@ -25,6 +25,7 @@ export const problems: Readonly<Record<ProblemCode, ProblemKind>> = {
   'language-not-supported': { status: 422, title: 'Language not supported by the model' },
   'voice-not-supported': { status: 422, title: 'Voice not supported by the speech model' },
   'format-not-supported': { status: 422, title: 'Format not supported by the speech model' },
+  'parameter-not-supported': { status: 422, title: 'Parameter not supported by the model' },
   'context-length-exceeded': { status: 422, title: 'Context length exceeded' },
   'content-rejected': { status: 422, title: 'Content rejected by the provider' },
   'provider-rejected-request': { status: 422, title: 'Request rejected by the provider' },

@@ -1,5 +1,5 @@
 /** Models in the API: listings, the availability probe, and the selection of the model for a request. */
-import { EngineError, type Availability, type Capability } from '../../engines/contract/index.ts';
+import { EngineError, type Availability, type Capability, type Feature } from '../../engines/contract/index.ts';
 import { availabilityOf, type Registry, type ServedModel } from './registry.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -67,8 +67,36 @@ export async function requireAvailable(model: ServedModel): Promise<void> {
   throw new EngineError(code === 'engine-failed' ? code : 'model-unavailable', reason);
 }
 
+const featureNames: Readonly<Record<Feature, string>> = {
+  prompt: 'a prompt',
+  temperature: 'a temperature',
+  segment: 'timestamps of segments',
+  word: 'timestamps of words',
+  speed: 'a speed',
+  instructions: 'instructions',
+  tools: 'tools',
+  json: 'fields of the provider',
+};
+
+export function supports({ entry }: ServedModel, feature: Feature): boolean {
+  return entry.supports?.includes(feature) ?? false;
+}
+
+/** Throws `parameter-not-supported`. */
+export function requireSupport(model: ServedModel, feature: Feature, pointer: string): void {
+  if (supports(model, feature)) return;
+  throw new ProblemError(
+    'parameter-not-supported',
+    `The model "${model.id}" does not support ${featureNames[feature]}.`,
+    {
+      errors: [{ in: 'body', pointer, detail: 'must be something that the model supports' }],
+    },
+  );
+}
+
 export async function toEntry(model: ServedModel, override?: Availability): Promise<Entry> {
   const { available, code, reason } = override ?? (await availabilityOf(model));
   const { id, entry, instance } = model;
-  return { id, name: entry.name ?? id, engine: instance, local: entry.local, available, code, reason };
+  const { name = id, local, supports: supported = [] } = entry;
+  return { id, name, engine: instance, local, available, code, reason, supports: [...supported] };
 }

@@ -1,9 +1,9 @@
-import { EngineError, type Availability } from '../../engines/contract/index.ts';
+import type { Availability } from '../../engines/contract/index.ts';
 import { availabilityOf } from '../engine-host/registry.ts';
-import { startTimeout } from '../../lib/abort.ts';
-import { chooseModel, listModels, requireAvailable, toEntry } from '../engine-host/model-selection.ts';
+import { listModels, toEntry } from '../engine-host/model-selection.ts';
 import { answer, type Handler } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
+import { chooseTranscriptionModel, transcribe } from '../transcription/run.ts';
 import type { Services } from './dependencies.ts';
 
 const disabled: Availability = {
@@ -18,18 +18,10 @@ export function admitTranscription({ transcribeEnabled }: Services): void {
 }
 
 export const createTranscription: Handler<'createTranscription', Services> = async ({ body, signal }, services) => {
-  const model = await chooseModel(services.registry, 'transcription', body.model);
-  await requireAvailable(model);
-  const call = {
-    recording: body.file,
-    model: model.engineId,
-    ...(body.language !== undefined && { language: body.language }),
-  };
-  const ms = services.transcribeTimeoutMs;
-  const late = () =>
-    new EngineError('engine-timeout', `The transcription did not finish within ${String(ms / 1000)} s.`);
-  using timeout = startTimeout(ms, late, signal);
-  const { text, language, durationMs } = await model.engine.transcribe(call, { signal: timeout.signal });
+  const { file: recording, model: named, language: wanted } = body;
+  const model = await chooseTranscriptionModel(services, named);
+  const job = { recording, language: wanted };
+  const { text, language, durationMs } = await transcribe(model, job, { signal }, services);
   const length = durationMs === undefined ? {} : { duration_ms: Math.round(durationMs) };
   return answer({ status: 200, mediaType: 'application/json', body: { text, language, ...length, model: model.id } });
 };

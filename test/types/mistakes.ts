@@ -29,6 +29,7 @@ const entry: Schemas['ModelEntry'] = {
   available: true,
   code: 'ready',
   reason: 'Ready.',
+  supports: [],
 };
 const result: Schemas['ChatResult'] = {
   content: '',

@@ -4,10 +4,13 @@
  */
 import {
   availabilityCodes,
+  features,
   type Availability,
   type AvailabilityCode,
+  type Feature,
   type Finding,
   type ModelEntry,
+  type TimedText,
   type Transcript,
   type Voice,
 } from '../../../engines/contract/index.ts';
@@ -69,17 +72,19 @@ function checkList<T>(
 }
 
 function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
-  const { id, name, local, discovered, voices: given } = item;
+  const { id, name, local, discovered, supports: listed, voices: given } = item;
   must(isId(id), badId);
   must(typeof local === 'boolean', '.local is not a boolean');
   must(name === undefined || isText(name), badName);
   must(discovered === undefined || typeof discovered === 'boolean', '.discovered is not a boolean');
+  const supports = listed === undefined ? undefined : checkFeatures(listed, last?.supports);
   const voices = given === undefined ? undefined : checkList(given, last?.voices ?? [], '.voices', checkVoice);
   const isSame =
     last?.id === id &&
     last.name === name &&
     last.local === local &&
     last.discovered === discovered &&
+    last.supports === supports &&
     last.voices === voices;
   if (isSame) return last;
   return {
@@ -87,8 +92,17 @@ function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
     local,
     ...(name !== undefined && { name }),
     ...(discovered !== undefined && { discovered }),
+    ...(supports !== undefined && { supports }),
     ...(voices !== undefined && { voices }),
   };
+}
+
+/** Returns `last` if it is equal. Features of later versions of the contract are dropped. */
+function checkFeatures(value: unknown, last: readonly Feature[] | undefined): readonly Feature[] {
+  must(Array.isArray(value), '.supports is not an array');
+  const given = new Set(value as readonly unknown[]);
+  const known = features.filter((feature) => given.has(feature));
+  return last?.join() === known.join() ? last : known;
 }
 
 function checkVoice(item: Fields, last: Voice | undefined): Voice {
@@ -114,15 +128,40 @@ export function checkAvailability(value: unknown): Availability {
 }
 
 export function checkTranscript(value: unknown): Transcript {
-  const { text, language, durationMs } = objectOf(value, 'the transcript');
+  const { text, language, durationMs, segments, words } = objectOf(value, 'the transcript');
   must(typeof text === 'string', 'the text of the transcript is not a string');
   must(
     language === null || typeof language === 'string',
     'the language of the transcript is neither a string nor null',
   );
-  if (durationMs === undefined) return { text, language };
-  must(isAmount(durationMs), 'the durationMs of the transcript is not a number >= 0');
-  return { text, language, durationMs };
+  must(durationMs === undefined || isAmount(durationMs), 'the durationMs of the transcript is not a number >= 0');
+  return {
+    text,
+    language,
+    ...(durationMs !== undefined && { durationMs }),
+    ...(segments !== undefined && { segments: checkTimes(segments, durationMs) }),
+    ...(words !== undefined && { words: checkTimes(words, durationMs) }),
+  };
+}
+
+const mostTimes = 1_000_000;
+
+function checkTimes(value: unknown, durationMs: number | undefined): readonly TimedText[] {
+  must(Array.isArray(value) && value.length <= mostTimes, 'the times of the transcript are not an array');
+  const times = (value as readonly unknown[]).map((item) => checkTime(item, durationMs));
+  const isOrdered = times.every(({ startMs }, index) => startMs >= (times[index - 1]?.startMs ?? 0));
+  must(isOrdered, 'the times of the transcript are not in order');
+  return times;
+}
+
+export function checkTime(value: unknown, durationMs = Infinity): TimedText {
+  const { startMs, endMs, text } = objectOf(value, 'a part of the transcript');
+  must(typeof text === 'string', 'the text of a part of the transcript is not a string');
+  const isTime = Number.isInteger(startMs) && Number.isInteger(endMs);
+  must(isTime, 'the times of the transcript are not whole milliseconds');
+  const [start, end] = [startMs as number, endMs as number];
+  must(start >= 0 && start <= end && end <= Math.ceil(durationMs), 'a part of the transcript lies outside of it');
+  return { startMs: start, endMs: end, text };
 }
 
 export function isAmount(value: unknown): value is number {

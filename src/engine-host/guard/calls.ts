@@ -7,7 +7,7 @@ import type {
   TranscriptionEngine,
 } from '../../../engines/contract/index.ts';
 import { EngineError } from '../../../engines/contract/index.ts';
-import { checkTranscript, must, objectOf } from './answers.ts';
+import { checkTime, checkTranscript, isAmount, must, objectOf } from './answers.ts';
 import { checkEvent } from './events.ts';
 import { failureOf } from './failures.ts';
 import { invoke } from './question.ts';
@@ -22,9 +22,14 @@ export interface CallFacts {
 }
 
 export function guardTranscribe(engine: TranscriptionEngine, facts: CallFacts): TranscriptionEngine['transcribe'] {
-  return async (call, { signal }) => {
+  return async (call, { signal, onSegment, onProgress }) => {
+    const options = {
+      signal,
+      ...(onSegment && { onSegment: (segment: unknown) => onSegment(checkTime(segment)) }),
+      ...(onProgress && { onProgress: (ms: unknown) => isAmount(ms) && onProgress(ms) }),
+    };
     try {
-      return checkTranscript(await outcome(() => engine.transcribe(call, { signal }), signal, facts.abortMs));
+      return checkTranscript(await outcome(() => engine.transcribe(call, options), signal, facts.abortMs));
     } catch (error) {
       throw failureOf(error, facts.instance, signal);
     }

@@ -1,8 +1,15 @@
 /** Validates and copies single chat events, as in answers.ts; their order is checked elsewhere. */
-import type { AgentEvent, ChatResult, FinishReason, ToolEvent, Usage } from '../../../engines/contract/index.ts';
+import type {
+  AgentEvent,
+  ChatResult,
+  FinishReason,
+  ToolCall,
+  ToolEvent,
+  Usage,
+} from '../../../engines/contract/index.ts';
 import { isAmount, must, objectOf } from './answers.ts';
 
-const finishReasons: readonly unknown[] = ['stop', 'length', 'content_filter'] satisfies FinishReason[];
+const finishReasons: readonly unknown[] = ['stop', 'length', 'content_filter', 'tool_calls'] satisfies FinishReason[];
 
 export function checkEvent(value: unknown): AgentEvent {
   const event = objectOf(value, 'an event');
@@ -72,16 +79,30 @@ function checkToolEvent(value: unknown): ToolEvent {
 }
 
 function checkResult(value: unknown): ChatResult {
-  const { content, finishReason, reasoning, usage } = objectOf(value, 'the result');
+  const { content, finishReason, reasoning, usage, toolCalls } = objectOf(value, 'the result');
   must(typeof content === 'string', 'the content of the result is not a string');
   must(finishReasons.includes(finishReason), 'the result has an unknown finish reason');
+  must(
+    (finishReason === 'tool_calls') === (toolCalls !== undefined),
+    'the result has tool calls without that reason, or the reason without calls',
+  );
   must(reasoning === null || typeof reasoning === 'string', 'the reasoning of the result is neither a string nor null');
   return {
     content,
     finishReason: finishReason as FinishReason,
     reasoning,
     usage: usage === null ? null : checkUsage(usage),
+    ...(toolCalls !== undefined && { toolCalls: checkToolCalls(toolCalls) }),
   };
+}
+
+function checkToolCalls(value: unknown): readonly ToolCall[] {
+  must(Array.isArray(value), 'the tool calls of the result are not an array');
+  return (value as readonly unknown[]).map((call) => {
+    const { id, name, arguments: args } = objectOf(call, 'a tool call');
+    must(typeof id === 'string' && typeof name === 'string' && typeof args === 'string', 'a tool call is incomplete');
+    return { id, name, arguments: args };
+  });
 }
 
 function checkUsage(value: unknown): Usage {

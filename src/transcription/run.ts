@@ -1,0 +1,60 @@
+/** One transcription: the choice of the model, what it supports, the timeout. */
+import { EngineError, type Recording, type TimestampKind, type Transcript } from '../../engines/contract/index.ts';
+import type { TimedText } from '../../engines/contract/index.ts';
+import type { ServedModel } from '../engine-host/registry.ts';
+import { chooseModel, requireAvailable, requireSupport } from '../engine-host/model-selection.ts';
+import { startTimeout } from '../../lib/abort.ts';
+import type { Services } from '../handlers/dependencies.ts';
+
+/** Hints have been dropped already where the model does not support them. */
+export interface TranscriptionJob {
+  readonly recording: Recording;
+  readonly language?: string | undefined;
+  readonly prompt?: string | undefined;
+  readonly temperature?: number | undefined;
+  readonly timestamps?: readonly TimestampKind[];
+}
+
+export interface TranscriptionListener {
+  readonly signal: AbortSignal;
+  readonly onSegment?: (segment: TimedText) => void;
+  readonly onProgress?: (processedMs: number) => void;
+}
+
+type TranscriptionServices = Pick<Services, 'registry' | 'transcribeTimeoutMs'>;
+
+/**
+ * The model that a request names, else the default. Throws `unknown-model`, `no-engine`, `model-unavailable`, and
+ * `parameter-not-supported` if the model cannot do one of these.
+ */
+export async function chooseTranscriptionModel(
+  { registry }: TranscriptionServices,
+  named: string | undefined,
+  timestamps: readonly TimestampKind[] = [],
+): Promise<ServedModel<'transcription'>> {
+  const model = await chooseModel(registry, 'transcription', named);
+  for (const kind of timestamps) requireSupport(model, kind, '/timestamps');
+  await requireAvailable(model);
+  return model;
+}
+
+/** Throws `engine-timeout` after TRANSCRIBE_TIMEOUT. */
+export async function transcribe(
+  { engine, engineId }: ServedModel<'transcription'>,
+  { recording, language, prompt, temperature, timestamps = [] }: TranscriptionJob,
+  { signal, ...callbacks }: TranscriptionListener,
+  { transcribeTimeoutMs: ms }: TranscriptionServices,
+): Promise<Transcript> {
+  const late = () =>
+    new EngineError('engine-timeout', `The transcription did not finish within ${String(ms / 1000)} s.`);
+  using timeout = startTimeout(ms, late, signal);
+  const call = {
+    recording,
+    model: engineId,
+    ...(language !== undefined && { language }),
+    ...(prompt !== undefined && { prompt }),
+    ...(temperature !== undefined && { temperature }),
+    ...(timestamps.length > 0 && { timestamps }),
+  };
+  return await engine.transcribe(call, { signal: timeout.signal, ...callbacks });
+}
