@@ -3,11 +3,12 @@ import {
   EngineError,
   OptionsError,
   defineEngine,
-  type Availability,
   type EngineContext,
+  type ModelEntry,
   type SpeechEngine,
   type Voice,
 } from '../contract/index.ts';
+import { readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { createCatalogue } from './catalogue.ts';
 import { speakInTurn } from './in-turn.ts';
 import { optionsSchema, type Options } from './options.ts';
@@ -55,25 +56,21 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
     }
   }
 
-  function expectServed(model: string): void {
-    if (model !== id) throw new EngineError('unknown-model', `This engine does not serve "${model}".`);
+  async function entries(): Promise<ModelEntry[]> {
+    const known = await voices();
+    const listed = listings.get(known) ?? known.map((one) => ({ id: one.id, name: one.name, language: one.language }));
+    listings.set(known, listed);
+    return [{ id, name, local: true, voices: listed }];
   }
 
+  const { modelOf, ...served } = serveModels({ entries, find: (model) => (model === id ? id : undefined) }, async () =>
+    (await synthesizer()) ? readyOrBusy(queue) : { available: false, code: 'program-missing', reason: help },
+  );
+
   return {
-    async models() {
-      const known = await voices();
-      const listed =
-        listings.get(known) ?? known.map((one) => ({ id: one.id, name: one.name, language: one.language }));
-      listings.set(known, listed);
-      return [{ id, name, local: true, voices: listed }];
-    },
-    async availability(model) {
-      expectServed(model);
-      if (!(await synthesizer())) return { available: false, code: 'program-missing', reason: help };
-      return queue.full ? busy : ready;
-    },
+    ...served,
     async synthesize(call, { signal }) {
-      expectServed(call.model);
+      modelOf(call.model);
       const { format } = call;
       const { formats } = context;
       if (!formats.includes(format)) {
@@ -119,6 +116,4 @@ function cached<T>(search: () => Promise<T>, now: () => number): () => Promise<T
   };
 }
 
-const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
-const busy: Availability = { available: true, code: 'busy', reason: 'All slots are in use; try again in a moment.' };
 const generalHelp = 'eSpeak NG not found: run `apt-get install espeak-ng`, or `npm install` without `--omit=optional`.';
