@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { EngineError, defineEngine, type EngineContext, type TranscriptionEngine } from '../contract/index.ts';
 import { pause } from '../../lib/abort.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
-import { createCatalogue, optionsSchema } from './models.ts';
+import { optionsSchema, serveSandbox } from './models.ts';
 
 const slowMs = 3_000;
 const waiting = 64;
@@ -17,13 +17,13 @@ export const transcription = defineEngine<'transcription', object>({
 });
 
 function createListener(context: EngineContext): TranscriptionEngine {
-  const { isSlow, ...catalogue } = createCatalogue('sandbox-transcribe');
+  const { modelOf, ...served } = serveSandbox('sandbox-transcribe');
   const queue = context.queue({ slots: context.cores, waiting });
   return {
-    ...catalogue,
+    ...served,
     async transcribe({ recording, model, language }, { signal }) {
       const spoken = languageFor(language);
-      if (isSlow(model)) await pause(slowMs, signal);
+      if (modelOf(model).isSlow) await pause(slowMs, signal);
       return queue.run(
         async () => {
           const { wavPath, durationMs } = await context.decode(recording, { signal });
