@@ -56,6 +56,12 @@ export function expectThat(kept: boolean, broken: string, cause?: unknown): asse
 /** Formats a value for messages. */
 export const shown = (value: unknown): string => inspect(value, { breakLength: Infinity });
 
+/** ISO 639-1, or null. */
+export function expectLanguage(language: unknown, where: string): void {
+  const isCode = language === null || (typeof language === 'string' && /^[a-z]{2}$/.test(language));
+  expectThat(isCode, `${where} has the language ${shown(language)}, neither a two-letter code nor null`);
+}
+
 /** Returns the resolved value; a rejection breaks the rule. */
 export async function expectAccepted<T>(promise: Promise<T>, what: string): Promise<T> {
   return promise.catch((error: unknown) => {
