@@ -1,13 +1,5 @@
 /** Local speech: eSpeak NG, as a program or a WASM package, in a child process. The text stays on this machine. */
-import {
-  EngineError,
-  OptionsError,
-  defineEngine,
-  type EngineContext,
-  type ModelEntry,
-  type SpeechEngine,
-  type Voice,
-} from '../contract/index.ts';
+import { EngineError, OptionsError, defineEngine, type EngineContext, type SpeechEngine } from '../contract/index.ts';
 import { readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { createCatalogue } from './catalogue.ts';
 import { speakInTurn } from './in-turn.ts';
@@ -36,7 +28,6 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
   const queue = context.queue({ slots, waiting });
   const catalogue = createCatalogue(context);
   const synthesizer = cached(() => Promise.resolve(findSynthesizer(options.program, context)), context.now);
-  const listings = new WeakMap<readonly EspeakVoice[], readonly Voice[]>();
   const help = options.program === undefined ? generalHelp : `Program not found: ${context.resolve(options.program)}.`;
 
   /** [] if no synthesizer was found or it fails: that must not break the listing of other models. */
@@ -56,15 +47,13 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
     }
   }
 
-  async function entries(): Promise<ModelEntry[]> {
-    const known = await voices();
-    const listed = listings.get(known) ?? known.map((one) => ({ id: one.id, name: one.name, language: one.language }));
-    listings.set(known, listed);
-    return [{ id, name, local: true, voices: listed }];
-  }
-
-  const { modelOf, ...served } = serveModels({ entries, find: (model) => (model === id ? id : undefined) }, async () =>
-    (await synthesizer()) ? readyOrBusy(queue) : { available: false, code: 'program-missing', reason: help },
+  const { modelOf, ...served } = serveModels(
+    {
+      entries: async () => [{ id, name, local: true, voices: await voices() }],
+      find: (model) => (model === id ? id : undefined),
+    },
+    async () =>
+      (await synthesizer()) ? readyOrBusy(queue) : { available: false, code: 'program-missing', reason: help },
   );
 
   return {
