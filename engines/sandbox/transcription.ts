@@ -2,8 +2,9 @@
 import { createReadStream } from 'node:fs';
 import { EngineError, defineEngine, type EngineContext, type TranscriptionEngine } from '../contract/index.ts';
 import { pause } from '../../lib/abort.ts';
+import { readWav } from '../../lib/wav-reader.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
-import { createCatalogue, optionsSchema } from './models.ts';
+import { optionsSchema, serveSandbox } from './models.ts';
 
 const slowMs = 3_000;
 const waiting = 64;
@@ -17,13 +18,13 @@ export const transcription = defineEngine<'transcription', object>({
 });
 
 function createListener(context: EngineContext): TranscriptionEngine {
-  const { isSlow, ...catalogue } = createCatalogue('sandbox-transcribe');
+  const { modelOf, ...served } = serveSandbox('sandbox-transcribe');
   const queue = context.queue({ slots: context.cores, waiting });
   return {
-    ...catalogue,
+    ...served,
     async transcribe({ recording, model, language }, { signal }) {
       const spoken = languageFor(language);
-      if (isSlow(model)) await pause(slowMs, signal);
+      if (modelOf(model).isSlow) await pause(slowMs, signal);
       return queue.run(
         async () => {
           const { wavPath, durationMs } = await context.decode(recording, { signal });
@@ -43,20 +44,15 @@ function languageFor(code: string | undefined): Language {
   throw new EngineError('language-not-supported', `Unsupported language "${code}"; supported: ${supported}.`);
 }
 
-const headerBytes = 44;
-
 /** Silence threshold, of 32,768: above the noise that codecs add to silence. */
 const silenceLevel = 328;
 
-/** True if no sample of the decoded recording (mono s16, little-endian) reaches the silence threshold. */
+/** True if no sample of the decoded recording reaches the silence threshold. */
 async function isSilent(wavPath: string, signal: AbortSignal): Promise<boolean> {
-  let odd: Buffer = Buffer.alloc(0);
-  for await (const chunk of createReadStream(wavPath, { start: headerBytes }) as AsyncIterable<Buffer>) {
+  const wav = await readWav(createReadStream(wavPath));
+  for await (const samples of wav?.samples ?? []) {
     signal.throwIfAborted();
-    const bytes = Buffer.concat([odd, chunk]);
-    const whole = bytes.length - (bytes.length % 2);
-    for (let at = 0; at < whole; at += 2) if (Math.abs(bytes.readInt16LE(at)) >= silenceLevel) return false;
-    odd = bytes.subarray(whole);
+    if (samples.some((sample) => Math.abs(sample) >= silenceLevel)) return false;
   }
   return true;
 }
