@@ -57,7 +57,7 @@ describe('beside the contract', () => {
 
 describe('the listings', () => {
   it('of transcription models names the entries and the default', async () => {
-    const entry = { engine: 'echo', local: true, available: true, code: 'ready', reason: 'Ready.' };
+    const entry = { engine: 'echo', local: true, available: true, code: 'ready', reason: 'Ready.', supports: [] };
     expect((await api.get('/api/v1/transcribe/models')).body).toEqual({
       data: [
         { id: 'first', name: 'first', ...entry },
