@@ -9,7 +9,7 @@ import { largestRequestBody } from './contract/body-limit.ts';
 import { preferredAnswer } from './contract/prefer.ts';
 import type { ParentLogger } from './engine-host/context.ts';
 import { openEngines, type OpenEngines } from './engine-host/open-engines.ts';
-import { admit, handlers } from './handlers/index.ts';
+import { admit, admitFile, handlers } from './handlers/index.ts';
 import { createAccess } from './http/auth.ts';
 import { createArrivals, type Pace } from './http/body-pace.ts';
 import { ByteBudget, type BudgetSize } from './http/body-budget.ts';
@@ -160,6 +160,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
       services,
       access,
       admit: (operation) => admit(operation, services),
+      admitFile: (operation, fields) => admitFile(operation, fields, services),
       prefer: settings.sandbox ? preferredAnswer : undefined,
       checkAnswers: env.NODE_ENV !== 'production',
     }),

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa, { type Context } from 'koa';
 import { runInScope } from '../caller.ts';
 import { documents } from '../contract/document.ts';
-import type { AnyAnswer, Schemas } from '../contract/operations.ts';
+import type { AnyAnswer } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { originNotAllowed, preflightHeaders, type Access } from './auth.ts';
 import { answerDefect, CallerGone, failureReason, problemFor } from './failures.ts';
@@ -16,7 +16,7 @@ import type { PageFile, PageFiles } from './page.ts';
 import { readRequestHead } from './request-head.ts';
 import type { Respond } from './router.ts';
 import { guard } from './safe-listener.ts';
-import { eventStreamHeaders, sendEvents } from './sse.ts';
+import { eventStreamHeaders, sendEvents, type EventStream } from './sse.ts';
 
 export interface AppOptions extends IncomingRequestOptions {
   readonly respond: Respond;
@@ -140,7 +140,8 @@ async function sendStream(
   context.status = 200;
   context.set(eventStreamHeaders);
   await sendEvents(context.res, {
-    events: body as AsyncIterable<Schemas['ChatEvent']>,
+    events: body as EventStream['events'],
+    operation: request.operation as EventStream['operation'], // only these have streams
     signal: request.signal,
     heartbeatMs,
     toProblem: (error) => problemFor(error, request).body,

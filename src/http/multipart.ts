@@ -34,11 +34,26 @@ export interface Form {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Stores the recording in `directory`; its owner removes it. Throws a `ProblemError` for an invalid upload, or `storage-full`. */
-export async function readForm(source: BodySource, { path: directory, account }: AccountedDirectory): Promise<Form> {
+/** Called before a file is stored, with the non-empty text fields that precede it; rejects to refuse the form at once. */
+export type AdmitFile = (fields: Form['fields']) => Promise<void>;
+
+/**
+ * Stores the recording in `directory`; its owner removes it. Throws a `ProblemError` for an invalid upload, `storage-full`,
+ * or what `admitFile` rejects with.
+ */
+export async function readForm(
+  source: BodySource,
+  { path: directory, account }: AccountedDirectory,
+  admitFile: AdmitFile,
+): Promise<Form> {
   if ((declaredLength(source.req) ?? 0) > maxRecordingBytes + frameBytes) throw tooLarge();
+  const refused = Promise.withResolvers<never>();
   const { fields, files } = await receive(source, (signal) =>
-    Promise.race([parse(source, { directory, signal }), overflow(source.req, { account, signal })]),
+    Promise.race([
+      parse(source, { directory, signal, admitFile, refuse: refused.reject }),
+      overflow(source.req, { account, signal }),
+      refused.promise,
+    ]),
   );
   const file = recordingOf(fields, files);
   return { file: await sniffed(file.path, file.size), fields: withoutEmpty(fields) };
@@ -49,14 +64,29 @@ interface Parsed {
   readonly files: readonly { readonly fieldname: string; readonly path: string; readonly size: number }[];
 }
 
+/** Set on the request by multer. */
+interface MulterFields {
+  readonly body?: Parsed['fields'];
+  readonly files?: Parsed['files'];
+}
+
 interface Parsing {
   readonly directory: string;
   readonly signal: AbortSignal;
+  readonly admitFile: AdmitFile;
+  /** Ends the reading at once: multer reports an error only after the whole body. */
+  readonly refuse: (reason: unknown) => void;
 }
 
-async function parse({ req, res }: BodySource, { directory, signal }: Parsing): Promise<Parsed> {
+async function parse({ req, res }: BodySource, { directory, signal, admitFile, refuse }: Parsing): Promise<Parsed> {
   const storage = multer.diskStorage({
-    destination: (_req, _file, done) => done(null, directory),
+    destination: (source, _file, done) => {
+      const { body = {} } = source as IncomingMessage & MulterFields; // so far
+      const store = () => {
+        if (!signal.aborted) done(null, directory);
+      };
+      admitFile(withoutEmpty(body)).then(store).catch(refuse);
+    },
     filename: (_req, _file, done) => done(null, 'upload'),
   });
   // Closes the file when the response does not wait for the end of the body; it would leak otherwise.
@@ -72,8 +102,8 @@ async function parse({ req, res }: BodySource, { directory, signal }: Parsing): 
   } catch (error) {
     throw explain(error);
   }
-  const parsed = req as IncomingMessage & { body?: Parsed['fields']; files?: Parsed['files'] };
-  return { fields: parsed.body ?? {}, files: parsed.files ?? [] };
+  const { body = {}, files = [] } = req as IncomingMessage & MulterFields;
+  return { fields: body, files };
 }
 
 interface Counting {

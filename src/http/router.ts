@@ -24,6 +24,8 @@ export interface RouterOptions<Services> {
   readonly access: Pick<Access, 'authorize'>;
   /** Refuses an operation before its body is read, by throwing. */
   readonly admit: (operationId: OperationId) => void;
+  /** Refuses the file of a form before it is stored, by rejecting: with the text fields that precede it. */
+  readonly admitFile: (operationId: OperationId, fields: Readonly<Record<string, unknown>>) => Promise<void>;
   /** Sandbox mode: the answer that the `Prefer` header asks for, whatever the rest of the request; undefined for none. */
   readonly prefer?: ((operationId: OperationId, request: IncomingRequest) => AnyAnswer | undefined) | undefined;
   /** Validates every answer against the contract before it is sent. */
@@ -54,7 +56,7 @@ export async function createRouter<Services>(options: RouterOptions<Services>): 
   async function answerOf(operation: Operation, request: IncomingRequest): Promise<AnyAnswer> {
     authenticate(operation, request, options.access);
     options.admit(operation.id);
-    const body = await readBody(operation, request);
+    const body = await readBody(operation, request, options);
     const parameters = readParameters(operation, request, api);
     validate(operation, { request, parameters, body }, api);
     return handle(operation, { request, parameters, body }, options);
@@ -118,13 +120,17 @@ interface ReadBody {
 
 const noBody: ReadBody = { bytes: 0 };
 
-/** Throws `unsupported-media-type`, `malformed-body` and the failures of size and speed. */
-async function readBody({ content }: Operation, { headers, body }: IncomingRequest): Promise<ReadBody> {
+/** Throws `unsupported-media-type`, `malformed-body`, the failures of size and speed, and what `admitFile` throws. */
+async function readBody<Services>(
+  { id, content }: Operation,
+  { headers, body }: IncomingRequest,
+  { admitFile }: RouterOptions<Services>,
+): Promise<ReadBody> {
   if (!content) return noBody;
   const { mediaType, schema } = content;
   checkMediaType(headers, mediaType);
   if (mediaType === 'multipart/form-data') {
-    const { file, fields } = await body.form();
+    const { file, fields } = await body.form((preceding) => admitFile(id, preceding));
     return { value: fields, file, bytes: 0 };
   }
   return body.json({ limit: largestBody(schema), structure, prune: (value) => knownParts(value, schema) });

@@ -1,11 +1,18 @@
 /** Sends contract events as server-sent events: `event:` is the type, `id:` the seq. */
 import type { ServerResponse } from 'node:http';
-import type { Schemas } from '../contract/operations.ts';
+import type { OperationId, Schemas } from '../contract/operations.ts';
 
-type ChatEvent = Schemas['ChatEvent'];
+type StreamEvent = Schemas['ChatEvent'] | Schemas['TranscriptionEvent'];
+
+/** By operation with a stream: the last event of one that fails. */
+const failedEvents = {
+  streamChat: 'chat.failed',
+  streamTranscription: 'transcription.failed',
+} as const satisfies Partial<Record<OperationId, StreamEvent['type']>>;
 
 export interface EventStream {
-  readonly events: AsyncIterable<ChatEvent>;
+  readonly events: AsyncIterable<StreamEvent>;
+  readonly operation: keyof typeof failedEvents;
   /** Aborts when the client disconnects and when the service shuts down; the events end then, too. */
   readonly signal: AbortSignal;
   /** Idle milliseconds before a comment is sent as keep-alive for proxies. */
@@ -27,7 +34,7 @@ export const eventStreamHeaders = {
  * socket has drained. An error is sent as the last event. Rejects when the client has disconnected.
  */
 export async function sendEvents(res: ServerResponse, stream: EventStream): Promise<void> {
-  const { events, signal, heartbeatMs, toProblem } = stream;
+  const { events, operation, signal, heartbeatMs, toProblem } = stream;
   let seq = 0;
   const heartbeat = setInterval(() => {
     if (!res.writableNeedDrain) res.write(':\n\n');
@@ -41,14 +48,14 @@ export async function sendEvents(res: ServerResponse, stream: EventStream): Prom
       if (!res.write(encode(event))) await drained(res, signal);
     }
   } catch (error) {
-    res.write(encode({ type: 'chat.failed', seq, problem: toProblem(error) }));
+    res.write(encode({ type: failedEvents[operation], seq, problem: toProblem(error) }));
   } finally {
     clearInterval(heartbeat);
     res.end();
   }
 }
 
-function encode(event: ChatEvent): string {
+function encode(event: StreamEvent): string {
   return `event: ${event.type}\nid: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 

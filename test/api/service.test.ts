@@ -26,6 +26,7 @@ const generated = (name: string) => readFileSync(new URL(`../../generated/${name
 /** Every path of the contract and beside it, and the methods that it knows. */
 const paths = [
   ['/api/v1/transcribe', 'GET, HEAD, POST'],
+  ['/api/v1/transcribe/stream', 'POST'],
   ['/api/v1/transcribe/models', 'GET, HEAD'],
   ['/api/v1/chat', 'POST'],
   ['/api/v1/chat/stream', 'POST'],

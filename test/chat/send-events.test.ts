@@ -36,6 +36,7 @@ it('ends with the error despite a full buffer', async () => {
   const told = { count: 0 };
   const sent = sendEvents(res, {
     events: endless(controller.signal, told),
+    operation: 'streamChat',
     signal: controller.signal,
     heartbeatMs: 1,
     toProblem: (error) => problemAnswer(error, 'an-id').body,
@@ -63,6 +64,7 @@ it('does not wait for drain after an abort', async () => {
         { type: 'content.delta', seq: 0, step: 0, delta: 'x'.repeat(50_000_000) } as const,
       ]);
     })(),
+    operation: 'streamChat',
     signal: AbortSignal.abort(ending),
     heartbeatMs: 1,
     toProblem: (error) => problemAnswer(error, 'an-id').body,
@@ -78,6 +80,7 @@ it('rejects after a disconnect, and writes nothing more', async () => {
   res.once('close', () => controller.abort(gone));
   const sent = sendEvents(res, {
     events: endless(controller.signal, told),
+    operation: 'streamChat',
     signal: controller.signal,
     heartbeatMs: 1,
     toProblem: (error) => {
