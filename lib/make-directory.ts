@@ -1,5 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { raceAbort, startTimeout } from './abort.ts';
 
 /** A network file system whose server is gone never answers. */
 const limitMs = 5_000;
@@ -9,16 +10,9 @@ const limitMs = 5_000;
  * Node.js 22 and 24, and takes a whole core.
  */
 export async function makeDirectory(path: string): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => late.reject(new Error(`the file system does not answer within ${limitMs / 1000} s, mkdir '${path}'`)),
-    limitMs,
-  );
-  try {
-    await Promise.race([make(path), late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const late = () => new Error(`the file system does not answer within ${limitMs / 1000} s, mkdir '${path}'`);
+  using timeout = startTimeout(limitMs, late);
+  await raceAbort(make(path), timeout.signal);
 }
 
 async function make(path: string): Promise<void> {

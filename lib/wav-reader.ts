@@ -1,5 +1,6 @@
-/** Reads WAV while it is written or received: integers of 8 to 32 bits or floats, mono or stereo, as mono s16. */
+/** Reads WAV from its beginning, also while it is written or received: integers, floats, A-law and mu-law. */
 import { createByteReader, type ByteReader } from './byte-reader.ts';
+import { deinterleave, mixDown, sampleFormats, toInt16, type SampleFormat } from './samples.ts';
 
 /** The bytes are no WAV file that can be read; the message says what they are. */
 export class WavError extends Error {
@@ -9,26 +10,21 @@ export class WavError extends Error {
 export interface WavLayout {
   readonly sampleRate: number;
   readonly channels: number;
-  readonly encoding: Encoding;
+  readonly format: SampleFormat;
   /** Length of the samples; Infinity if unknown. */
   readonly bytes: number;
 }
 
-interface Encoding {
-  readonly width: number;
-  /** A sample, scaled to 16 bits. */
-  readonly read: (view: DataView, offset: number) => number;
-}
-
-export const signed16: Encoding = { width: 2, read: (view, offset) => view.getInt16(offset, true) };
-
-/** WAV's: 1 are integers, 3 floats. Those of 8 bits have no sign; of the long ones the upper 16 bits count. */
-const encodings: Readonly<Record<string, Encoding>> = {
-  '1/8': { width: 1, read: (view, offset) => (view.getUint8(offset) - 128) * 256 },
-  '1/16': signed16,
-  '1/24': { width: 3, read: (view, offset) => view.getInt16(offset + 1, true) },
-  '1/32': { width: 4, read: (view, offset) => view.getInt16(offset + 2, true) },
-  '3/32': { width: 4, read: (view, offset) => view.getFloat32(offset, true) * 32_767 },
+/** By WAV's format code and bits per sample, in whole bytes. */
+const formats: Readonly<Record<string, SampleFormat>> = {
+  '1/8': sampleFormats['pcm-u8'],
+  '1/16': sampleFormats['pcm-s16'],
+  '1/24': sampleFormats['pcm-s24'],
+  '1/32': sampleFormats['pcm-s32'],
+  '3/32': sampleFormats['pcm-f32'],
+  '3/64': sampleFormats['pcm-f64'],
+  '6/8': sampleFormats.alaw,
+  '7/8': sampleFormats.ulaw,
 };
 const extensible = 0xfffe;
 
@@ -37,13 +33,13 @@ export interface WavSound {
   readonly samples: AsyncGenerator<Int16Array>;
 }
 
-/** Resolves once the header is there; undefined when no byte comes. Throws a `WavError`, also while samples are read. */
+/** Speech as mono s16. Resolves once the header is there; undefined when no byte comes. Throws a `WavError`, also while samples are read. */
 export async function readWav(source: AsyncIterable<Uint8Array>): Promise<WavSound | undefined> {
   const bytes = createByteReader(source);
   const head = await bytes.peek(12);
   if (head.length === 0) return undefined;
   if (!isWav(head)) throw new WavError('not a WAV file');
-  const layout = await readWavHeader(bytes);
+  const layout = await readSpeechHeader(bytes);
   return { sampleRate: layout.sampleRate, samples: readSamples(bytes, layout) };
 }
 
@@ -51,6 +47,17 @@ export function isWav(head: Buffer): boolean {
   return head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WAVE';
 }
 
+/** Rejects what is not mono or stereo at 8 to 48 kHz. */
+export async function readSpeechHeader(bytes: ByteReader): Promise<WavLayout> {
+  const layout = await readWavHeader(bytes);
+  const { channels, sampleRate } = layout;
+  if (channels < 1 || channels > 2 || sampleRate < 8000 || sampleRate > 48_000) {
+    throw new WavError(`a WAV of ${channels} channels, ${sampleRate} Hz`);
+  }
+  return layout;
+}
+
+/** Throws a `WavError`. Number of channels and sample rate may be any. */
 export async function readWavHeader(bytes: ByteReader): Promise<WavLayout> {
   await bytes.skip(12);
   let format: Omit<WavLayout, 'bytes'> | undefined;
@@ -77,17 +84,24 @@ function isUnknown(size: number): boolean {
 function readFormat(chunk: Buffer): Omit<WavLayout, 'bytes'> {
   if (chunk.length < 16) throw new WavError('a WAV whose format is cut');
   const tag = chunk.readUInt16LE(0);
+  // In the extensible header, the code is in the first two bytes of a GUID.
   const code = tag === extensible && chunk.length >= 26 ? chunk.readUInt16LE(24) : tag;
   const [channels, sampleRate, bits] = [chunk.readUInt16LE(2), chunk.readUInt32LE(4), chunk.readUInt16LE(14)];
-  const encoding = encodings[`${code}/${bits}`];
-  if (!encoding || channels < 1 || channels > 2 || sampleRate < 8000 || sampleRate > 48_000) {
-    throw new WavError(`a WAV of format ${code}, ${bits} bits, ${channels} channels, ${sampleRate} Hz`);
-  }
-  return { sampleRate, channels, encoding };
+  const format = formats[`${code}/${8 * Math.ceil(bits / 8)}`];
+  if (!format) throw new WavError(`a WAV of format ${code}, ${bits} bits`);
+  return { sampleRate, channels, format };
 }
 
+/** Mono s16. */
 export async function* readSamples(bytes: ByteReader, layout: WavLayout): AsyncGenerator<Int16Array> {
-  const frameBytes = layout.channels * layout.encoding.width;
+  for await (const frames of framesOf(bytes, layout)) {
+    yield Int16Array.from(mixDown(deinterleave(frames, layout.format, layout.channels)), toInt16);
+  }
+}
+
+/** The samples as they come, in whole frames. Throws a `WavError` when some that the header announces are missing. */
+export async function* framesOf(bytes: ByteReader, { channels, format, ...layout }: WavLayout): AsyncGenerator<Buffer> {
+  const frameBytes = channels * format.bytes;
   let left = layout.bytes;
   let carried = Buffer.alloc(0);
   for await (const chunk of bytes.rest()) {
@@ -95,19 +109,8 @@ export async function* readSamples(bytes: ByteReader, layout: WavLayout): AsyncG
     left -= Math.min(left, chunk.length);
     const whole = own.length - (own.length % frameBytes);
     carried = own.subarray(whole);
-    if (whole > 0) yield toSamples(own.subarray(0, whole), layout);
+    if (whole > 0) yield own.subarray(0, whole);
     if (left === 0) return; // other chunks may follow
   }
   if (Number.isFinite(left)) throw new WavError(`${left} bytes of the samples are missing`);
-}
-
-function toSamples(bytes: Buffer, { channels, encoding: { width, read } }: WavLayout): Int16Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const samples = new Int16Array(bytes.length / width / channels);
-  for (let frame = 0; frame < samples.length; frame += 1) {
-    let sum = 0;
-    for (let channel = 0; channel < channels; channel += 1) sum += read(view, (frame * channels + channel) * width);
-    samples[frame] = Math.max(-32_768, Math.min(32_767, Math.round(sum / channels)));
-  }
-  return samples;
 }

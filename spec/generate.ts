@@ -7,10 +7,12 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 import openapiTS, { astToString } from 'openapi-typescript';
+import { buildPage } from '../page/build.ts';
 import { configSchema } from '../src/settings/config-schema.ts';
 import { pages } from './docs/pages.ts';
 import type { Contract } from './docs/reference.ts';
@@ -105,8 +107,41 @@ async function files(): Promise<Record<string, string>> {
   };
 }
 
+/** Unpacked: what gzip makes of the same content differs between versions of zlib. */
+const unpacked = (name: string, content: Uint8Array) =>
+  name.endsWith('.gz') ? gunzipSync(content) : Buffer.from(content);
+
+async function isStale(path: string, content: Uint8Array): Promise<boolean> {
+  const written = await readFile(path).catch(() => undefined);
+  return written === undefined || !unpacked(path, written).equals(unpacked(path, content));
+}
+
+/** Files that are no longer built: their names contain a hash of their content. */
+async function leftovers(page: Record<string, unknown>): Promise<string[]> {
+  const files = await readdir(join(home, 'generated/page'), { recursive: true, withFileTypes: true }).catch(() => []);
+  const names = files.filter((file) => file.isFile()).map((file) => relative(home, join(file.parentPath, file.name)));
+  return names.filter((name) => !(name in page));
+}
+
 const check = process.argv.includes('--check');
 const stale: string[] = [];
+const page = Object.fromEntries(
+  Object.entries(await buildPage()).map(([name, content]) => [`generated/page/${name}`, content]),
+);
+for (const [name, content] of Object.entries(page)) {
+  const path = join(home, name);
+  if (!(await isStale(path, content))) continue;
+  if (check) {
+    stale.push(name);
+    continue;
+  }
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content);
+}
+for (const name of await leftovers(page)) {
+  if (check) stale.push(name);
+  else await rm(join(home, name));
+}
 for (const [name, text] of Object.entries(await files())) {
   const path = join(home, name);
   if (check) {

@@ -15,6 +15,7 @@ import { createArrivals, type Pace } from './http/body-pace.ts';
 import { ByteBudget, type BudgetSize } from './http/body-budget.ts';
 import { ProblemError } from './contract/problems.ts';
 import { listen, type ConnectionLimits } from './http/listener.ts';
+import { loadPage } from './http/page.ts';
 import type { Services } from './handlers/dependencies.ts';
 import { largestSpeech } from './system/disk-budget.ts';
 import { createSpeakers } from './speech/speaker.ts';
@@ -168,6 +169,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     bodyTimeoutMs: bodyTimeoutMs ?? 300_000,
     uploadTimeoutMs: bodyTimeoutMs ?? 3_600_000,
     heartbeatMs,
+    page: settings.page ? loadPage() : new Map(),
     log,
     temporaryDirectory: () => workspace.accountedDirectory('request'),
     ending: ending.signal,

@@ -1,13 +1,6 @@
 /** Local speech: eSpeak NG, as a program or a WASM package, in a child process. The text stays on this machine. */
-import {
-  EngineError,
-  OptionsError,
-  defineEngine,
-  type Availability,
-  type EngineContext,
-  type SpeechEngine,
-  type Voice,
-} from '../contract/index.ts';
+import { EngineError, OptionsError, defineEngine, type EngineContext, type SpeechEngine } from '../contract/index.ts';
+import { readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { createCatalogue } from './catalogue.ts';
 import { speakInTurn } from './in-turn.ts';
 import { optionsSchema, type Options } from './options.ts';
@@ -35,7 +28,6 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
   const queue = context.queue({ slots, waiting });
   const catalogue = createCatalogue(context);
   const synthesizer = cached(() => Promise.resolve(findSynthesizer(options.program, context)), context.now);
-  const listings = new WeakMap<readonly EspeakVoice[], readonly Voice[]>();
   const help = options.program === undefined ? generalHelp : `Program not found: ${context.resolve(options.program)}.`;
 
   /** [] if no synthesizer was found or it fails: that must not break the listing of other models. */
@@ -55,25 +47,19 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
     }
   }
 
-  function expectServed(model: string): void {
-    if (model !== id) throw new EngineError('unknown-model', `This engine does not serve "${model}".`);
-  }
+  const { modelOf, ...served } = serveModels(
+    {
+      entries: async () => [{ id, name, local: true, voices: await voices() }],
+      find: (model) => (model === id ? id : undefined),
+    },
+    async () =>
+      (await synthesizer()) ? readyOrBusy(queue) : { available: false, code: 'program-missing', reason: help },
+  );
 
   return {
-    async models() {
-      const known = await voices();
-      const listed =
-        listings.get(known) ?? known.map((one) => ({ id: one.id, name: one.name, language: one.language }));
-      listings.set(known, listed);
-      return [{ id, name, local: true, voices: listed }];
-    },
-    async availability(model) {
-      expectServed(model);
-      if (!(await synthesizer())) return { available: false, code: 'program-missing', reason: help };
-      return queue.full ? busy : ready;
-    },
+    ...served,
     async synthesize(call, { signal }) {
-      expectServed(call.model);
+      modelOf(call.model);
       const { format } = call;
       const { formats } = context;
       if (!formats.includes(format)) {
@@ -119,6 +105,4 @@ function cached<T>(search: () => Promise<T>, now: () => number): () => Promise<T
   };
 }
 
-const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
-const busy: Availability = { available: true, code: 'busy', reason: 'All slots are in use; try again in a moment.' };
 const generalHelp = 'eSpeak NG not found: run `apt-get install espeak-ng`, or `npm install` without `--omit=optional`.';

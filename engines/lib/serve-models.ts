@@ -1,5 +1,5 @@
 /** What engines answer about their models: the entries, which are known, and whether they can work. */
-import { EngineError, type Availability, type Engine, type ModelEntry } from '../contract/index.ts';
+import { EngineError, type Availability, type Engine, type JobQueue, type ModelEntry } from '../contract/index.ts';
 
 export interface ModelSource<M> {
   entries(): Promise<readonly ModelEntry[]>;
@@ -35,6 +35,14 @@ export function fixedModels<M extends { readonly id: string }>(
 ): ModelSource<M> {
   const entries = Promise.resolve(models.map(toEntry));
   return { entries: () => entries, find: (id) => models.find((model) => model.id === id) };
+}
+
+export const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
+const busy: Availability = { available: true, code: 'busy', reason: 'All slots are in use; try again in a moment.' };
+
+/** For an engine that lacks nothing but a slot of its queue. */
+export function readyOrBusy({ full }: Pick<JobQueue, 'full'>): Availability {
+  return full ? busy : ready;
 }
 
 /** The entry of a model that may have a name. */

@@ -34,7 +34,7 @@ export function startDiscovery({ provider, filter, isLoopback, context }: Discov
   let outcome: string | undefined;
 
   async function fetchIds(signal: AbortSignal): Promise<readonly string[]> {
-    return readIds(await fetchList(provider, '/models', signal))
+    return readIds(await fetchList(provider, { path: '/models' }, signal))
       .filter(passes)
       .slice(0, maxModels);
   }

@@ -2,7 +2,7 @@
 import { EngineError, defineEngine, type ChatCall, type ChatEngine } from '../contract/index.ts';
 import { runLoop, type RoundStream, type Conversation, type Delta, type Round } from '../lib/agent/loop.ts';
 import { abortable, pause } from '../../lib/abort.ts';
-import { createCatalogue, optionsSchema } from './models.ts';
+import { optionsSchema, serveSandbox } from './models.ts';
 import { readScript } from './script.ts';
 
 const maxSteps = 8;
@@ -21,13 +21,14 @@ export const chat = defineEngine<'chat', object>({
 });
 
 function createChat(): ChatEngine {
-  const { isSlow, ...catalogue } = createCatalogue('sandbox-chat');
+  const { modelOf, ...served } = serveSandbox('sandbox-chat');
   return {
-    ...catalogue,
+    ...served,
     complete: (call, { signal, tools }) =>
       abortable(
         (own) => {
-          const pace = isSlow(call.model) ? { ms: slowMs, pauses: Infinity } : { ms: normalMs, pauses: maxPauses };
+          const { isSlow } = modelOf(call.model);
+          const pace = isSlow ? { ms: slowMs, pauses: Infinity } : { ms: normalMs, pauses: maxPauses };
           const conversation = converse(call, pace);
           return runLoop({ conversation, tools, maxSteps }, own);
         },

@@ -9,7 +9,7 @@ import {
 } from '../contract/index.ts';
 import { pause } from '../../lib/abort.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
-import { createCatalogue, optionsSchema } from './models.ts';
+import { optionsSchema, serveSandbox } from './models.ts';
 
 /** Hz. */
 const sampleRate = 16_000;
@@ -29,12 +29,12 @@ export const speech = defineEngine<'speech', object>({
 
 function createSpeaker(context: EngineContext): SpeechEngine {
   const voices = languages.map(({ code, name }) => ({ id: code, name: `${name} beeps`, language: code }));
-  const { isSlow, ...catalogue } = createCatalogue('sandbox-speech', { voices });
+  const { modelOf, ...served } = serveSandbox('sandbox-speech', { voices });
   return {
-    ...catalogue,
+    ...served,
     // eslint-disable-next-line @typescript-eslint/require-await -- async, so that errors reject
     async synthesize(call, { signal }) {
-      const delayMs = isSlow(call.model) ? slowMs : 0;
+      const delayMs = modelOf(call.model).isSlow ? slowMs : 0;
       const samples = beeps(call.text, voiceFor(call), { delayMs, signal });
       return context.encode({ sampleRate, samples }, call.format, { signal });
     },

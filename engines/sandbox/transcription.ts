@@ -14,8 +14,9 @@ import {
   type TranscriptionOptions,
 } from '../contract/index.ts';
 import { pause } from '../../lib/abort.ts';
+import { readWav } from '../../lib/wav-reader.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
-import { createCatalogue, optionsSchema } from './models.ts';
+import { optionsSchema, serveSandbox } from './models.ts';
 
 const supports = ['prompt', 'temperature', 'segment', 'word'] as const;
 
@@ -32,14 +33,14 @@ export const transcription = defineEngine<'transcription', object>({
 });
 
 function createListener(context: EngineContext): TranscriptionEngine {
-  const { isSlow, ...catalogue } = createCatalogue('sandbox-transcribe', { supports });
+  const { modelOf, ...served } = serveSandbox('sandbox-transcribe', { supports });
   const queue = context.queue({ slots: context.cores, waiting });
   return {
-    ...catalogue,
+    ...served,
     async transcribe(call, options) {
       const { signal } = options;
       const spoken = languageFor(call.language);
-      const totalMs = isSlow(call.model) ? slowMs : 0;
+      const totalMs = modelOf(call.model).isSlow ? slowMs : 0;
       const { durationMs, silent } = await queue.run(
         async () => {
           const { wavPath, durationMs } = await context.decode(call.recording, { signal });
@@ -104,20 +105,15 @@ function languageFor(code: string | undefined): Language {
   throw new EngineError('language-not-supported', `Unsupported language "${code}"; supported: ${supported}.`);
 }
 
-const headerBytes = 44;
-
 /** Silence threshold, of 32,768: above the noise that codecs add to silence. */
 const silenceLevel = 328;
 
-/** True if no sample of the decoded recording (mono s16, little-endian) reaches the silence threshold. */
+/** True if no sample of the decoded recording reaches the silence threshold. */
 async function isSilent(wavPath: string, signal: AbortSignal): Promise<boolean> {
-  let odd: Buffer = Buffer.alloc(0);
-  for await (const chunk of createReadStream(wavPath, { start: headerBytes }) as AsyncIterable<Buffer>) {
+  const wav = await readWav(createReadStream(wavPath));
+  for await (const samples of wav?.samples ?? []) {
     signal.throwIfAborted();
-    const bytes = Buffer.concat([odd, chunk]);
-    const whole = bytes.length - (bytes.length % 2);
-    for (let at = 0; at < whole; at += 2) if (Math.abs(bytes.readInt16LE(at)) >= silenceLevel) return false;
-    odd = bytes.subarray(whole);
+    if (samples.some((sample) => Math.abs(sample) >= silenceLevel)) return false;
   }
   return true;
 }

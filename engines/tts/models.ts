@@ -46,8 +46,8 @@ function chooseRemote(
   defaultVoice: string | undefined,
 ): string | undefined {
   if (voice === undefined) {
-    const standard = voices?.find(({ id }) => id === defaultVoice);
-    const isRight = standard === undefined || standard.language === null || standard.language === language;
+    const preferred = voices?.find(({ id }) => id === defaultVoice);
+    const isRight = preferred === undefined || preferred.language === null || preferred.language === language;
     if (language === undefined || (defaultVoice !== undefined && isRight)) return defaultVoice;
     return voices?.find((candidate) => candidate.language === language)?.id ?? defaultVoice;
   }
@@ -71,15 +71,15 @@ function toVoice(options: string | VoiceOptions): Voice {
 /** The voice of the request, else one that speaks its language, else the default; the default comes first in both. */
 function chooseAmong(voices: readonly Voice[], model: string, defaultVoice: string | undefined): Model['voiceFor'] {
   const known = voices.map(({ id }) => id).join(', ');
-  const standard = defaultVoice === undefined ? voices[0] : voices.find(({ id }) => id === defaultVoice);
-  if (!standard) {
+  const preferred = defaultVoice === undefined ? voices[0] : voices.find(({ id }) => id === defaultVoice);
+  if (!preferred) {
     throw new OptionsError(`the model ${model} has the voices ${known}, not the defaultVoice "${defaultVoice}"`);
   }
   return ({ voice, language }) => {
     if (voice === undefined) {
-      if (language === undefined) return standard.id;
+      if (language === undefined) return preferred.id;
       const speaks = (candidate: Voice) => candidate.language === null || candidate.language === language;
-      return ([standard, ...voices].find(speaks) ?? standard).id;
+      return ([preferred, ...voices].find(speaks) ?? preferred).id;
     }
     if (voices.some(({ id }) => id === voice)) return voice;
     throw unknownVoice(voice, voices, model);

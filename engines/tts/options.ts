@@ -102,9 +102,7 @@ export const optionsSchema: OptionsSchema = {
         'Timeout in seconds until the first audio of each piece of the text, including retries. Default: 300.',
     },
     idleTimeout: {
-      type: 'number',
-      exclusiveMinimum: 0,
-      maximum: 86_400,
+      ...providerProperties.timeout,
       description: 'Idle timeout of the audio in seconds. Default: 60.',
     },
     api: {

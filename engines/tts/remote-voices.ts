@@ -20,7 +20,7 @@ export function startRemoteVoices(provider: Provider, { now, log }: Pick<EngineC
     now,
     firstWaitMs,
     async fetch(signal) {
-      voices = readVoices(await fetchList(provider, '/tts/models', signal));
+      voices = readVoices(await fetchList(provider, { path: '/tts/models' }, signal));
     },
     onFailure: (err) => log.debug({ err }, 'could not list the voices of the other service'),
   });

@@ -1,7 +1,8 @@
 /** Reads samples from raw PCM and from streamed WAV. */
 import { EngineError, type Pcm } from '../contract/index.ts';
 import type { ByteReader } from '../../lib/byte-reader.ts';
-import { isWav, readSamples, readWavHeader, signed16, WavError, type WavLayout } from '../../lib/wav-reader.ts';
+import { sampleFormats } from '../../lib/samples.ts';
+import { isWav, readSamples, readSpeechHeader, WavError, type WavLayout } from '../../lib/wav-reader.ts';
 import { notAudio } from './answer.ts';
 import { isSurelyMp3 } from './mp3.ts';
 
@@ -9,7 +10,7 @@ import { isSurelyMp3 } from './mp3.ts';
 export async function readSound(bytes: ByteReader, rate: number): Promise<Pcm> {
   const head = await bytes.peek(16);
   if (!isWav(head)) await expectSamples(bytes, head);
-  const raw: WavLayout = { sampleRate: rate, channels: 1, encoding: signed16, bytes: Infinity };
+  const raw: WavLayout = { sampleRate: rate, channels: 1, format: sampleFormats['pcm-s16'], bytes: Infinity };
   const layout = isWav(head) ? await headerOf(bytes) : raw;
   if ((await bytes.peek(1)).length === 0) throw notAudio('no samples');
   return { sampleRate: layout.sampleRate, samples: samplesOf(bytes, layout) };
@@ -17,7 +18,7 @@ export async function readSound(bytes: ByteReader, rate: number): Promise<Pcm> {
 
 async function headerOf(bytes: ByteReader): Promise<WavLayout> {
   try {
-    return await readWavHeader(bytes);
+    return await readSpeechHeader(bytes);
   } catch (error) {
     throw error instanceof WavError ? notAudio(error.message) : error;
   }

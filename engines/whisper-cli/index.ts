@@ -8,7 +8,7 @@ import {
   type Finding,
   type TranscriptionEngine,
 } from '../contract/index.ts';
-import { entryOf, fixedModels, serveModels } from '../lib/serve-models.ts';
+import { entryOf, fixedModels, readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { setupCommand } from '../lib/setup-command.ts';
 import { modelSource, modelUrl } from './catalogue.ts';
 import { languageFor } from './languages.ts';
@@ -47,7 +47,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     if (model.vad !== undefined && !existsSync(model.vad))
       return unavailable('model-file-missing', `${model.vad} does not exist.`);
     const hasProgram = program() !== undefined;
-    if (file.ok && hasProgram) return queue.full ? busy : ready;
+    if (file.ok && hasProgram) return readyOrBusy(queue);
     if (preparation.progress !== undefined) return unavailable('preparing', `Preparing (${preparation.progress}).`);
     return hasProgram
       ? unavailable('model-file-missing', modelHelp(model))
@@ -94,8 +94,6 @@ function withPaths({ file, vad }: ModelOptions, { resolve }: EngineContext): Pic
   return { file: resolve(file), ...(vad !== undefined && { vad: resolve(vad) }) };
 }
 
-const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
-const busy: Availability = { available: true, code: 'busy', reason: 'All slots are in use; try again in a moment.' };
 const programHelp = `whisper-cli not found: run \`${setupCommand}\` to build it, or set WHISPER_CLI to its path.`;
 
 async function inspectProgram(program: string | undefined, context: EngineContext): Promise<Finding> {

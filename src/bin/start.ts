@@ -24,7 +24,7 @@ if (started) {
   endOnSignals(service, ended, preparation);
   shrinkHeap();
   // For the operator, on stderr; stdout is for the log.
-  const description = describeService(service).catch((err: unknown) => {
+  const description = describeService(service, settings).catch((err: unknown) => {
     log.error({ err }, 'failed to describe the service');
     return `Parlance listens on ${service.url}`;
   });

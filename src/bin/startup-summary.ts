@@ -10,8 +10,9 @@ const titles: Readonly<Record<Capability, string>> = {
   speech: 'Speech',
 };
 
-export async function describeService({ url, registry }: Service): Promise<string> {
-  const lines = [`Parlance listens on ${url} (contract: ${url}/openapi.json)`];
+export async function describeService({ url, registry }: Service, { page }: { page: boolean }): Promise<string> {
+  const where = page ? `page: ${url}/, API reference: ${url}/docs` : `contract: ${url}/openapi.json`;
+  const lines = [`Parlance listens on ${url} (${where})`];
   for (const capability of capabilities) {
     const { models } = await listModels(registry, capability);
     const title = titles[capability].padEnd(14);

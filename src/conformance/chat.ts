@@ -2,17 +2,7 @@
 import type { AgentEvent, ChatCall, ChatResult, Tool, Usage } from '../../engines/contract/index.ts';
 import { createEventOrder } from '../chat/event-order.ts';
 import { expectRejection, expectAccepted, expectThat, Nonconformance, promptly, shown, type Check } from './kit.ts';
-import {
-  check,
-  endingChecks,
-  firstAvailable,
-  abortAtSeveralMoments,
-  listingChecks,
-  localCheck,
-  optionsCheck,
-  type Opened,
-  type Subject,
-} from './subject.ts';
+import { abortAtSeveralMoments, check, checksFor, firstAvailable, type Opened, type Subject } from './subject.ts';
 
 const question = [{ role: 'user', content: 'Say hello.' }] as const;
 const toolRequest = [
@@ -28,9 +18,7 @@ export interface ChatSubject extends Subject {
   readonly callsTools?: boolean;
 }
 
-export const chatChecks: readonly Check<ChatSubject>[] = [
-  ...listingChecks('chat'),
-
+export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', endInEveryWay, [
   check('an unknown model is rejected', async (opened) => {
     const call = listen(await complete(opened, { model: 'no-such-model' }));
     await expectRejection('unknown-model', call, 'the model "no-such-model"');
@@ -98,13 +86,7 @@ export const chatChecks: readonly Check<ChatSubject>[] = [
     await events.next();
     await promptly(Promise.resolve(events.return?.()), 'return() after the first event');
   }),
-
-  localCheck('chat', endInEveryWay),
-
-  ...endingChecks(endInEveryWay),
-
-  optionsCheck,
-];
+]);
 
 /** One call that succeeds, one that fails, and one that is aborted. */
 async function endInEveryWay(opened: Opened<ChatSubject>, call: Partial<ChatCall> = {}): Promise<void> {

@@ -1,6 +1,7 @@
 /** Shared by all conformance suites: named checks, their runner, and assertions. */
 import { inspect } from 'node:util';
 import { EngineError, engineErrorCodes, type EngineErrorCode } from '../../engines/contract/index.ts';
+import { raceAbort, startTimeout } from '../../lib/abort.ts';
 import { afterMs } from './patience.ts';
 
 /** One rule of the engine contract. */
@@ -29,9 +30,9 @@ export async function runChecks<Subject>(
 ): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   for (const { name, run } of checks) {
-    const outOfTime = () => new OutOfTime(`timeout: the check took more than ${limitMs / 1000} s`);
+    using timeout = startTimeout(limitMs, () => new OutOfTime(`timeout: the check took more than ${limitMs / 1000} s`));
     verdicts.push(
-      await within(limitMs, () => run(subject), outOfTime).then(
+      await raceAbort(run(subject), timeout.signal).then(
         (remark) => (typeof remark === 'string' ? { check: name, remark } : { check: name }),
         (failure: unknown) => ({ check: name, failure }),
       ),
@@ -54,6 +55,12 @@ export function expectThat(kept: boolean, broken: string, cause?: unknown): asse
 
 /** Formats a value for messages. */
 export const shown = (value: unknown): string => inspect(value, { breakLength: Infinity });
+
+/** ISO 639-1, or null. */
+export function expectLanguage(language: unknown, where: string): void {
+  const isCode = language === null || (typeof language === 'string' && /^[a-z]{2}$/.test(language));
+  expectThat(isCode, `${where} has the language ${shown(language)}, neither a two-letter code nor null`);
+}
 
 /** Returns the resolved value; a rejection breaks the rule. */
 export async function expectAccepted<T>(promise: Promise<T>, what: string): Promise<T> {
@@ -98,15 +105,4 @@ export async function promptly<T>(promise: Promise<T>, what: string): Promise<T>
   const late = Promise.withResolvers<never>();
   using _clock = afterMs(promptMs, () => late.reject(new Nonconformance(`${what} took more than ${promptMs} ms`)));
   return await Promise.race([promise, late.promise]);
-}
-
-/** The timer starts before the work begins. */
-async function within<T>(ms: number, work: () => Promise<T>, failure: () => Error): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(failure()), ms);
-  try {
-    return await Promise.race([work(), late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

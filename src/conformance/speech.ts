@@ -6,18 +6,9 @@ import {
   type SpeechCall,
   type SpeechFormat,
 } from '../../engines/contract/index.ts';
-import { engineErrorOf, expectRejection, expectThat, promptly, shown, type Check } from './kit.ts';
-import {
-  check,
-  endingChecks,
-  firstAvailable,
-  abortAtSeveralMoments,
-  listingChecks,
-  localCheck,
-  optionsCheck,
-  type Opened,
-  type Subject,
-} from './subject.ts';
+import { isWav } from '../../lib/wav-reader.ts';
+import { engineErrorOf, expectLanguage, expectRejection, expectThat, promptly, shown, type Check } from './kit.ts';
+import { abortAtSeveralMoments, check, checksFor, firstAvailable, type Opened, type Subject } from './subject.ts';
 
 const text = 'Yes, no, hello.';
 
@@ -29,17 +20,14 @@ const forms: Readonly<Record<SpeechFormat, { readonly mediaType: string; readonl
   opus: { mediaType: 'audio/ogg', begins: /^OggS/ },
 };
 
-export const speechChecks: readonly Check<Subject>[] = [
-  ...listingChecks('speech'),
-
+export const speechChecks: readonly Check<Subject>[] = checksFor('speech', endInEveryWay, [
   check('listed voices have an id, a name, and a language or null', async ({ registry }) => {
     for (const { entry } of await registry.models('speech')) {
       for (const voice of entry.voices ?? []) {
         const { id, name, language } = voice;
         const isNamed = typeof id === 'string' && id !== '' && typeof name === 'string' && name !== '';
         expectThat(isNamed, `${entry.id} has the voice ${shown(voice)}`);
-        const isCode = language === null || (typeof language === 'string' && /^[a-z]{2}$/.test(language));
-        expectThat(isCode, `the voice ${id} has the language ${shown(language)}, neither a two-letter code nor null`);
+        expectLanguage(language, `the voice ${id}`);
       }
     }
   }),
@@ -88,13 +76,7 @@ export const speechChecks: readonly Check<Subject>[] = [
     await chunks.next();
     await promptly(Promise.resolve(chunks.return?.()), 'return() after the first bytes');
   }),
-
-  localCheck('speech', endInEveryWay),
-
-  ...endingChecks(endInEveryWay),
-
-  optionsCheck,
-];
+]);
 
 /** One call that succeeds, one that fails, and one that is aborted. */
 async function endInEveryWay(opened: Opened<Subject>, call: Partial<SpeechCall> = {}): Promise<void> {
@@ -147,7 +129,7 @@ function expectWholeWav(file: Buffer): void {
       start + bytes <= file.length,
       `the WAV header declares ${bytes} bytes of ${shown(id)}, but ${file.length - start} follow`,
     );
-    const isClick = id === 'data' && /^RIFF....WAVE/s.test(file.toString('latin1', start, start + 12));
+    const isClick = id === 'data' && isWav(file.subarray(start));
     expectThat(
       !isClick,
       'the samples begin with a WAV header, which plays as a click: read the output of programs with context.readWav',

@@ -46,6 +46,15 @@ function toOpened<S extends Subject>(subject: S, { registry, leftovers, programs
   return { ...subject, registry, leftovers, programs, processes };
 }
 
+/** The checks of a capability: its own between those that hold for every engine. */
+export function checksFor<S extends Subject>(
+  capability: Capability,
+  calls: Calls<S>,
+  own: readonly Check<S>[],
+): readonly Check<S>[] {
+  return [...listingChecks(capability), ...own, localCheck(capability, calls), ...endingChecks(calls), optionsCheck];
+}
+
 /** A temporary state must not make a frontend hide its microphone; a permanent one must. */
 const availableFor: Readonly<Record<Exclude<AvailabilityCode, 'engine-failed'>, boolean | 'either'>> = {
   ready: true,
@@ -62,7 +71,7 @@ const availableFor: Readonly<Record<Exclude<AvailabilityCode, 'engine-failed'>, 
 };
 
 /** Checks of `models()` and `availability()`. */
-export const listingChecks = (capability: Capability): readonly Check<Subject>[] => [
+const listingChecks = (capability: Capability): readonly Check<Subject>[] => [
   check('models are valid, unique and listed from memory', async ({ registry }) => {
     const models = await registry.models(capability);
     expectThat(models.length > 0, 'models() returns no model');
@@ -100,7 +109,7 @@ export const listingChecks = (capability: Capability): readonly Check<Subject>[]
   }),
 ];
 
-export const optionsCheck: Check<Subject> = {
+const optionsCheck: Check<Subject> = {
   name: 'valid options are accepted, and invalid ones stop the start',
   run: async ({ open, options }) => {
     const start = async (changes: object) => {
@@ -129,10 +138,10 @@ function isAboutOptions({ cause }: RegistryError): boolean {
 }
 
 /** Makes calls that succeed, fail and are aborted, on the named model or the first available one. */
-export type Calls<S extends Subject> = (opened: Opened<S>, call?: { readonly model?: string }) => Promise<void>;
+type Calls<S extends Subject> = (opened: Opened<S>, call?: { readonly model?: string }) => Promise<void>;
 
 /** `local: true` is a promise to every client that no data leaves this machine. */
-export function localCheck<S extends Subject>(capability: Capability, calls: Calls<S>): Check<S> {
+function localCheck<S extends Subject>(capability: Capability, calls: Calls<S>): Check<S> {
   return check('a local model connects to no other machine', async (opened) => {
     let checked = 0;
     for (const model of await opened.registry.models(capability)) {
@@ -155,7 +164,7 @@ export function localCheck<S extends Subject>(capability: Capability, calls: Cal
 const cleanupMs = 2_000;
 
 /** Checks for files left by calls, and for resources that outlive the engine. */
-export function endingChecks<S extends Subject>(calls: Calls<S>): readonly Check<S>[] {
+function endingChecks<S extends Subject>(calls: Calls<S>): readonly Check<S>[] {
   const leftovers = check<S>('no files remain after a call, however it ends', async (opened) => {
     await calls(opened);
     const files = await opened.leftovers();

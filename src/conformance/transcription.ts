@@ -10,18 +10,16 @@ import {
   type TranscriptionCall,
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
-import { engineErrorOf, expectAccepted, expectRejection, expectThat, shown, type Check } from './kit.ts';
 import {
-  check,
-  endingChecks,
-  firstAvailable,
-  abortAtSeveralMoments,
-  listingChecks,
-  localCheck,
-  optionsCheck,
-  type Opened,
-  type Subject,
-} from './subject.ts';
+  engineErrorOf,
+  expectAccepted,
+  expectLanguage,
+  expectRejection,
+  expectThat,
+  shown,
+  type Check,
+} from './kit.ts';
+import { abortAtSeveralMoments, check, checksFor, firstAvailable, type Opened, type Subject } from './subject.ts';
 
 export interface TranscriptionSubject extends Subject {
   /** Writes a recording to its own directory, removed on dispose. */
@@ -46,9 +44,7 @@ const listOf = { segment: 'segments', word: 'words' } as const satisfies Record<
 /** A two-letter code that is not assigned to any language. */
 const unknownLanguage = 'qq';
 
-export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = [
-  ...listingChecks('transcription'),
-
+export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = checksFor('transcription', endInEveryWay, [
   check('an unknown model is rejected', async (opened) => {
     await using recording = await opened.record('words');
     const call = transcribe(opened, recording, { model: 'no-such-model' });
@@ -60,8 +56,7 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = [
     const { text, language, durationMs } = transcriptOf(await transcribe(opened, recording));
     expectThat(typeof text === 'string' && text !== '', `the transcript has the text ${shown(text)}`);
     expectThat(!/[\r\n]/.test(text), `the text is not one continuous string: ${shown(text)}`);
-    const isCode = language === null || (typeof language === 'string' && /^[a-z]{2}$/.test(language));
-    expectThat(isCode, `the language is ${shown(language)}, neither a two-letter code nor null`);
+    expectLanguage(language, 'the transcript');
     if (durationMs === undefined) return;
     const isClose = Math.abs(durationMs - recording.durationMs) <= toleranceMs;
     expectThat(isClose, `the recording lasts ${recording.durationMs} ms, but durationMs is ${durationMs}`);
@@ -139,13 +134,7 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = [
       await transcribe(opened, recording, {}, signal);
     });
   }),
-
-  localCheck('transcription', endInEveryWay),
-
-  ...endingChecks(endInEveryWay),
-
-  optionsCheck,
-];
+]);
 
 /** One call that succeeds, one that fails, and one that is aborted. */
 async function endInEveryWay(

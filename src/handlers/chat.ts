@@ -37,7 +37,7 @@ export const streamChat: Handler<'streamChat', Services> = async (request, servi
 };
 
 export const listChatModels: Handler<'listChatModels', Services> = async (_request, { registry }) => {
-  const { models, default: standard } = await listModels(registry, 'chat');
+  const { models, default: defaultModel } = await listModels(registry, 'chat');
   const data = await Promise.all(models.map((model) => toEntry(model)));
-  return answer({ status: 200, mediaType: 'application/json', body: { data, default: standard?.id ?? null } });
+  return answer({ status: 200, mediaType: 'application/json', body: { data, default: defaultModel?.id ?? null } });
 };

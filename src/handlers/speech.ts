@@ -1,8 +1,10 @@
+import type { Clip } from '../clips/clip.ts';
+import type { Part } from '../clips/spool.ts';
 import { listModels, toEntry } from '../engine-host/model-selection.ts';
 import { answer, type Handler } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { Services } from './dependencies.ts';
-import { locate, parseRange } from '../http/byte-range.ts';
+import { locate, parseRange, type ByteRange } from '../http/byte-range.ts';
 
 export const createSpeech: Handler<'createSpeech', Services> = async ({ body, signal }, { speakers, speechSpool }) => {
   const speaker = await speakers.choose({
@@ -31,60 +33,61 @@ export const listSpeechModels: Handler<'listSpeechModels', Services> = async (_r
  * complete. An If-Range cannot match before that.
  */
 export const getSpeechClip: Handler<'getSpeechClip', Services> = async ({ path, headers, signal }, { clips }) => {
-  const find = () => {
-    const found = clips.find(path.id);
-    if (!found) throw new ProblemError('clip-not-found', `No clip ${path.id}: it does not exist or has expired.`);
-    return found;
-  };
-  const clip = find();
-  const { mediaType } = clip;
-  /** A clip that is evicted before its first byte is read is not found. */
-  async function* read(part: { first: number; last?: number }): AsyncGenerator<Uint8Array> {
-    let hasBegun = false;
-    try {
-      for await (const piece of clip.read(part, signal)) {
-        hasBegun = true;
-        yield piece;
-      }
-    } catch (error) {
-      if (!hasBegun && !signal.aborted) find();
-      throw error;
-    }
-  }
+  const clip = findClip(clips, path.id);
+  const read = (part: Part) => readClip(clip, part, clips, signal);
   const range = parseRange(headers.Range);
   const validator = headers['If-Range'];
   if (!clip.whole && range && !wantsAll(range) && validator === undefined) {
     await clip.settled(signal);
-    find();
+    findClip(clips, path.id);
   }
-  if (!clip.whole) return answer({ status: 200, mediaType, body: read({ first: 0 }) });
+  const { mediaType, whole } = clip;
+  if (!whole) return answer({ status: 200, mediaType, body: read({ first: 0 }) });
 
-  const { bytes, etag } = clip.whole;
+  const { bytes, etag } = whole;
   const describe = (length: number) => ({ 'Accept-Ranges': 'bytes', ETag: etag, 'Content-Length': String(length) });
   if (!range || (validator !== undefined && validator !== etag)) {
     return answer({ status: 200, mediaType, headers: describe(bytes), body: read({ first: 0 }) });
   }
   const part = locate(range, bytes);
-  if (!part) {
-    throw new ProblemError(
-      'range-not-satisfiable',
-      `The clip has ${bytes} bytes; ${String(headers.Range)} is out of range.`,
-      {
-        headers: { 'Content-Range': `bytes */${bytes}` },
-      },
-    );
-  }
-  return answer({
-    status: 206,
-    mediaType,
-    headers: {
-      ...describe(part.last - part.first + 1),
-      'Content-Range': `bytes ${part.first}-${part.last}/${bytes}`,
-    },
-    body: read(part),
-  });
+  if (!part) throw notSatisfiable(headers.Range, bytes);
+  const { first, last } = part;
+  const partHeaders = { ...describe(last - first + 1), 'Content-Range': `bytes ${first}-${last}/${bytes}` };
+  return answer({ status: 206, mediaType, headers: partHeaders, body: read(part) });
 };
 
-function wantsAll(range: NonNullable<ReturnType<typeof parseRange>>): boolean {
+function findClip(clips: Services['clips'], id: string): Clip {
+  const found = clips.find(id);
+  if (!found) throw new ProblemError('clip-not-found', `No clip ${id}: it does not exist or has expired.`);
+  return found;
+}
+
+/** A clip that is evicted before its first byte is read is not found. */
+async function* readClip(
+  clip: Clip,
+  part: Part,
+  clips: Services['clips'],
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  let hasBegun = false;
+  try {
+    for await (const piece of clip.read(part, signal)) {
+      hasBegun = true;
+      yield piece;
+    }
+  } catch (error) {
+    if (!hasBegun && !signal.aborted) findClip(clips, clip.id);
+    throw error;
+  }
+}
+
+function notSatisfiable(range: string | undefined, bytes: number): ProblemError {
+  const headers = { 'Content-Range': `bytes */${bytes}` };
+  return new ProblemError('range-not-satisfiable', `The clip has ${bytes} bytes; ${range} is out of range.`, {
+    headers,
+  });
+}
+
+function wantsAll(range: ByteRange): boolean {
   return !('suffix' in range) && range.first === 0 && range.last === Infinity;
 }

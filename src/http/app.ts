@@ -12,6 +12,7 @@ import { originNotAllowed, preflightHeaders, type Access } from './auth.ts';
 import { answerDefect, CallerGone, failureReason, problemFor } from './failures.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import { createRequestOpener, type IncomingRequestOptions } from './open-request.ts';
+import type { PageFile, PageFiles } from './page.ts';
 import { readRequestHead } from './request-head.ts';
 import type { Respond } from './router.ts';
 import { guard } from './safe-listener.ts';
@@ -22,6 +23,8 @@ export interface AppOptions extends IncomingRequestOptions {
   readonly access: Access;
   /** Milliseconds of silence before a heartbeat on an event stream. */
   readonly heartbeatMs: number;
+  /** The web page and its assets, by path. */
+  readonly page: PageFiles;
 }
 
 export type RequestListener = (req: IncomingMessage, res: ServerResponse) => void;
@@ -50,8 +53,10 @@ async function serve(context: Context, request: IncomingRequest, options: AppOpt
   try {
     context.set(options.access.corsHeaders(request.headers.origin));
     checkHead(context, request, options.access);
+    const file = options.page.get(request.path);
     if (isPreflight(context)) answerPreflight(context);
-    else await send(context, pageOf(request, options) ?? (await options.respond(request)), request, options);
+    else if (file) await sendFile(context, file, request);
+    else await send(context, documentOf(request, options) ?? (await options.respond(request)), request, options);
   } catch (error) {
     if (failureReason(error, request) instanceof CallerGone) context.respond = false;
     else sendWhole(context, problemFor(error, request));
@@ -65,8 +70,8 @@ function checkHead({ req, headers }: Context, request: IncomingRequest, access: 
   if (path !== '/healthz') access.admit({ ...headers, host });
 }
 
-/** Pages outside of the contract. */
-const pages: ReadonlyMap<string, (options: AppOptions) => unknown> = new Map([
+/** Documents outside of the contract. */
+const served: ReadonlyMap<string, (options: AppOptions) => unknown> = new Map([
   ['/healthz', alive],
   ['/openapi.json', () => documents['3.1']],
   ['/openapi-3.2.json', () => documents['3.2']],
@@ -77,15 +82,32 @@ function alive({ ending }: AppOptions): unknown {
   return { status: 'ok' };
 }
 
-function pageOf({ path, method }: IncomingRequest, options: AppOptions): AnyAnswer | undefined {
-  const page = pages.get(path);
-  if (!page) return undefined;
-  if (method !== 'GET') {
-    throw new ProblemError('method-not-allowed', `${method} is not supported; allowed: GET, HEAD`, {
-      headers: { Allow: 'GET, HEAD' },
-    });
+function documentOf(request: IncomingRequest, options: AppOptions): AnyAnswer | undefined {
+  const document = served.get(request.path);
+  if (!document) return undefined;
+  requireGet(request);
+  return { status: 200, mediaType: 'application/json', body: document(options) };
+}
+
+async function sendFile(context: Context, file: PageFile, request: IncomingRequest): Promise<void> {
+  requireGet(request);
+  context.set(file.headers);
+  context.status = 200;
+  if (context.fresh) {
+    context.status = 304;
+    return;
   }
-  return { status: 200, mediaType: 'application/json', body: page(options) };
+  const isPacked = context.acceptsEncodings('gzip', 'identity') === 'gzip';
+  if (isPacked) context.set('Content-Encoding', 'gzip');
+  context.body = isPacked ? file.gzipped : await file.unpacked();
+  context.type = file.mediaType;
+}
+
+function requireGet({ method }: IncomingRequest): void {
+  if (method === 'GET') return;
+  throw new ProblemError('method-not-allowed', `${method} is not supported; allowed: GET, HEAD`, {
+    headers: { Allow: 'GET, HEAD' },
+  });
 }
 
 function isPreflight({ method, headers }: Context): boolean {

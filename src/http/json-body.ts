@@ -1,11 +1,17 @@
 /** Reads JSON bodies within a size limit and a memory budget shared by all requests. */
 import type { IncomingMessage } from 'node:http';
+import { JsonStructure } from '../../lib/json-structure.ts';
 import { currentCaller } from '../caller.ts';
 import { ProblemError, invalid } from '../contract/problems.ts';
 import { declaredLength, receive, type BodySource } from './body.ts';
 import { smallBody, type ByteBudget } from './body-budget.ts';
 import { ByteBuffer } from './byte-buffer.ts';
-import { StructureCheck, type StructureLimits } from './json-structure.ts';
+
+/** Limits of what a body may contain, as `JsonStructure` measures it. */
+export interface StructureLimits {
+  readonly tokens: number;
+  readonly depth: number;
+}
 
 /** Limits of an operation. */
 export interface JsonRules {
@@ -50,8 +56,8 @@ interface Gate {
   settle(value: object): number;
 }
 
-function openGate({ limit, structure, budget, onEnd }: JsonLimits): Gate {
-  const check = new StructureCheck(structure);
+function openGate({ limit, structure: { tokens, depth }, budget, onEnd }: JsonLimits): Gate {
+  const structure = new JsonStructure();
   const claim = budget.claim(currentCaller(), (problem) => gate.onRefused(problem));
   onEnd(() => claim.release());
   let bytes = 0;
@@ -60,11 +66,13 @@ function openGate({ limit, structure, budget, onEnd }: JsonLimits): Gate {
       bytes += chunk.length;
       if (bytes > limit) throw tooLarge(limit);
       claim.grow(bytes);
-      check.add(chunk);
+      structure.add(chunk);
+      if (structure.deepest > depth) throw refused(`be nested more than ${depth} levels deep`);
+      if (structure.tokens > tokens) throw refused(`have more than ${tokens} objects, arrays and commas`);
     },
     onRefused: () => undefined,
     settle(value) {
-      claim.settle(bytes <= smallBody ? mostWeightOf(bytes, check.tokens) : weigh(value));
+      claim.settle(bytes <= smallBody ? mostWeightOf(bytes, structure.tokens) : weigh(value));
       return bytes;
     },
   };
@@ -138,6 +146,10 @@ function weigh(value: unknown): number {
   if (typeof value === 'string') return 32 + 2 * value.length;
   if (typeof value !== 'object' || value === null) return 32;
   return Object.values(value).reduce<number>((sum, inner) => sum + weigh(inner), 32);
+}
+
+function refused(what: string): ProblemError {
+  return invalid('body', '', `must not ${what}`);
 }
 
 function tooLarge(limit: number): ProblemError {

@@ -8,6 +8,7 @@ export interface Settings {
   apiKeys: string[];
   allowOpen: boolean;
   corsOrigins: string[];
+  page: boolean;
   transcribeEnabled: boolean;
   transcribeModel?: string;
   transcribeSetup: boolean;
@@ -107,6 +108,12 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     // As browsers send it: lower case, punycode, no default port.
     normalize: (text) => (text === '*' ? text : new URL(text).origin),
     description: 'Origins of web pages that may use the service, comma-separated; `*` allows any',
+  },
+  page: {
+    env: 'PAGE',
+    ...flag,
+    default: true,
+    description: 'off: no web page at / and no API reference at /docs',
   },
   transcribeEnabled: {
     env: 'TRANSCRIBE_ENABLED',

@@ -1,4 +1,4 @@
-/** Who may call: bearer tokens, or in open mode whoever is on this machine and is no stranger's web page. */
+/** Access: bearer tokens, or in open mode this machine, except web pages of other origins. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApi, type Api } from '../support/http.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';

@@ -385,7 +385,7 @@ describe.each(Object.entries(asAnswer))("%s: a failure before the provider's fir
     ['an engine that ends without a result', []],
     ['an engine that is completed before its first step', [completed('')]],
     ['an engine that begins with the second step', [stepStarted(1), content(1, 'x')]],
-    ['an engine that tells what is no event', [emit({ type: 'nonsense' } as never)]],
+    ['an engine that emits an unknown event', [emit({ type: 'nonsense' } as never)]],
   ])('is engine-failed: %s', async (_what, script) => {
     expect((await answerOf(script)).problem).toMatchObject({ status: 500, code: 'engine-failed' });
   });
@@ -451,9 +451,9 @@ describe('a failure in a started stream', () => {
     ['the end of a call twice', [toolStarted(0, 0), toolFinished(0, 0), toolFinished(0, 0)]],
     ['a step while tools run', [toolStarted(0, 0), stepStarted(1)]],
     ['a result while tools run', [toolStarted(0, 0), completed('Hel')]],
-    ['a result that is not what it told', [completed('Hello')]],
+    ['a result that is not what it streamed', [completed('Hello')]],
     ['the content of an earlier step', [stepStarted(1), completed('Hel')]],
-  ])('is engine-failed when the engine tells %s, in both variants', async (_what, script) => {
+  ])('is engine-failed when the engine emits %s, in both variants', async (_what, script) => {
     const problem = await failedOf([...begun, ...script]);
     expect(problem).toMatchObject({ status: 500, code: 'engine-failed' });
     expect((await plain([...begun, ...script])).problem).toEqual({ ...problem, instance: expect.anything() as string });
@@ -461,7 +461,7 @@ describe('a failure in a started stream', () => {
   });
 
   it.each<[string, Action, string]>([
-    ['nobody foresaw', { crash: 'the secret of the engine' }, 'the secret of the engine'],
+    ['is unexpected', { crash: 'the secret of the engine' }, 'the secret of the engine'],
     ['breaks the contract', toolStarted(0, 0, 5 as never), 'a tool has no name'],
   ])('is engine-failed when it %s, and the log has the cause', async (_what, action, cause) => {
     const problem = await failedOf([...begun, action]);

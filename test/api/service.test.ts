@@ -36,6 +36,8 @@ const paths = [
   ['/healthz', 'GET, HEAD'],
   ['/openapi.json', 'GET, HEAD'],
   ['/openapi-3.2.json', 'GET, HEAD'],
+  ['/', 'GET, HEAD'],
+  ['/docs', 'GET, HEAD'],
 ] as const;
 
 describe('beside the contract', () => {
@@ -90,7 +92,7 @@ describe('every response', () => {
       { headers: { origin: 'https://a.example', 'access-control-request-method': 'POST' } },
     ],
     [401, 'GET', '/api/v1/models', { headers: { authorization: 'Bearer wrong' } }],
-    [404, 'GET', '/'],
+    [404, 'GET', '/nothing'],
     [404, 'GET', '/api/v1/tts/clips/x'],
     [405, 'DELETE', '/api/v1/chat'],
     [415, 'POST', '/api/v1/chat'],
@@ -123,7 +125,7 @@ describe('every response', () => {
 
 describe('an unknown path', () => {
   it.each([
-    '/',
+    '/nothing',
     '/api',
     '/api/v1',
     '/api/v1/',

@@ -49,7 +49,7 @@ describe('the field file', () => {
     ['mp3', '\xff\xfb\x90\x64'],
     ['wav', 'RIFF\0\0\0\0WAVEfmt '],
     ['flac', 'fLaC\0\0\0\x22'],
-  ])('is told by its content, not by name and type: %s', async (container, head) => {
+  ])('is detected by its content, not by name and type: %s', async (container, head) => {
     const value = Buffer.from(head, 'latin1');
     for (const filename of ['memo.pdf', '../../etc/passwd', 'a%22b\u{1F600}.exe', 'blob']) {
       expect(handed(await sendForm({ name: 'file', value, filename }))).toMatchObject({ container });

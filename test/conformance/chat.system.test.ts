@@ -92,47 +92,47 @@ const telling = (type: string, lie: string) => `call: async function* (...call) 
 const bad = {
   ...badListings,
   'an unknown model is rejected': {
-    'takes any model': `refuse: () => undefined`,
+    'accepts any model': `refuse: () => undefined`,
     'throws an ordinary error': `refuse: ({ model }) => { if (model !== 'mind') throw new Error('no such model'); }`,
   },
   'a question is answered, and the events follow the contract': {
-    'answers with a promise of its events': `toRun: async (events) => events`,
-    'yields what is no event': `answer: async function* () { ${started} yield undefined; ${completed} }`,
-    'ends without what it should have': `answer: async function* () { ${started} yield { type: 'completed' }; }`,
-    'tells no result': `answer: async function* () { ${started} ${said} }`,
-    'tells its result twice': `answer: async function* () { ${started} ${said} ${completed} ${completed} }`,
-    'goes on after its result': `answer: async function* () { ${started} ${said} ${completed} ${said} }`,
-    'begins without a step': `answer: async function* () { ${said} ${completed} }`,
-    'leaves out a step': `answer: async function* () { ${started} yield { type: 'step-started', step: 2 }; ${completed} }`,
-    'says one thing and means another': `answer: async function* () { ${started} ${completed} }`,
-    'answers nothing': `answer: (step, _content, own) => parts.answer(step, '', own)`,
-    'has a finish reason of its own': `result: (content) => ({ ...parts.result(content), finishReason: 'done' })`,
-    'leaves out the reasoning': `result: (content) => ({ ...parts.result(content), reasoning: undefined })`,
-    'counts in halves': `result: (content) => ({ ...parts.result(content), usage: { promptTokens: 0.5 } })`,
+    'returns a promise of its events': `toRun: async (events) => events`,
+    'yields undefined': `answer: async function* () { ${started} yield undefined; ${completed} }`,
+    'completes without a result': `answer: async function* () { ${started} yield { type: 'completed' }; }`,
+    'does not complete': `answer: async function* () { ${started} ${said} }`,
+    'completes twice': `answer: async function* () { ${started} ${said} ${completed} ${completed} }`,
+    'goes on after it completed': `answer: async function* () { ${started} ${said} ${completed} ${said} }`,
+    'starts without a step': `answer: async function* () { ${said} ${completed} }`,
+    'skips a step': `answer: async function* () { ${started} yield { type: 'step-started', step: 2 }; ${completed} }`,
+    'completes with other content than it streamed': `answer: async function* () { ${started} ${completed} }`,
+    'returns empty content': `answer: (step, _content, own) => parts.answer(step, '', own)`,
+    'returns an unknown finish reason': `result: (content) => ({ ...parts.result(content), finishReason: 'done' })`,
+    'omits the reasoning': `result: (content) => ({ ...parts.result(content), reasoning: undefined })`,
+    'counts half tokens': `result: (content) => ({ ...parts.result(content), usage: { promptTokens: 0.5 } })`,
   },
   'call parameters are accepted, including 0': {
-    'takes no limit': `refuse: (call) => { parts.refuse(call); if (call.maxTokens) throw new Error('no'); }`,
+    'rejects a limit': `refuse: (call) => { parts.refuse(call); if (call.maxTokens) throw new Error('no'); }`,
   },
   'a system message is accepted anywhere in the history': {
-    'wants it first': `refuse: (call) => {
+    'accepts it only at the start': `refuse: (call) => {
       parts.refuse(call);
       if (call.messages.slice(1).some(({ role }) => role === 'system')) throw new Error('no');
     }`,
   },
   'a tool called by the model is run, and its result is used': {
-    'hands on the arguments as they came': telling('tool-started', `arguments: '{"text":"alpha"}'`),
-    'does not name it': telling('tool-started', `name: ''`),
-    'does not say how it went': telling('tool-finished', `ok: undefined`),
-    'answers with an object': telling('tool-finished', `output: { text: 'alpha' }`),
-    'does not say how long it took': telling('tool-finished', `durationMs: undefined`),
-    'offers it to nobody': `call: async function* () { ${started} return 'Hello.'; }`,
-    'keeps what it answered to itself': `call: async function* (...call) { yield* parts.call(...call); return 'alpha'; }`,
+    'emits the arguments as text': telling('tool-started', `arguments: '{"text":"alpha"}'`),
+    'emits an empty name': telling('tool-started', `name: ''`),
+    'omits ok': telling('tool-finished', `ok: undefined`),
+    'emits an object as output': telling('tool-finished', `output: { text: 'alpha' }`),
+    'omits the duration': telling('tool-finished', `durationMs: undefined`),
+    'does not offer it to the model': `call: async function* () { ${started} return 'Hello.'; }`,
+    'does not pass its output to the model': `call: async function* (...call) { yield* parts.call(...call); return 'alpha'; }`,
     'does not run it': `run: async () => ({ ok: true, output: 'alpha' })`,
-    'does not tell of its end': `call: async function* (tool, options, own) {
+    'does not emit its end': `call: async function* (tool, options, own) {
       for await (const event of parts.call(tool, options, own)) if (event.type !== 'tool-finished') yield event;
       return 'alpha';
     }`,
-    'tells of its end before its beginning': `call: async function* (tool, options, own) {
+    'emits its end before its start': `call: async function* (tool, options, own) {
       const events = [];
       for await (const event of parts.call(tool, options, own)) events.push(event);
       yield events[0]; yield events[2]; yield events[1];
@@ -140,21 +140,21 @@ const bad = {
     }`,
   },
   'a failing tool does not fail the chat': {
-    'hands on the error as it came': telling('tool-finished', `error: new Error('No.')`),
-    'tells it as a success': `run: async (...call) => ({ ...await parts.run(...call), ok: true })`,
+    'emits the error as an object': telling('tool-finished', `error: new Error('No.')`),
+    'reports it as a success': `run: async (...call) => ({ ...await parts.run(...call), ok: true })`,
   },
   'an aborted call rejects promptly with the abort reason': {
-    'works to the end': `think: () => sleep(1000)`,
-    'answers all the same': `think: () => undefined`,
-    'goes on behind its back': goesOn('think'),
+    'does not stop': `think: () => sleep(1000)`,
+    'completes anyway': `think: () => undefined`,
+    'leaves a program running': goesOn('think'),
     'rejects with an error of its own': `think: (...call) => parts.think(...call).catch(() => { throw new Error(); })`,
   },
   'the stream ends promptly when the consumer stops reading': {
-    'takes its time': `answer: async function* (...call) { try { yield* parts.answer(...call); } finally { await sleep(1000); } }`,
+    'takes a second to end': `answer: async function* (...call) { try { yield* parts.answer(...call); } finally { await sleep(1000); } }`,
   },
   ...talksElsewhere('think'),
   'no files remain after a call, however it ends': {
-    'writes where nobody lent it a place': litters('think'),
+    'writes to the temporary directory of the system': litters('think'),
     'leaves a directory': `think: async (context, options) => {
       await context.temporaryDirectory();
       await parts.think(context, options);

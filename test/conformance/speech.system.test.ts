@@ -74,55 +74,55 @@ const bad = {
   'listed voices have an id, a name, and a language or null': {
     'names the language in English': models(`{ id: 'ann', name: 'Ann', language: 'english' }`),
     'has a voice without a name': models(`{ id: 'ann', name: '', language: 'en' }`),
-    'leaves the language out': models(`{ id: 'ann', name: 'Ann' }`),
+    'omits the language': models(`{ id: 'ann', name: 'Ann' }`),
   },
   'an unknown model is rejected': {
-    'takes any model': `refuse: (call) => parts.refuse({ ...call, model: 'mouth' })`,
+    'accepts any model': `refuse: (call) => parts.refuse({ ...call, model: 'mouth' })`,
     'throws an ordinary error': `refuse: ({ model }) => { if (model !== 'mouth') throw new Error('no such model'); }`,
   },
   'text becomes audio, and longer text more audio': {
-    'answers without sound': `audio: () => undefined`,
-    'makes text': `audio: async function* () { yield 'ID3'; }`,
-    'makes nothing': `audio: async function* () {}`,
-    'makes an error page': `audio: async function* () { yield Buffer.from('<html>'); }`,
-    'says the same whatever the text': `audio: (call, options) => parts.audio({ ...call, text: 'a' }, options)`,
-    'says that it is something else': `mediaType: () => 'audio/mp3'`,
+    'returns no audio': `audio: () => undefined`,
+    'yields text': `audio: async function* () { yield 'ID3'; }`,
+    'yields nothing': `audio: async function* () {}`,
+    'yields an error page': `audio: async function* () { yield Buffer.from('<html>'); }`,
+    'produces the same audio for every text': `audio: (call, options) => parts.audio({ ...call, text: 'a' }, options)`,
+    'returns another media type': `mediaType: () => 'audio/mp3'`,
   },
   'every format is produced or rejected with format-not-supported': {
-    'makes one for the other': `audio: (call, options) => parts.audio({ ...call, format: 'mp3' }, options)`,
-    'speaks the header of its WAV as sound': `audio: async function* (call, options) {
+    'produces mp3 for every format': `audio: (call, options) => parts.audio({ ...call, format: 'mp3' }, options)`,
+    'has a WAV header within its samples': `audio: async function* (call, options) {
       if (call.format !== 'wav') return yield* parts.audio(call, options);
       const bytes = call.text.length * 100;
       yield parts.heads.wav(44 + bytes);
       yield parts.heads.wav(bytes);
       yield Buffer.alloc(bytes);
     }`,
-    'says a length that does not fit': `audio: async function* (call, options) {
+    'declares a wrong length': `audio: async function* (call, options) {
       if (call.format !== 'wav') return yield* parts.audio(call, options);
       yield parts.heads.wav(0x7fff_f000);
       yield Buffer.alloc(call.text.length * 100);
     }`,
-    'has another word for it': `refuse: (call) => {
+    'rejects with another code': `refuse: (call) => {
       try { parts.refuse(call); } catch (error) { throw Object.assign(error, { code: 'content-rejected' }); }
     }`,
   },
   'an unlisted voice is rejected if voices are listed': {
-    'takes any voice': `refuse: (call) => parts.refuse({ ...call, voice: 'ann' })`,
+    'accepts any voice': `refuse: (call) => parts.refuse({ ...call, voice: 'ann' })`,
   },
   'text without words returns audio or an EngineError': {
     'throws an ordinary error': `refuse: (call) => { parts.refuse(call); if (!/[a-z]/.test(call.text)) throw new Error(); }`,
   },
   'an aborted call rejects promptly with the abort reason': {
-    'works to the end': `work: () => sleep(1000)`,
-    'goes on behind its back': goesOn('work'),
+    'does not stop': `work: () => sleep(1000)`,
+    'leaves a program running': goesOn('work'),
     'rejects with an error of its own': `work: (...call) => parts.work(...call).catch(() => { throw new Error(); })`,
   },
   'the stream ends promptly when the consumer stops reading': {
-    'takes its time': `audio: async function* (...call) { try { yield* parts.audio(...call); } finally { await sleep(1000); } }`,
+    'takes a second to end': `audio: async function* (...call) { try { yield* parts.audio(...call); } finally { await sleep(1000); } }`,
   },
   ...talksElsewhere('work'),
   'no files remain after a call, however it ends': {
-    'writes where nobody lent it a place': litters('work'),
+    'writes to the temporary directory of the system': litters('work'),
     'leaves a directory': `work: async (context, options) => {
       await context.temporaryDirectory();
       await parts.work(context, options);

@@ -77,23 +77,23 @@ export const badListings = {
     'has a model without a name': `models: async () => [{ id: '', local: true }]`,
     'serves nothing': `models: async () => []`,
     'lists a model twice': `models: async () => [{ id: 'ears', local: true }, { id: 'ears', local: true }]`,
-    'thinks long about its models': `models: async () => { await sleep(1000); return parts.models(); }`,
+    'takes a second to list its models': `models: async () => { await sleep(1000); return parts.models(); }`,
   },
   'every model reports its availability promptly, with a known code': {
-    'says so in a word of its own': `availability: async () => ({ available: true, code: 'fine', reason: 'Fine.' })`,
+    'reports an unknown code': `availability: async () => ({ available: true, code: 'fine', reason: 'Fine.' })`,
     'is ready but not available': `availability: async () => ({ available: false, code: 'ready', reason: 'Ready.' })`,
     'lacks a key but is available': `availability: async () => ({ available: true, code: 'key-missing', reason: 'No.' })`,
-    'says the word that is the service’s own': `availability: async () => ({ available: false, code: 'engine-failed', reason: 'No.' })`,
+    'reports a code reserved for the service': `availability: async () => ({ available: false, code: 'engine-failed', reason: 'No.' })`,
     'gives no reason': `availability: async () => ({ available: true, code: 'ready', reason: '' })`,
-    'asks its provider first': `availability: async () => { await sleep(1000); return parts.availability(); }`,
+    'takes a second to report its availability': `availability: async () => { await sleep(1000); return parts.availability(); }`,
   },
 } as const;
 
 export const badOptions = {
   'valid options are accepted, and invalid ones stop the start': {
-    'takes any option': `options: { type: 'object', properties: { volume: { type: 'string' } } }`,
-    'takes anything for an option': `options: { ...parts.options, properties: { volume: {} } }`,
-    'does not start with the right ones': `options: { ...parts.options, required: ['pitch'] }`,
+    'accepts unknown options': `options: { type: 'object', properties: { volume: { type: 'string' } } }`,
+    'accepts any value for an option': `options: { ...parts.options, properties: { volume: {} } }`,
+    'does not start with valid options': `options: { ...parts.options, required: ['pitch'] }`,
   },
 } as const;
 
@@ -105,12 +105,12 @@ export const goesOn = (part: string) => also(part, `spawn('sleep', ['10'])`);
 
 export const litters = (part: string) => also(part, `await mkdtemp(tmpdir() + '/litter-')`);
 
-/** Whether anybody is there does not matter. */
+/** The host does not have to exist. */
 export const talksElsewhere = (part: string) => ({
   'a local model connects to no other machine': {
     'connects to one': also(part, tries),
-    'connects to one once it has answered': also(part, `setTimeout(() => { ${tries} }, 200)`),
-    'looks one up': also(part, `lookup('provider.invalid', () => undefined)`),
+    'connects to one after its answer': also(part, `setTimeout(() => { ${tries} }, 200)`),
+    'looks up the name of one': also(part, `lookup('provider.invalid', () => undefined)`),
   },
 });
 
@@ -119,8 +119,8 @@ const tries = `connect(9, '198.51.100.1').on('error', () => undefined).destroySo
 /** By itself each of them is gone after some seconds: later than the kit looks, however busy the machine is. */
 export const badEndings = (part: string) => ({
   'leaves a child process': also(part, `spawn('sleep', ['10'])`),
-  'leaves a child process that it disowns': also(part, `spawn('sleep', ['10'], { detached: true }).unref()`),
-  'ends the shell, but not what the shell has started': also(
+  'leaves a detached child process': also(part, `spawn('sleep', ['10'], { detached: true }).unref()`),
+  'ends a shell, but not the shell’s child process': also(
     part,
     `const shell = spawn('sh', ['-c', 'sleep 10 & echo; wait']); shell.stdout.once('data', () => shell.kill())`,
   ),

@@ -78,20 +78,20 @@ const times = (lie: string) => `time: (heard, kinds) => {
 const bad = {
   ...badListings,
   'an unknown model is rejected': {
-    'takes any model': `refuse: (call) => parts.refuse({ ...call, model: 'ears' })`,
+    'accepts any model': `refuse: (call) => parts.refuse({ ...call, model: 'ears' })`,
     'throws an ordinary error': `refuse: ({ model }) => { if (model !== 'ears') throw new Error('no such model'); }`,
   },
   'speech is transcribed': {
-    'answers nothing at all': `hear: () => undefined`,
+    'returns nothing': `hear: () => undefined`,
     'names the language in English': `hear: (...heard) => ({ ...parts.hear(...heard), language: 'english' })`,
-    'leaves the language out': `hear: () => ({ text: 'alpha' })`,
-    'hears nothing': `hear: () => ({ text: '', language: null })`,
-    'breaks the text into lines': `hear: (...heard) => ({ ...parts.hear(...heard), text: 'alpha\\nbravo' })`,
-    'measures in seconds': `hear: (wav, durationMs) => ({ ...parts.hear(wav), durationMs: durationMs / 1000 })`,
+    'omits the language': `hear: () => ({ text: 'alpha' })`,
+    'returns empty text': `hear: () => ({ text: '', language: null })`,
+    'returns several lines': `hear: (...heard) => ({ ...parts.hear(...heard), text: 'alpha\\nbravo' })`,
+    'returns the duration in seconds': `hear: (wav, durationMs) => ({ ...parts.hear(wav), durationMs: durationMs / 1000 })`,
   },
   'silence returns empty text and no language': {
-    'hears words in silence': `hear: () => ({ text: 'Thank you.', language: 'en' })`,
-    'hears a language in silence': `hear: (...heard) => ({ ...parts.hear(...heard), language: 'en' })`,
+    'returns words for silence': `hear: () => ({ text: 'Thank you.', language: 'en' })`,
+    'returns a language for silence': `hear: (...heard) => ({ ...parts.hear(...heard), language: 'en' })`,
   },
   'supported hints are accepted': {
     'takes no prompt': `refuse: (call) => { parts.refuse(call); if (call.prompt) throw new Error('no'); }`,
@@ -116,33 +116,33 @@ const bad = {
     'goes beyond the end': `report: (_heard, { onProgress }) => onProgress?.(9e6)`,
   },
   'invalid audio is rejected': {
-    'makes something of it': `decode: async (context, { path }) => ({ wavPath: path, durationMs: 1 })`,
+    'transcribes it': `decode: async (context, { path }) => ({ wavPath: path, durationMs: 1 })`,
     'throws an ordinary error': `decode: (...call) => parts.decode(...call).catch(() => { throw new Error('broken'); })`,
-    'has a code of its own': `decode: (...call) => parts.decode(...call).catch((error) => { error.code = 'broken'; throw error; })`,
+    'rejects with an unknown code': `decode: (...call) => parts.decode(...call).catch((error) => { error.code = 'broken'; throw error; })`,
   },
   'an unsupported language is rejected': {
-    'takes any language': `refuse: (call) => parts.refuse({ ...call, language: 'en' })`,
-    'has another word for it': `refuse: (call) => {
+    'accepts any language': `refuse: (call) => parts.refuse({ ...call, language: 'en' })`,
+    'rejects with another code': `refuse: (call) => {
       try { parts.refuse(call); } catch (error) { throw Object.assign(error, { code: 'content-rejected' }); }
     }`,
   },
   'an aborted call rejects promptly with the abort reason': {
-    'works to the end': `
+    'does not stop': `
       decode: (context, recording) => parts.decode(context, recording, { signal: new AbortController().signal }),
       work: () => sleep(1000)`,
-    'goes on behind its back': goesOn('decode'),
+    'leaves a program running': goesOn('decode'),
     'rejects with an error of its own': `
       decode: (...call) => parts.decode(...call).catch(() => { throw new Error(); }),
       work: (...call) => parts.work(...call).catch(() => { throw new Error(); })`,
   },
   ...talksElsewhere('work'),
   'no files remain after a call, however it ends': {
-    'writes where nobody lent it a place': litters('work'),
+    'writes to the temporary directory of the system': litters('work'),
     'leaves a directory': `work: async (context, wavPath, options) => {
       await context.temporaryDirectory();
       await parts.work(context, wavPath, options);
     }`,
-    'leaves a directory when its caller leaves': `decode: async (context, recording, { signal }) => {
+    'leaves a directory after an abort': `decode: async (context, recording, { signal }) => {
       const directory = await context.temporaryDirectory();
       const decoded = await parts.decode(context, recording, { signal });
       await sleep(150, undefined, { signal });

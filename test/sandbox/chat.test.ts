@@ -112,7 +112,7 @@ describe('the scripted model', () => {
 });
 
 describe('its tools', () => {
-  it('read aloud: the clip is announced, linked and can be heard', async () => {
+  it('read aloud: the clip is announced, linked and can be fetched', async () => {
     const events = await stream(saying('read aloud: Good morning.'));
     const audio = events.find(({ type }) => type === 'audio.created')?.audio as Schemas['Audio'];
     const clip = await fetch(`${sandbox.service.url}${audio.url}`);
@@ -140,7 +140,7 @@ describe('its tools', () => {
     expect(events.findLast(({ type }) => type === 'step.started')).toMatchObject({ step: 1 });
   });
 
-  it('may be called wrongly, which the model is told', async () => {
+  it('may be called wrongly; the model receives the error', async () => {
     const lines = ['call no_such_tool {}', 'call read_aloud {"text": ', 'call read_aloud {"text": ""}'];
     const events = await stream(saying(...lines));
     const finished = events.filter(({ type }) => type === 'tool.finished');

@@ -1,4 +1,4 @@
-/** Sandbox mode is asked for by a setting; it starts at once, says what it is, and needs nobody. */
+/** Sandbox mode is a setting; it starts at once, logs a warning, and needs no provider. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { spokenWords } from '../../src/conformance/recordings.ts';

@@ -1,4 +1,4 @@
-/** It really decodes the recording, and hears one sentence in it. */
+/** The sandbox decodes the recording and returns a fixed sentence. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -39,7 +39,7 @@ describe('the sandbox', () => {
     expect(data.map(({ id }) => id)).toEqual(['sandbox-transcribe', 'sandbox-transcribe-slow']);
   });
 
-  it('hears its sentence in every recording, and its true length', async () => {
+  it('returns its sentence for every recording, with the real duration', async () => {
     const heard = {
       text: 'The sandbox has heard a recording.',
       language: 'en',
@@ -56,7 +56,7 @@ describe('the sandbox', () => {
     ['de', 'Die Sandbox hat eine Aufnahme gehört.'],
     ['es', 'El sandbox ha oído una grabación.'],
     ['fr', 'Le bac à sable a entendu un enregistrement.'],
-  ])('hears it in the language of the hint (%s)', async (language, text) => {
+  ])('returns it in the requested language (%s)', async (language, text) => {
     expect((await transcribe(await words(), { language })).body).toMatchObject({ language, text });
   });
 
@@ -96,7 +96,7 @@ describe('the sandbox', () => {
     expect(problem.errors).toMatchObject([{ in: 'body', pointer: '/language' }]);
   });
 
-  it.each([0, 100])('hears nothing in silence (samples of %d)', async (sample) => {
+  it.each([0, 100])('returns empty text for silence (samples of %d)', async (sample) => {
     const { body } = await transcribe(second(sample), { language: 'de' });
     expect(body).toEqual({ text: '', language: null, duration_ms: 1000, model: 'sandbox-transcribe' });
   });

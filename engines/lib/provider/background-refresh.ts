@@ -1,20 +1,24 @@
 /** Something a provider lists: fetched in the background, served from memory. */
 import { EngineError, type EngineContext } from '../../contract/index.ts';
 import { onAbort, startTimeout } from '../../../lib/abort.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, ProviderRequest } from './provider.ts';
 import { readText } from './transport.ts';
 
-export const listTimeoutMs = 5_000;
-export const maxListBytes = 8 * 2 ** 20;
+const listTimeoutMs = 5_000;
+const maxListBytes = 8 * 2 ** 20;
 /** Maximum age. After a failure the retry is much sooner: the provider may just be starting. */
 const freshMs = 60_000;
 const retryMs = 3_000;
 
-/** The body of a GET request that is free of charge, without retries. Rejects with an `EngineError`. */
-export async function fetchList(provider: Provider, path: string, signal: AbortSignal): Promise<string> {
+/** The body of a GET request that is free of charge, without retries. Rejects with an `EngineError` or a signal's reason. */
+export async function fetchList(
+  provider: Provider,
+  request: Pick<ProviderRequest, 'path' | 'explain'>,
+  ...signals: readonly AbortSignal[]
+): Promise<string> {
   const late = () => new EngineError('provider-timeout', 'Timeout: the provider did not list its models.');
-  using timeout = startTimeout(listTimeoutMs, late, signal);
-  const answer = await provider.send({ method: 'GET', path, retry: false }, timeout.signal);
+  using timeout = startTimeout(listTimeoutMs, late, ...signals);
+  const answer = await provider.send({ ...request, method: 'GET', retry: false }, timeout.signal);
   return await readText(answer, maxListBytes, timeout.signal);
 }
 

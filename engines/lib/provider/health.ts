@@ -1,5 +1,6 @@
 /** Tracks a provider's health from the outcome of past calls, so that availability costs no request. */
 import type { Availability, EngineError } from '../../contract/index.ts';
+import { ready } from '../serve-models.ts';
 
 const unreachableForMs = 60_000;
 
@@ -44,7 +45,7 @@ export function createHealth(instance: string, isKeyMissing: boolean, now: () =>
         const reason = `The provider ${instance} was unreachable a moment ago; try again.`;
         return { available: true, code: 'upstream-unreachable', reason };
       }
-      return { available: true, code: 'ready', reason: 'Ready.' };
+      return ready;
     },
   };
 }

@@ -1,10 +1,8 @@
 /** Checks a provider for `npm run doctor`: requests its list of models, which is free of charge. */
 import { EngineError, type Finding } from '../../contract/index.ts';
-import { startTimeout } from '../../../lib/abort.ts';
-import { listTimeoutMs, maxListBytes } from './background-refresh.ts';
+import { fetchList } from './background-refresh.ts';
 import type { ProviderOptions } from './options.ts';
 import type { Provider } from './provider.ts';
-import { readText } from './transport.ts';
 
 /** Statuses of a provider that is reachable but has no list of models, or none for this key. */
 const withoutList = new Set([403, 404, 405]);
@@ -41,15 +39,11 @@ export function describeFailure(finding: Finding, error: unknown): Finding {
 }
 
 async function ask(provider: Provider, checkList?: CheckList): Promise<string> {
-  const late = () => new EngineError('provider-timeout', 'Timeout: the provider did not list its models.');
-  using deadline = startTimeout(listTimeoutMs, late);
   let refusedWith = 0;
   const explain = ({ status }: { status: number }) => ((refusedWith = status), undefined);
-  const request = { method: 'GET', path: '/models', retry: false, explain } as const;
   try {
-    const answer = await provider.send(request, deadline.signal);
-    if (checkList) checkList(await readText(answer, maxListBytes, deadline.signal));
-    else answer.body.on('error', () => undefined).destroy(); // only the status matters
+    const list = await fetchList(provider, { path: '/models', explain });
+    checkList?.(list);
     return 'answers';
   } catch (error) {
     if (!withoutList.has(refusedWith)) throw error;

@@ -24,16 +24,3 @@ export function assertPlausible(sampleRate: number, channels: number): void {
     throw undecodable(`its number of channels is ${channels}, not between 1 and ${maxChannels}`);
   }
 }
-
-/** The mean of all channels. */
-export function mixDown(channels: readonly Float32Array[]): Float32Array {
-  const [first] = channels;
-  if (first === undefined) return new Float32Array(0);
-  if (channels.length === 1) return first;
-  const mono = new Float32Array(first.length);
-  for (const channel of channels) {
-    for (let i = 0; i < mono.length; i++) mono[i]! += channel[i]!;
-  }
-  for (let i = 0; i < mono.length; i++) mono[i]! /= channels.length;
-  return mono;
-}

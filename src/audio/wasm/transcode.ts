@@ -1,10 +1,11 @@
 /** The pipeline inside the worker: decode, mix down, resample, write. */
 import { EngineError } from '../../../engines/contract/index.ts';
 import { tooLong, type DecodeJob } from '../job.ts';
+import { mixDown } from '../../../lib/samples.ts';
 import { sampleRate } from '../../../lib/wav.ts';
 import { decode } from './decode.ts';
 import { isSystemError, undecodable } from './failures.ts';
-import { assertPlausible, mixDown, type Pcm } from './pcm.ts';
+import { assertPlausible, type Pcm } from './pcm.ts';
 import { Resampler } from './resample.ts';
 import { WavWriter } from './wav-writer.ts';
 

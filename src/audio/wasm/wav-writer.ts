@@ -1,4 +1,5 @@
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { toInt16 } from '../../../lib/samples.ts';
 import { wavHeader } from '../../../lib/wav.ts';
 
 const bufferedBytes = 65_536;
@@ -39,9 +40,4 @@ export class WavWriter {
     this.#written += this.#buffered;
     this.#buffered = 0;
   }
-}
-
-/** NaN becomes silence. */
-function toInt16(sample: number): number {
-  return Math.max(-32_768, Math.min(32_767, Math.round(sample * 32_768))) || 0;
 }

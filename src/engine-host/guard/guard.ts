@@ -16,6 +16,7 @@ import {
   type SpeechEngine,
   type TranscriptionEngine,
 } from '../../../engines/contract/index.ts';
+import { startTimeout } from '../../../lib/abort.ts';
 import { checkAvailability, checkFindings, checkModels } from './answers.ts';
 import { guardComplete, guardSynthesize, guardTranscribe, outcome } from './calls.ts';
 import { engineErrorOf, readable } from './failures.ts';
@@ -233,12 +234,6 @@ export async function dispose(raw: Engine, ms: number, log: Logger): Promise<voi
 
 /** Timeout for a single call. */
 export async function within(ms: number, work: () => unknown): Promise<unknown> {
-  const late = new EngineError('engine-timeout', `no answer within ${ms / 1000} s`);
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(late), ms);
-  try {
-    return await outcome(work, controller.signal, 0);
-  } finally {
-    clearTimeout(timer);
-  }
+  using timeout = startTimeout(ms, () => new EngineError('engine-timeout', `no answer within ${ms / 1000} s`));
+  return await outcome(work, timeout.signal, 0);
 }

@@ -20,12 +20,12 @@ async function durationOf(bytes: Uint8Array, answer: object = {}): Promise<unkno
   return ((await hosted.transcribe({}, bytes)).body as { duration_ms?: unknown }).duration_ms;
 }
 
-describeWith(['ffmpeg'], 'the container of', () => {
+describeWith(['ffmpeg'], 'the duration', () => {
   const words = ['alpha', 'bravo', 'golf'] as const;
   /** Codecs pad with silence and cut into frames. */
   const toleranceMs = 120;
 
-  test.each(recordings)('$name tells it', async ({ make }) => {
+  test.each(recordings)('of $name is read from its container', async ({ make }) => {
     const bytes = await readFile(await make([...words], { directory: await temporaryDirectory() }));
     const measured = (await durationOf(bytes)) as number;
     expect(Math.abs(measured - speechSeconds({ words: [...words] }) * 1000)).toBeLessThan(toleranceMs);

@@ -1,4 +1,4 @@
-/** How long a recording is when its provider does not say: what its container tells, else what is charged for. */
+/** How long a recording is when its provider does not say: from its container, else what is charged for. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { upload } from '../../support/local-service.ts';
 import { answers } from '../../support/provider.ts';

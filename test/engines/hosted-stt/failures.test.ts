@@ -188,7 +188,7 @@ describe('a failure', () => {
     expect(JSON.stringify(line)).toContain(`cloud answered 500: kaput on ${secret}`);
   });
 
-  test('whose words are endless is told all the same', async () => {
+  test('with an endless body is reported as well', async () => {
     hosted.provider.behave(async ({ body, socket }) => {
       await body;
       socket.write('HTTP/1.1 500 Oops\r\nTransfer-Encoding: chunked\r\n\r\n');

@@ -1,8 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import type { Availability } from '../../../engines/contract/index.ts';
-import { entryOf, fixedModels, serveModels } from '../../../engines/lib/serve-models.ts';
+import { entryOf, fixedModels, ready, readyOrBusy, serveModels } from '../../../engines/lib/serve-models.ts';
 
-const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
 const models = [{ id: 'one', name: 'The first' }, { id: 'two' }];
 
 it('serves the models of the settings, in their order', async () => {
@@ -34,4 +32,11 @@ it('rejects an unknown model with unknown-model', async () => {
   );
   await expect(availability('three')).rejects.toMatchObject({ code: 'unknown-model' });
   expect(() => modelOf('three')).toThrow('This engine does not serve "three".');
+});
+
+it.each([
+  [false, 'ready'],
+  [true, 'busy'],
+])('is available with a queue, full: %s, code %s', (full, code) => {
+  expect(readyOrBusy({ full })).toMatchObject({ available: true, code });
 });

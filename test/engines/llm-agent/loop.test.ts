@@ -88,7 +88,7 @@ describe('a plain answer', () => {
 
 describe('reasoning', () => {
   test.each(['reasoning_content', 'reasoning'])(
-    'under %s is told, and given back under the same name',
+    'under %s is streamed, and sent back under the same name',
     async (name) => {
       const { run, provider } = await startAgent([
         streams(

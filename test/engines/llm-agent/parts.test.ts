@@ -103,7 +103,7 @@ describe('consecutive calls with the same index', () => {
   test.each<[string, readonly string[], readonly string[]]>([
     ['brackets in strings', ['{"a":"}', '{\\"', '"}', '{"b":1}'], ['{"a":"}{\\""}', '{"b":1}']],
     ['nested objects', ['{"a":{}', '}', '{}'], ['{"a":{}}', '{}']],
-    ['a space after the object', ['{"a":1} ', '{}'], ['{"a":1} {}']],
+    ['a space after the object', ['{"a":1} ', '{}'], ['{"a":1} ', '{}']],
     ['an array, which is not an object', ['[]', '{}'], ['[]{}']],
     ['brackets that do not match', ['{]', '{}'], ['{]{}']],
     ['empty parts', ['{}', '', '{}'], ['{}', '{}']],

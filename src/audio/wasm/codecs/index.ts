@@ -1,6 +1,6 @@
+import { deinterleave, sampleFormats, type SampleFormatName } from '../../../../lib/samples.ts';
 import { undecodable } from '../failures.ts';
 import type { Pcm } from '../pcm.ts';
-import { deinterleave, sampleFormats, type SampleFormatName } from '../sample-formats.ts';
 import type { Track } from '../track.ts';
 
 export type PacketDecoder = (packet: Uint8Array) => Pcm | Promise<Pcm>;

@@ -70,7 +70,7 @@ describe('a call', () => {
       },
       'no such city',
     ],
-  ])('whose tool %s tells the model why', async (_how, fail, error) => {
+  ])('whose tool %s passes the error to the model', async (_how, fail, error) => {
     const { events, outputs } = await run([call('fail')], [tool('fail', fail)]);
     expect(events.at(-1)).toMatchObject({ type: 'tool-finished', ok: false, error });
     expect(outputs).toEqual([`Error: ${error}`]);

@@ -1,7 +1,9 @@
-/** Encoding of a sample in uncompressed audio. */
+/** Samples of uncompressed audio, as floats with a full scale of -1 to 1. */
+
+/** Encoding of a sample. */
 export interface SampleFormat {
   readonly bytes: number;
-  /** The sample at this offset; full scale is -1 to 1. */
+  /** The sample at this offset. */
   readonly read: (view: DataView, offset: number) => number;
 }
 
@@ -35,6 +37,24 @@ export function deinterleave(bytes: Uint8Array, format: SampleFormat, channels: 
     for (let i = 0; i < frames; i++) samples[i] = format.read(view, i * stride + channel * format.bytes);
     return samples;
   });
+}
+
+/** The mean of all channels. */
+export function mixDown(channels: readonly Float32Array[]): Float32Array {
+  const [first] = channels;
+  if (first === undefined) return new Float32Array(0);
+  if (channels.length === 1) return first;
+  const mono = new Float32Array(first.length);
+  for (const channel of channels) {
+    for (let i = 0; i < mono.length; i++) mono[i] = (mono[i] ?? 0) + (channel[i] ?? 0);
+  }
+  for (let i = 0; i < mono.length; i++) mono[i] = (mono[i] ?? 0) / channels.length;
+  return mono;
+}
+
+/** Clips samples beyond full scale; NaN becomes silence. */
+export function toInt16(sample: number): number {
+  return Math.max(-32_768, Math.min(32_767, Math.round(sample * 32_768))) || 0;
 }
 
 /** ITU-T G.711: sign, three bits of exponent, four of mantissa, all inverted; 14 bits of range. */

@@ -1,0 +1,97 @@
+/**
+ * Builds the page and the API reference: the files of generated/page/, by name. Assets are named by the hash of their
+ * content, so that browsers may keep them for ever.
+ */
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+
+const here = import.meta.dirname;
+const scalar = join(here, '../node_modules/@scalar/api-reference');
+
+/** Files that the HTML files name, by the placeholder that stands for them there. */
+type Assets = Record<string, { readonly name: string; readonly content: Uint8Array }>;
+
+export async function buildPage(): Promise<Record<string, Uint8Array>> {
+  const worklet = named('worklet', 'js', await bundle('gate.worklet.ts'));
+  const script = named('main', 'js', await bundle('main.tsx', { WORKLET_URL: JSON.stringify(worklet.name) }));
+  const assets: Assets = {
+    'main.js': script,
+    'styles.css': named('styles', 'css', await bundle('styles.css')),
+    'icon.svg': named('icon', 'svg', await readFile(join(here, 'icon.svg'))),
+    'docs.js': named('docs', 'js', await bundle('docs.ts')),
+    'docs.css': named('docs', 'css', await bundle('docs.css')),
+    'scalar.js': named('scalar', 'js', await readFile(join(scalar, 'dist/browser/standalone.js'))),
+  };
+  const files: Record<string, Uint8Array> = {
+    'index.html': await html('index.html', assets),
+    'docs.html': await html('docs.html', assets),
+    'LICENSES.txt': await licences(),
+  };
+  for (const { name, content } of [worklet, ...Object.values(assets)]) {
+    if (name.includes('/scalar-')) files[`${name}.gz`] = gzipSync(content, { level: 9 });
+    else files[name] = content;
+  }
+  return files;
+}
+
+async function bundle(entry: string, define: Record<string, string> = {}): Promise<Uint8Array> {
+  const { outputFiles } = await build({
+    entryPoints: [join(here, entry)],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    target: ['chrome111', 'firefox115', 'safari16.4'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none', // LICENSES.txt has them
+    define,
+  });
+  return Buffer.concat(outputFiles.map(({ contents }) => contents)); // one entry point, one file
+}
+
+function named(name: string, extension: string, content: Uint8Array): Assets[string] {
+  const hash = createHash('sha256').update(content).digest('hex').slice(0, 12);
+  return { name: `assets/${name}-${hash}.${extension}`, content };
+}
+
+async function html(file: string, assets: Assets): Promise<Uint8Array> {
+  const text = await readFile(join(here, file), 'utf8');
+  const linked = text.replaceAll(/\{\{([\w.]+)\}\}/g, (_all, key: string) => {
+    const asset = assets[key];
+    if (!asset) throw new Error(`${file} names ${key}, which is not built`);
+    return asset.name;
+  });
+  return Buffer.from(linked);
+}
+
+/** What is bundled, with the text of its licence. */
+async function licences(): Promise<Uint8Array> {
+  const packages = [
+    'preact',
+    '@preact/signals',
+    '@preact/signals-core',
+    'streaming-markdown',
+    'eventsource-parser',
+    'openapi-fetch',
+    '@scalar/api-reference',
+  ];
+  const texts = await Promise.all(
+    packages.map(async (name) => {
+      const folder = join(here, '../node_modules', name);
+      const { version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Manifest;
+      const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
+      const text = file === undefined ? '' : await readFile(join(folder, file), 'utf8');
+      return `${name} ${version} (${license})\n\n${text.trim()}\n`;
+    }),
+  );
+  return Buffer.from(texts.join('\n----------------------------------------\n\n'));
+}
+
+interface Manifest {
+  readonly version: string;
+  readonly license: string;
+}

@@ -1,0 +1,93 @@
+/**
+ * The web page (`/`) and the API reference (`/docs`): files of generated/page/, read once. Only `/`, `/docs` and the
+ * addresses that they name exist.
+ */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gunzip, gzipSync } from 'node:zlib';
+
+const unpack = promisify(gunzip);
+
+export interface PageFile {
+  readonly mediaType: string;
+  /** With ETag and Cache-Control. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly gzipped: Buffer;
+  readonly unpacked: () => Buffer | Promise<Buffer>;
+}
+
+export type PageFiles = ReadonlyMap<string, PageFile>;
+
+const built = fileURLToPath(new URL('../../generated/page/', import.meta.url));
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+/** Nothing from elsewhere, nothing inline, and no string becomes a script. Held in Chromium without a violation. */
+const pagePolicy = [
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'",
+  "media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "require-trusted-types-for 'script'; trusted-types 'none'",
+].join('; ');
+
+/** Scalar writes style elements and draws icons from data URLs. */
+const referencePolicy = [
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'",
+  "img-src 'self' data:; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+].join('; ');
+
+const everywhere = { 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' } as const;
+
+const documentHeaders = (policy: string) => ({
+  ...everywhere,
+  'Content-Security-Policy': policy,
+  'Permissions-Policy': 'microphone=(self), screen-wake-lock=(self), camera=(), geolocation=()',
+  'Cache-Control': 'no-cache',
+});
+
+/** Their names contain a hash of their content. */
+const assetHeaders = { ...everywhere, 'Cache-Control': 'public, max-age=31536000, immutable' };
+
+const documents: ReadonlyMap<string, readonly [path: string, headers: Readonly<Record<string, string>>]> = new Map([
+  ['index.html', ['/', documentHeaders(pagePolicy)]],
+  ['docs.html', ['/docs', documentHeaders(referencePolicy)]],
+]);
+
+/** By path. Empty when nothing is built. */
+export function loadPage(directory = built): PageFiles {
+  return new Map(
+    filesIn(directory).map((name) => {
+      const [path, headers] = documents.get(name) ?? [`/${name.replace(/\.gz$/, '')}`, assetHeaders];
+      return [path, toFile(name, readFileSync(directory + name), headers)];
+    }),
+  );
+}
+
+function filesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name !== 'LICENSES.txt')
+      .map(({ parentPath, name }) => `${parentPath}/${name}`.slice(directory.length).replace(/^\/+/, ''));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function toFile(name: string, stored: Buffer, headers: Readonly<Record<string, string>>): PageFile {
+  const isPacked = name.endsWith('.gz');
+  const extension = name.replace(/\.gz$/, '').split('.').at(-1) ?? '';
+  const etag = createHash('sha256').update(stored).digest('hex').slice(0, 16);
+  return {
+    mediaType: mediaTypes[extension] ?? 'application/octet-stream',
+    headers: { ...headers, ETag: `"${etag}"`, Vary: 'Accept-Encoding' },
+    gzipped: isPacked ? stored : gzipSync(stored, { level: 9 }),
+    unpacked: () => (isPacked ? unpack(stored) : stored),
+  };
+}
