@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { EngineError, type TimedText, type TimestampKind, type Transcript } from '../contract/index.ts';
 import { isObject } from '../../lib/json.ts';
 import { fromWhisper } from './languages.ts';
-import { cleanText, createTimeline, withoutControls } from './segments.ts';
+import { createTimeline, tidy, withoutControls, withoutNotes } from './segments.ts';
 import { decodeBytes, wordsOf, type Offsets, type Token } from './words.ts';
 
 interface WhisperJson {
@@ -24,7 +24,7 @@ export interface Wanted {
   readonly timestamps: readonly TimestampKind[];
 }
 
-/** `log` is the program's output. Throws `engine-failed` if the file is missing or invalid. */
+/** `log` is what the program wrote to stderr. Throws `engine-failed` if the file is missing or invalid. */
 export async function readTranscript(jsonPath: string, log: string, wanted: Wanted): Promise<Transcript> {
   try {
     return toTranscript(parse(await readFile(jsonPath)), wanted);
@@ -44,7 +44,7 @@ export function parse(content: Buffer): WhisperJson {
 }
 
 export function toTranscript({ result, transcription }: WhisperJson, { durationMs, timestamps }: Wanted): Transcript {
-  const text = cleanText(transcription.map((segment) => decodeBytes(segment.text)).join(''));
+  const text = tidy(transcription.map((segment) => withoutNotes(decodeBytes(segment.text))).join(''));
   const times = timestamps.length === 0 ? [] : timesOf(transcription, durationMs);
   return {
     text,

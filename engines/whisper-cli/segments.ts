@@ -11,8 +11,13 @@ export interface RawSegment {
 /** Whisper's annotations for silence. */
 export const notes = /\[BLANK_AUDIO\]|\[ ?Silence ?\]/gi;
 
-export function cleanText(text: string): string {
-  return withoutControls(text).replace(notes, '').replace(/ {2,}/g, ' ').trim();
+export function withoutNotes(text: string): string {
+  return text.replace(notes, '');
+}
+
+/** Trimmed, with single spaces. */
+export function tidy(text: string): string {
+  return withoutControls(text).replace(/ {2,}/g, ' ').trim();
 }
 
 /** Replaces control characters, which whisper-cli does not escape, by spaces. */
@@ -28,7 +33,7 @@ export function withoutControls(text: string): string {
 export function createTimeline(durationMs: number): (raw: RawSegment) => TimedText | undefined {
   let endMs = 0;
   return ({ from, to, text: rawText }) => {
-    const text = cleanText(rawText);
+    const text = tidy(withoutNotes(rawText));
     if (text === '') return undefined;
     const startMs = clamp(from, endMs, durationMs);
     endMs = clamp(to, startMs, durationMs);

@@ -1,6 +1,6 @@
 /** Joins whisper's tokens, which are parts of words, to words. */
 import type { TimedText } from '../contract/index.ts';
-import { clamp, cleanText, notes } from './segments.ts';
+import { clamp, notes, tidy } from './segments.ts';
 
 export interface Offsets {
   readonly from: number;
@@ -23,12 +23,12 @@ const specialToken = /\[_[^\]]*\]/g;
 /** The words of a segment, in order and within its times. `language` is whisper's code. */
 export function wordsOf(segment: TimedText, tokens: readonly Token[], language: string | undefined): TimedText[] {
   const plain = tokens.map((token) => ({ ...token, text: token.text.replace(specialToken, '') }));
-  const words = joinTokens(withoutNotes(plain), !unspacedLanguages.has(language ?? ''));
+  const words = joinTokens(removeNotes(plain), !unspacedLanguages.has(language ?? ''));
   return placeWords(words, segment);
 }
 
 /** Removes the annotations for silence, which may extend over several tokens. */
-function withoutNotes(tokens: readonly Token[]): readonly Token[] {
+function removeNotes(tokens: readonly Token[]): readonly Token[] {
   const whole = tokens.map(({ text }) => text).join('');
   const kept = whole.replace(notes, (note) => '\0'.repeat(note.length));
   let at = 0;
@@ -75,7 +75,7 @@ function placeWords(words: readonly Word[], segment: TimedText): TimedText[] {
   const placed = words.map(({ bytes, from, to }, index) => {
     startMs = clamp(from ?? endMs, startMs, segment.endMs);
     endMs = clamp(to ?? words[index + 1]?.from ?? segment.endMs, startMs, segment.endMs);
-    return { startMs, endMs, text: cleanText(decodeBytes(bytes)) };
+    return { startMs, endMs, text: tidy(decodeBytes(bytes)) };
   });
   return placed.filter(({ text }) => text !== '');
 }
