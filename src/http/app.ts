@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa, { type Context } from 'koa';
 import { runInScope } from '../caller.ts';
+import { readVia, viaHeader } from '../../lib/via.ts';
 import { documents } from '../contract/document.ts';
 import type { AnyAnswer, Schemas } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -22,6 +23,8 @@ export interface AppOptions extends IncomingRequestOptions {
   readonly access: Access;
   /** Milliseconds of silence before a heartbeat on an event stream. */
   readonly heartbeatMs: number;
+  /** The id of this service in chains of services. */
+  readonly viaId: string;
 }
 
 export type RequestListener = (req: IncomingMessage, res: ServerResponse) => void;
@@ -49,7 +52,7 @@ async function serve(context: Context, request: IncomingRequest, options: AppOpt
   context.set('X-Request-Id', request.id);
   try {
     context.set(options.access.corsHeaders(request.headers.origin));
-    checkHead(context, request, options.access);
+    checkHead(context, request, options);
     if (isPreflight(context)) answerPreflight(context);
     else await send(context, pageOf(request, options) ?? (await options.respond(request)), request, options);
   } catch (error) {
@@ -58,12 +61,20 @@ async function serve(context: Context, request: IncomingRequest, options: AppOpt
   }
 }
 
-function checkHead({ req, headers }: Context, request: IncomingRequest, access: Access): void {
+function checkHead({ req, headers }: Context, request: IncomingRequest, { access, viaId }: AppOptions): void {
   const { host, path, query } = readRequestHead(req);
   request.path = path;
   request.query = query;
   if (path !== '/healthz') access.admit({ ...headers, host });
+  if (headers[viaHeader] !== undefined) refuseLoop((request.scope.via = readVia(headers[viaHeader])), viaId);
 }
+
+function refuseLoop(chain: readonly string[], own: string): void {
+  if (chain.includes(own)) throw new ProblemError('provider-misconfigured', loop);
+}
+
+const loop =
+  'This service is its own provider, directly or through another service: the baseUrl of one of the engines is wrong.';
 
 /** Pages outside of the contract. */
 const pages: ReadonlyMap<string, (options: AppOptions) => unknown> = new Map([
