@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa, { type Context } from 'koa';
-import { runInScope } from '../caller.ts';
 import { readVia, viaHeader } from '../../lib/via.ts';
+import { runInScope } from '../caller.ts';
 import { documents } from '../contract/document.ts';
 import type { AnyAnswer, Schemas } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
