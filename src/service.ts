@@ -171,6 +171,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     uploadTimeoutMs: bodyTimeoutMs ?? 3_600_000,
     heartbeatMs,
     page: settings.page ? loadPage() : new Map(),
+    viaId: engines.viaId,
     log,
     temporaryDirectory: () => workspace.accountedDirectory('request'),
     ending: ending.signal,

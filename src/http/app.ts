@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa, { type Context } from 'koa';
+import { readVia, viaHeader } from '../../lib/via.ts';
 import { runInScope } from '../caller.ts';
 import { documents } from '../contract/document.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
@@ -25,6 +26,8 @@ export interface AppOptions extends IncomingRequestOptions {
   readonly heartbeatMs: number;
   /** The web page and its assets, by path. */
   readonly page: PageFiles;
+  /** The id of this service in chains of services. */
+  readonly viaId: string;
 }
 
 export type RequestListener = (req: IncomingMessage, res: ServerResponse) => void;
@@ -52,7 +55,7 @@ async function serve(context: Context, request: IncomingRequest, options: AppOpt
   context.set('X-Request-Id', request.id);
   try {
     context.set(options.access.corsHeaders(request.headers.origin));
-    checkHead(context, request, options.access);
+    checkHead(context, request, options);
     const file = options.page.get(request.path);
     if (isPreflight(context)) answerPreflight(context);
     else if (file) await sendFile(context, file, request);
@@ -63,12 +66,20 @@ async function serve(context: Context, request: IncomingRequest, options: AppOpt
   }
 }
 
-function checkHead({ req, headers }: Context, request: IncomingRequest, access: Access): void {
+function checkHead({ req, headers }: Context, request: IncomingRequest, { access, viaId }: AppOptions): void {
   const { host, path, query } = readRequestHead(req);
   request.path = path;
   request.query = query;
   if (path !== '/healthz') access.admit({ ...headers, host });
+  if (headers[viaHeader] !== undefined) refuseLoop((request.scope.via = readVia(headers[viaHeader])), viaId);
 }
+
+function refuseLoop(chain: readonly string[], own: string): void {
+  if (chain.includes(own)) throw new ProblemError('provider-misconfigured', loop);
+}
+
+const loop =
+  'This service is its own provider, directly or through another service: the baseUrl of one of the engines is wrong.';
 
 /** Documents outside of the contract. */
 const served: ReadonlyMap<string, (options: AppOptions) => unknown> = new Map([

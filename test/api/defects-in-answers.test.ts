@@ -29,6 +29,7 @@ async function serve(options: Partial<AppOptions>) {
     uploadTimeoutMs: 1_000,
     heartbeatMs: 1_000,
     page: new Map(),
+    viaId: 'a service',
     temporaryDirectory: () => Promise.reject(new Error('no directory')),
     ending: new AbortController().signal,
     log,
