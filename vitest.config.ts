@@ -48,7 +48,7 @@ export default defineConfig({
         test: { name: 'process', include: [processes], sequence: { groupOrder: 1 } },
       },
       {
-        // Stopwatches, memory, file descriptors, namespaces, whole installations: one file at a time, nothing beside it.
+        // Stopwatches, memory, file descriptors, namespaces, installations: one file at a time, with nothing beside it.
         extends: true,
         test: { name: 'system', include: [system], fileParallelism: false, sequence: { groupOrder: 2 } },
       },

@@ -1,6 +1,6 @@
 /**
- * Contract coverage: every service that the tests start notes what it answers, and the contract may declare nothing that
- * no service has answered. Some answers are shown by process and system tests alone, so a run judges only when it has them:
+ * Contract coverage: each service that the tests start notes what it answers, and the contract may declare nothing that
+ * no service has answered. Some answers are seen by process and system tests alone, so only a run that has both judges:
  *
  * - `npm run test:all` judges its own notes.
  * - `npm test` keeps its notes for the next run and judges nothing.
