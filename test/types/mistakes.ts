@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/require-await -- these handlers only answer */
 /**
  * Handlers that keep the contract and handlers that break it. Above each mistake stands a line that expects the
- * compiler to refuse the next one; handlers.system.test.ts makes sure that it does so.
+ * compiler to refuse the next one; handlers.process.test.ts makes sure that it does so.
  */
 import { answer, type Handler, type Handlers, type OperationId, type Schemas } from '../../src/contract/operations.ts';
 import { invalid, ProblemError } from '../../src/contract/problems.ts';

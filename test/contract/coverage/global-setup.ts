@@ -1,6 +1,6 @@
 /**
- * Contract coverage: every service that the tests start notes what it answers, and the contract may declare nothing that
- * no service has answered. Some answers are shown by system tests alone, so a run judges only when it has the system tests:
+ * Contract coverage: each service that the tests start notes what it answers, and the contract may declare nothing that
+ * no service has answered. Some answers are seen by process and system tests alone, so only a run that has both judges:
  *
  * - `npm run test:all` judges its own notes.
  * - `npm test` keeps its notes for the next run and judges nothing.
@@ -28,10 +28,8 @@ export default async function setup(project: TestProject): Promise<(() => Promis
   const kept = process.env[keptVariable] ?? join(home, 'node_modules/.cache/parlance/contract-notes.json');
   return async () => {
     const projects = project.vitest.projects.map(({ name }) => name);
-    const [hasSystem, hasOthers] = [
-      projects.includes('system'),
-      projects.includes('unit') && projects.includes('service'),
-    ];
+    const hasAll = (...names: string[]) => names.every((name) => projects.includes(name));
+    const [hasSystem, hasOthers] = [hasAll('process', 'system'), hasAll('unit', 'service')];
     if (await isWhole(project)) {
       const notes = readNotes(directory);
       if (hasSystem && hasOthers) judge(notes);

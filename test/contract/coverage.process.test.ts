@@ -53,7 +53,8 @@ describe('a run of the tests', () => {
         projects: [
           project('unit', 'test/contract/problems.unit.test.ts'),
           project('service', 'test/caller.unit.test.ts'),
-          project('system', 'test/lib/json.unit.test.ts'),
+          project('process', 'test/lib/json.unit.test.ts'),
+          project('system', 'test/caller.unit.test.ts'),
         ],
       },
     };
@@ -78,7 +79,7 @@ describe('a run of the tests', () => {
   }
 
   const fast = ['--project', 'unit', '--project', 'service'];
-  const system = ['--project', 'system'];
+  const system = ['--project', 'process', '--project', 'system'];
   const keptFile = async () => join(await temporaryDirectory(), 'contract-notes.json');
 
   test('of all projects fails when a declared answer was never seen', async () => {

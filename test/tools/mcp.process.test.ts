@@ -7,7 +7,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ToolEvent } from '../../engines/contract/index.ts';
 import { processesWith, startNode, until } from '../support/processes.ts';
 import { startTestService } from '../support/service.ts';
-import { startStopwatch } from '../support/stopwatch.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 import { connected, down, fromNpm, openConnected, openTools, run, scripted } from './mcp-support.ts';
 
@@ -68,7 +67,7 @@ describe('server-everything', () => {
     expect(Object.keys(seen).sort()).toEqual(['HOME', 'PATH', 'SHELL', 'TERM', 'TOKEN']);
   });
 
-  it('is notified of a cancellation, and the call rejects within 250 ms with the reason', async () => {
+  it('is notified of a cancellation, and the call rejects with the reason', async () => {
     const open = await openConnected({ every: fromNpm('everything') });
     const caller = new AbortController();
     const events: ToolEvent[] = [];
@@ -80,10 +79,8 @@ describe('server-everything', () => {
     );
     const outcome = call.catch((error: unknown) => error);
     await until('it is at work', () => events.length > 0);
-    const sinceLeft = startStopwatch();
     caller.abort(new Error('the caller has left'));
     expect(await outcome).toBe(caller.signal.reason);
-    expect(sinceLeft()).toBeLessThan(250);
     expect(await run(open, 'every__echo', { message: 'still here' })).toBe('Echo: still here');
   });
 });
@@ -125,7 +122,7 @@ describe('a server ends', () => {
     const open = await openConnected({ files: fromNpm('filesystem', folder) });
     expect(processesWith(folder)).toHaveLength(1);
     await open.mcp[Symbol.asyncDispose]();
-    expect(processesWith(folder)).toEqual([]);
+    await until('the server is gone', () => processesWith(folder).length === 0); // to end, it needs the processor
     expect(open.said(/down/)).toEqual([]);
     expect((await open.offered()).size).toBe(0);
   });
@@ -135,7 +132,7 @@ describe('a server ends', () => {
     const open = openTools({ files: fromNpm('filesystem', folder) });
     await until('it is being started', () => processesWith(folder).length > 0);
     await open.mcp[Symbol.asyncDispose]();
-    expect(processesWith(folder)).toEqual([]);
+    await until('the server is gone', () => processesWith(folder).length === 0); // to end, it needs the processor
   });
 
   it.runIf(process.platform === 'linux')('when the service is SIGKILLed', async () => {
@@ -153,7 +150,7 @@ describe('a server ends', () => {
     expect(processesWith(folder)).toHaveLength(2);
     service.child.kill('SIGKILL');
     await service.ended;
-    await until('the server is gone', () => processesWith(folder).length === 0); // to end, it needs the processor
+    await until('the server is gone', () => processesWith(folder).length === 0);
   });
 });
 
@@ -176,7 +173,8 @@ describe('the service', () => {
     } finally {
       await service[Symbol.asyncDispose]();
     }
-    expect([...processesWith(folder), ...processesWith(hanging.args[0]!)]).toEqual([]);
+    const theirs = () => [...processesWith(folder), ...processesWith(hanging.args[0]!)];
+    await until('its servers are gone', () => theirs().length === 0);
   });
 
   it('reports in doctor which servers respond', async () => {
@@ -193,6 +191,6 @@ describe('the service', () => {
     expect(output).toMatch(
       /^MCP servers\n {2}ok {6}files +answers, \d+ tools\n {2}MISSING missing +program not found: parlance-no/m,
     );
-    expect(processesWith(folder)).toEqual([]);
+    await until('the server is gone', () => processesWith(folder).length === 0);
   });
 });

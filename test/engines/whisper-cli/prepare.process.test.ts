@@ -98,7 +98,7 @@ test('an abort ends both with its reason', async () => {
   const { signal } = controller;
   const wanted = await preparation({ needProgram: true, model: 'base', mirror: url, env: { PATH }, signal });
   await expect(prepareWhisper(wanted)).rejects.toThrow('enough');
-  expect(await readdir(wanted.dataDir, { recursive: true })).toEqual(expect.not.arrayContaining(['whisper-build-']));
+  expect((await readdir(wanted.dataDir)).filter((name) => name.startsWith('whisper-build-'))).toEqual([]);
 });
 
 test('the catalogue is complete', () => {
