@@ -65,7 +65,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
       const listed =
         listings.get(known) ?? known.map((one) => ({ id: one.id, name: one.name, language: one.language }));
       listings.set(known, listed);
-      return [{ id, name, local: true, voices: listed }];
+      return [{ id, name, local: true, supports, voices: listed }];
     },
     async availability(model) {
       expectServed(model);
@@ -74,7 +74,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
     },
     async synthesize(call, { signal }) {
       expectServed(call.model);
-      const { format } = call;
+      const { text, format, speed = 1 } = call;
       const { formats } = context;
       if (!formats.includes(format)) {
         throw new EngineError(
@@ -86,7 +86,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
       if (!found) throw new EngineError('model-unavailable', help);
       const { file } = chooseVoice(await catalogue.voicesOf(found), call, instanceVoice);
       const start = async (own: AbortSignal) => {
-        const pcm = await speak({ text: call.text, voiceFile: file }, found, context, own);
+        const pcm = await speak({ text, voiceFile: file, speed }, found, context, own);
         return context.encode(pcm, format, { signal: own });
       };
       return speakInTurn(queue, start, { signal });
@@ -119,6 +119,7 @@ function cached<T>(search: () => Promise<T>, now: () => number): () => Promise<T
   };
 }
 
+const supports = ['speed'] as const;
 const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
 const busy: Availability = { available: true, code: 'busy', reason: 'All slots are in use; try again in a moment.' };
 const generalHelp = 'eSpeak NG not found: run `apt-get install espeak-ng`, or `npm install` without `--omit=optional`.';

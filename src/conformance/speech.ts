@@ -2,11 +2,12 @@
 import {
   EngineError,
   speechFormats,
+  type Feature,
   type Speech,
   type SpeechCall,
   type SpeechFormat,
 } from '../../engines/contract/index.ts';
-import { engineErrorOf, expectRejection, expectThat, promptly, shown, type Check } from './kit.ts';
+import { engineErrorOf, expectAccepted, expectRejection, expectThat, promptly, shown, type Check } from './kit.ts';
 import {
   check,
   endingChecks,
@@ -63,6 +64,23 @@ export const speechChecks: readonly Check<Subject>[] = [
     }
   }),
 
+  check('a model that supports a speed keeps to it', async (opened) => {
+    if (!(await supports(opened, 'speed'))) return;
+    const lengthAt = async (speed: number) => {
+      const call = { text: text.repeat(20), speed };
+      return (await audioOf(await synthesize(opened, call), 'mp3')).length;
+    };
+    const [slow, usual, fast] = [await lengthAt(0.5), await lengthAt(1), await lengthAt(2)];
+    const isInverse = slow > 1.5 * usual && fast < 0.75 * usual;
+    expectThat(isInverse, `at the speeds 0.5, 1 and 2 the audio has ${slow}, ${usual} and ${fast} bytes`);
+  }),
+
+  check('a model that supports instructions accepts them', async (opened) => {
+    if (!(await supports(opened, 'instructions'))) return;
+    const spoken = expectAccepted(synthesize(opened, { instructions: 'Speak slowly.' }), 'a call with instructions');
+    await audioOf(await spoken, 'mp3');
+  }),
+
   check('an unlisted voice is rejected if voices are listed', async (opened) => {
     const { entry } = await firstAvailable(opened.registry, 'speech');
     if (!entry.voices?.length) return;
@@ -104,6 +122,11 @@ async function endInEveryWay(opened: Opened<Subject>, call: Partial<SpeechCall> 
   await synthesize(opened, call, aborted)
     .then(async (speech) => audioOf(speech, 'mp3'))
     .catch(() => undefined);
+}
+
+async function supports({ registry }: Opened<Subject>, feature: Feature): Promise<boolean> {
+  const { entry } = await firstAvailable(registry, 'speech');
+  return entry.supports?.includes(feature) ?? false;
 }
 
 /** Calls the first available model, unless the call names another. */

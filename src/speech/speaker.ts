@@ -18,6 +18,8 @@ export interface Audio extends Speech {
 export interface SpeakerOptions {
   readonly model: string | null | undefined;
   readonly voice: string | null | undefined;
+  /** Names that mean the default voice, except for models with a voice of that name. */
+  readonly voiceAliases?: ReadonlySet<string>;
   /** Their JSON Pointers in the body (RFC 6901), for problems. */
   readonly pointers: { readonly model: string; readonly voice: string };
 }
@@ -27,9 +29,14 @@ export interface Utterance {
   /** ISO 639-1; ignored when the request or TTS_VOICE selects the voice. */
   readonly language?: string;
   readonly format: SpeechFormat;
+  /** Only for models that support `speed`. */
+  readonly speed?: number | undefined;
+  /** Only for models that support `instructions`. */
+  readonly instructions?: string | undefined;
 }
 
 export interface Speaker {
+  readonly model: ServedModel<'speech'>;
   /** Resolves once the first bytes are available; later failures are thrown by the audio. */
   speak(utterance: Utterance, listener: Listener): Promise<Audio>;
 }
@@ -64,8 +71,10 @@ export async function createSpeakers({
   // While an engine fails to list its models, the default may be one of them.
   if (defaultVoice !== undefined && registry.knowsAll('speech')) expectVoice(await defaultModel(), defaultVoice);
   return {
-    async choose({ model: named, voice, pointers }) {
+    async choose({ model: named, voice: wanted, voiceAliases, pointers }) {
       const chosen = await chooseModel(registry, 'speech', named, pointers.model);
+      const isAlias = wanted != null && voiceAliases?.has(wanted) && !mayHaveVoice(chosen, wanted);
+      const voice = isAlias ? null : wanted;
       if (voice != null && !mayHaveVoice(chosen, voice)) throw voiceNotSupported(chosen, voice, pointers.voice);
       await requireAvailable(chosen);
       const isDefault = named == null || named === (await defaultModel())?.id;
@@ -91,9 +100,14 @@ function expectVoice(model: ServedModel | undefined, voice: string): void {
 
 function speakerOf(model: ServedModel<'speech'>, voice: string | undefined, limits: SpeechLimits): Speaker {
   return {
-    speak({ text, language, format }, listener) {
+    model,
+    speak({ text, language, format, speed, instructions }, listener) {
       const voiceOrLanguage = voice === undefined ? { ...(language !== undefined && { language }) } : { voice };
-      const call = { text, model: model.engineId, format, ...voiceOrLanguage };
+      const call = {
+        ...{ text, model: model.engineId, format, ...voiceOrLanguage },
+        ...(speed !== undefined && { speed }),
+        ...(instructions !== undefined && { instructions }),
+      };
       const synthesize = async (signal: AbortSignal): Promise<Audio> => {
         const speech = await model.engine.synthesize(call, { signal });
         return { ...speech, mediaType: declaredType(speech.mediaType) };

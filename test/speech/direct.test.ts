@@ -175,7 +175,7 @@ describe('a client that disconnects', () => {
 test('the model list contains voices, availability and the default', async () => {
   const service = await startSpeechService({ env: { TTS_MODEL: 'duo' } });
   const { body } = await createApi(service.url).get('/api/v1/tts/models');
-  const common = { engine: 'speech', available: true, code: 'ready', reason: 'Ready.' };
+  const common = { engine: 'speech', available: true, code: 'ready', reason: 'Ready.', supports: [] };
   const anna = { id: 'anna', name: 'Anna', language: 'de' };
   expect(body).toEqual({
     default: 'duo',
@@ -193,6 +193,7 @@ test('the model list contains voices, availability and the default', async () =>
         name: 'mute',
         engine: 'speech',
         local: true,
+        supports: [],
         voices: [],
         available: false,
         code: 'program-missing',
