@@ -1,7 +1,7 @@
 /** Parses transcription responses, whose fields differ between providers. */
 import { EngineError } from '../contract/index.ts';
 import { isObject, parseObject } from '../../lib/json.ts';
-import { toIsoLanguage } from './languages.ts';
+import { toIsoLanguage } from '../../lib/languages.ts';
 
 export interface ProviderTranscript {
   readonly text: string;

@@ -18,8 +18,6 @@ export interface Audio extends Speech {
 export interface SpeakerOptions {
   readonly model: string | null | undefined;
   readonly voice: string | null | undefined;
-  /** Names that mean the default voice, except for models with a voice of that name. */
-  readonly voiceAliases?: ReadonlySet<string>;
   /** Their JSON Pointers in the body (RFC 6901), for problems. */
   readonly pointers: { readonly model: string; readonly voice: string };
 }
@@ -36,7 +34,6 @@ export interface Utterance {
 }
 
 export interface Speaker {
-  readonly model: ServedModel<'speech'>;
   /** Resolves once the first bytes are available; later failures are thrown by the audio. */
   speak(utterance: Utterance, listener: Listener): Promise<Audio>;
 }
@@ -71,10 +68,8 @@ export async function createSpeakers({
   // While an engine fails to list its models, the default may be one of them.
   if (defaultVoice !== undefined && registry.knowsAll('speech')) expectVoice(await defaultModel(), defaultVoice);
   return {
-    async choose({ model: named, voice: wanted, voiceAliases, pointers }) {
+    async choose({ model: named, voice, pointers }) {
       const chosen = await chooseModel(registry, 'speech', named, pointers.model);
-      const isAlias = wanted != null && voiceAliases?.has(wanted) && !mayHaveVoice(chosen, wanted);
-      const voice = isAlias ? null : wanted;
       if (voice != null && !mayHaveVoice(chosen, voice)) throw voiceNotSupported(chosen, voice, pointers.voice);
       await requireAvailable(chosen);
       const isDefault = named == null || named === (await defaultModel())?.id;
@@ -100,7 +95,6 @@ function expectVoice(model: ServedModel | undefined, voice: string): void {
 
 function speakerOf(model: ServedModel<'speech'>, voice: string | undefined, limits: SpeechLimits): Speaker {
   return {
-    model,
     speak({ text, language, format, speed, instructions }, listener) {
       const voiceOrLanguage = voice === undefined ? { ...(language !== undefined && { language }) } : { voice };
       const call = {
