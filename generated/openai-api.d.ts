@@ -226,25 +226,154 @@ export type components = {
             object: "list";
             data: components["schemas"]["Model"][];
         };
+        /** @description For the formats json and verbose_json. */
+        PlainOrVerboseTranscription: components["schemas"]["Transcription"] | components["schemas"]["VerboseTranscription"];
         SpeechRequest: {
-            /** @description An id from `GET /models`; absent or null: the server's default. */
+            /**
+             * @description An id from `GET /models`; absent, null or empty: the server's default, which `tts-1`, `tts-1-hd` and
+             *     `gpt-4o-mini-tts` also mean.
+             */
             model?: string | null;
+            /** @description What to say. */
             input: string;
+            /**
+             * @description An id from `GET /audio/voices`; absent, null or empty: the default voice, which OpenAI's names of voices (`alloy`)
+             *     also mean for models without a voice so named.
+             */
+            voice?: string | components["schemas"]["SpeechVoice"] | null;
+            /** @description `opus` is Opus in Ogg, `ogg` is Vorbis. The service does not make `aac`, `flac` and `pcm`. Default: mp3. */
+            response_format?: ("mp3" | "opus" | "wav" | "ogg" | "aac" | "flac" | "pcm") | null;
+            /** @description 1 is the voice's own speed. Others need a model with `speed`. */
+            speed?: number | null;
+            /** @description How to speak. Ignored by models without `instructions`. */
+            instructions?: string | null;
+            /** @description `sse` is not supported. */
+            stream_format?: ("audio" | "sse") | null;
         };
-        Transcription: {
+        SpeechVoice: {
+            id: string;
+        };
+        /** @description More of the text. */
+        TranscriptTextDelta: {
+            /** @enum {string} */
+            type: "transcript.text.delta";
+            delta: string;
+        };
+        /** @description The last event. Its text is that of all deltas. */
+        TranscriptTextDone: {
+            /** @enum {string} */
+            type: "transcript.text.done";
             text: string;
         };
-        TranscriptionEvent: {
-            type: string;
+        Transcription: {
+            /** @description One continuous string; "" for silence. */
+            text: string;
+            /** @description Where the duration is known. */
+            usage?: components["schemas"]["TranscriptionUsage"];
         };
+        /** @description An event of a streamed transcription. A stream that completes ends with `data: [DONE]`. */
+        TranscriptionEvent: components["schemas"]["TranscriptTextDelta"] | components["schemas"]["TranscriptTextDone"];
         TranscriptionRequest: {
             /**
              * Format: binary
              * @description The recording, 1 byte to 25 MB (26214400 bytes). Detected from its content; file name and media type are ignored.
              */
             file: string;
-            /** @description An id from `GET /models`; absent or empty: the server's default. */
+            /**
+             * @description An id from `GET /models`; absent or empty: the server's default, which `whisper-1`, `gpt-4o-transcribe` and
+             *     `gpt-4o-mini-transcribe` also mean.
+             */
             model?: string;
+            /** @description The spoken language: `de`, `de-DE`, `deu` or `german`. Absent or `auto`: the model detects it. */
+            language?: string;
+            /** @description Words that may occur, or the text before the recording. Ignored by models without `prompt`. */
+            prompt?: string;
+            /** @description 0 to 1. Ignored by models without `temperature`. */
+            temperature?: string;
+            /**
+             * @description `srt` and `vtt` need a model with timestamps of segments. Default: json.
+             * @enum {string}
+             */
+            response_format?: "json" | "text" | "srt" | "vtt" | "verbose_json";
+            /**
+             * @description `word`, `segment` or both, for `verbose_json` alone. `word` needs a model with timestamps of words. Default: segment,
+             *     where the model has them.
+             */
+            timestamp_granularities?: string[] | string;
+            /** @description `true`: server-sent events with the transcript as it is made; for the formats json and text. Default: false. */
+            stream?: string;
+        };
+        /** @description Whisper's inner values are placeholders: engines do not report them. */
+        TranscriptionSegment: {
+            /**
+             * Format: int64
+             * @description Counts from 0.
+             */
+            id: number;
+            /** @enum {number} */
+            seek: 0;
+            /**
+             * Format: double
+             * @description Seconds.
+             */
+            start: number;
+            /**
+             * Format: double
+             * @description Seconds.
+             */
+            end: number;
+            text: string;
+            tokens: number[];
+            /** @enum {number} */
+            temperature: 0;
+            /** @enum {number} */
+            avg_logprob: 0;
+            /** @enum {number} */
+            compression_ratio: 0;
+            /** @enum {number} */
+            no_speech_prob: 0;
+        };
+        /** @description The length of the recording. */
+        TranscriptionUsage: {
+            /** @enum {string} */
+            type: "duration";
+            /**
+             * Format: int64
+             * @description Rounded up.
+             */
+            seconds: number;
+        };
+        TranscriptionWord: {
+            word: string;
+            /**
+             * Format: double
+             * @description Seconds.
+             */
+            start: number;
+            /**
+             * Format: double
+             * @description Seconds.
+             */
+            end: number;
+        };
+        VerboseTranscription: {
+            /** @enum {string} */
+            task: "transcribe";
+            /** @description The lower-case English name of the detected language, where the model reports it. */
+            language?: string;
+            /**
+             * Format: double
+             * @description Seconds, where known.
+             */
+            duration?: number;
+            /** @description One continuous string; "" for silence. */
+            text: string;
+            /** @description If asked for or by default, and if the model has timestamps of segments. */
+            segments?: components["schemas"]["TranscriptionSegment"][];
+            /** @description If asked for. */
+            words?: components["schemas"]["TranscriptionWord"][];
+            /** @description Where the duration is known. */
+            usage?: components["schemas"]["TranscriptionUsage"];
         };
     };
     responses: never;
@@ -582,7 +711,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Transcription"];
+                    "application/json": components["schemas"]["PlainOrVerboseTranscription"];
                     "text/plain": string;
                     "text/vtt": string;
                     "text/event-stream": components["schemas"]["TranscriptionEvent"];

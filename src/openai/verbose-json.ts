@@ -32,16 +32,10 @@ function usageOf(durationMs: number | undefined): Pick<Schemas['Transcription'],
 }
 
 /** Strict clients (AI SDK) reject a segment that lacks one of Whisper's inner values, which engines do not report. */
-const placeholders = {
-  tokens: [],
-  temperature: 0,
-  avg_logprob: 0,
-  compression_ratio: 0,
-  no_speech_prob: 0,
-};
+const placeholders = { temperature: 0, avg_logprob: 0, compression_ratio: 0, no_speech_prob: 0 } as const;
 
 function toSegment({ startMs, endMs, text }: TimedText, id: number): Schemas['TranscriptionSegment'] {
-  return { id, seek: 0, start: startMs / 1000, end: endMs / 1000, text, ...placeholders };
+  return { id, seek: 0, start: startMs / 1000, end: endMs / 1000, text, tokens: [], ...placeholders };
 }
 
 function toWord({ startMs, endMs, text }: TimedText): Schemas['TranscriptionWord'] {
