@@ -11,7 +11,7 @@ import { largestRequestBody } from './contract/body-limit.ts';
 import { preferredAnswer } from './contract/prefer.ts';
 import type { ParentLogger } from './engine-host/context.ts';
 import { openEngines, type OpenEngines } from './engine-host/open-engines.ts';
-import { admit, handlers } from './handlers/index.ts';
+import { admit, admitFile, handlers } from './handlers/index.ts';
 import { createAccess } from './http/auth.ts';
 import { createArrivals, type Pace } from './http/body-pace.ts';
 import { ByteBudget, type BudgetSize } from './http/body-budget.ts';
@@ -22,7 +22,7 @@ import { largestSpeech } from './system/disk-budget.ts';
 import { createSpeakers } from './speech/speaker.ts';
 import { createSpeechSpool } from './speech/speech-spool.ts';
 import { openaiDialect } from './openai/dialect.ts';
-import { admitOpenAI, openaiHandlers } from './openai/index.ts';
+import { admitOpenAI, admitOpenAIFile, openaiHandlers } from './openai/index.ts';
 import { isOpenAITarget } from './openai/paths.ts';
 import { createMcpTools } from './tools/mcp/index.ts';
 import { createReadAloud } from './tools/read-aloud.ts';
@@ -168,6 +168,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
       contract: nativeDialect.contract,
       handlers,
       admit: (operation) => admit(operation, services),
+      admitFile: (operation, fields) => admitFile(operation, fields, services),
       prefer: settings.sandbox ? preferredAnswer : undefined,
     }),
   };
@@ -178,6 +179,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
       contract: openaiDialect.contract,
       handlers: openaiHandlers,
       admit: (operation) => admitOpenAI(operation, services),
+      admitFile: (operation, fields) => admitOpenAIFile(operation, fields, services),
     }),
   };
   const listener = createApp({

@@ -94,8 +94,9 @@ export function operationsReference({ paths }: Contract): string {
   return table(['operation', 'what it does'], rows);
 }
 
-export function eventsReference(contract: Contract): string {
-  const { oneOf = [] } = (contract.components.schemas.ChatEvent ?? {}) as { oneOf?: readonly Described[] };
+/** `union`: the schema of the events of one stream. */
+export function eventsReference(contract: Contract, union: string): string {
+  const { oneOf = [] } = (contract.components.schemas[union] ?? {}) as { oneOf?: readonly Described[] };
   return oneOf
     .map((event) => {
       const schema = resolved(event, contract);

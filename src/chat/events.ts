@@ -5,6 +5,11 @@ import { shorten } from '../../lib/truncate.ts';
 
 export type ChatEvent = Schemas['ChatEvent'];
 
+/** The first two events only say that the run has started. */
+export function isFromProvider(event: ChatEvent): boolean {
+  return event.type !== 'chat.started' && !(event.type === 'step.started' && event.step === 0);
+}
+
 export interface RunFacts {
   /** The model id as requests name it. */
   readonly model: string;

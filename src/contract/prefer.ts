@@ -5,7 +5,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
-import type { AnyAnswer, Schemas } from './operations.ts';
+import type { AnyAnswer, OperationId, Schemas } from './operations.ts';
 import { invalid, type ProblemError } from './problems.ts';
 import { nativeContract, type MediaTypeObject, type ResponseObject } from './document.ts';
 
@@ -28,7 +28,7 @@ export function preferredAnswer(operation: string, { id, headers }: Preferring):
   const status = Number(code);
   const head = { status, headers: exampleHeaders(response) };
   const [[mediaType, object] = ['', undefined]] = Object.entries(response.content ?? {});
-  if (mediaType === 'text/event-stream') return { ...head, mediaType, body: inTurn(...exampleEvents(id)) };
+  if (mediaType === 'text/event-stream') return { ...head, mediaType, body: inTurn(...exampleEvents(operation, id)) };
   if (mediaType.startsWith('audio/')) return { ...head, ...exampleSound(status) };
   const body = exampleOf(object, code, example);
   return { ...head, mediaType, body: mediaType === 'application/problem+json' ? { ...body, instance: id } : body };
@@ -59,16 +59,38 @@ function exampleHeaders({ headers = {} }: ResponseObject): Record<string, string
   );
 }
 
-/** A run without tools; its result is the example of the non-streaming answer. */
-function exampleEvents(id: string): Schemas['ChatEvent'][] {
-  const plain = nativeContract.operations.get('createChat')?.responses['200']?.content?.['application/json'];
-  const result = exampleOf(plain, '200') as Schemas['ChatResult'];
+type StreamEvent = Schemas['ChatEvent'] | Schemas['TranscriptionEvent'];
+
+/** A whole stream, whose result is the example of the non-streaming answer. */
+function exampleEvents(operation: string, id: string): StreamEvent[] {
+  return operation === 'streamTranscription' ? exampleTranscription(id) : exampleChat(id);
+}
+
+/** A run without tools. */
+function exampleChat(id: string): Schemas['ChatEvent'][] {
+  const result = exampleResult('createChat') as Schemas['ChatResult'];
   return [
     { type: 'chat.started', seq: 0, id, model: result.model },
     { type: 'step.started', seq: 1, step: 0 },
     { type: 'content.delta', seq: 2, step: 0, delta: result.content },
     { type: 'chat.completed', seq: 3, result },
   ];
+}
+
+/** One segment. */
+function exampleTranscription(id: string): Schemas['TranscriptionEvent'][] {
+  const result = exampleResult('createTranscription') as Schemas['Transcription'];
+  const { model, text, duration_ms = 0 } = result;
+  return [
+    { type: 'transcription.started', seq: 0, id, model },
+    { type: 'segment.created', seq: 1, segment: { start_ms: 0, end_ms: duration_ms, text } },
+    { type: 'transcription.progress', seq: 2, processed_ms: duration_ms, duration_ms },
+    { type: 'transcription.completed', seq: 3, result },
+  ];
+}
+
+function exampleResult(operation: OperationId): object {
+  return exampleOf(nativeContract.operations.get(operation)?.responses['200']?.content?.['application/json'], '200');
 }
 
 /** Length of the 206 example, in bytes. */

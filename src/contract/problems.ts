@@ -77,6 +77,7 @@ export const defaultViolations: Readonly<Partial<Record<ProblemCode, Violation>>
   'language-not-supported': body('/language', 'must be a language that the model supports'),
   'voice-not-supported': body('/voice_id', 'must be a voice of the speech model'),
   'format-not-supported': body('/format', 'must be a format that the speech model supports'),
+  'parameter-not-supported': body('', 'must not contain a parameter that the model does not support'),
 };
 
 /** An error of the service. Clients see the message; private details belong in `cause`. */

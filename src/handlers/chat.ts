@@ -1,4 +1,5 @@
 import { delayStart } from '../chat/delayed-start.ts';
+import { isFromProvider } from '../chat/events.ts';
 import { startRun } from '../chat/run.ts';
 import { listModels, toEntry } from '../engine-host/model-selection.ts';
 import { answer, type Handler, type Schemas } from '../contract/operations.ts';
@@ -32,7 +33,7 @@ export const streamChat: Handler<'streamChat', Services> = async (request, servi
   return answer({
     status: 200,
     mediaType: 'text/event-stream',
-    body: await delayStart(run, services.streamHoldMs),
+    body: await delayStart(run, services.streamHoldMs, isFromProvider),
   });
 };
 

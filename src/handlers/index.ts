@@ -1,17 +1,20 @@
 /** One handler for each operation of the contract: a missing one does not compile. */
-import type { Handlers } from '../contract/operations.ts';
+import type { Handlers, OperationId } from '../contract/operations.ts';
 import type { Services } from './dependencies.ts';
 import { createChat, listChatModels, streamChat } from './chat.ts';
 import { createSpeech, getSpeechClip, listSpeechModels } from './speech.ts';
 import {
+  admitRecording,
   admitTranscription,
   createTranscription,
   getTranscriptionAvailability,
   listTranscriptionModels,
+  streamTranscription,
 } from './transcription.ts';
 
 export const handlers: Handlers<Services> = {
   createTranscription,
+  streamTranscription,
   getTranscriptionAvailability,
   listTranscriptionModels,
   createChat,
@@ -24,5 +27,16 @@ export const handlers: Handlers<Services> = {
 
 /** Throws when an operation is switched off, before its body is read. */
 export function admit(operation: string, services: Services): void {
-  if (operation === 'createTranscription') admitTranscription(services);
+  if (takesRecording.has(operation)) admitTranscription(services);
 }
+
+/** Throws when the fields that precede the file of a form ask for what cannot be done, before the file is stored. */
+export async function admitFile(
+  operation: string,
+  fields: Readonly<Record<string, unknown>>,
+  services: Services,
+): Promise<void> {
+  if (takesRecording.has(operation)) await admitRecording(fields, services);
+}
+
+const takesRecording: ReadonlySet<string> = new Set<OperationId>(['createTranscription', 'streamTranscription']);

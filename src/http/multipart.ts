@@ -37,15 +37,31 @@ export interface Form {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Stores the recording in `directory`; its owner removes it. Throws a `ProblemError` for an invalid upload, or `storage-full`. */
+/** Called before a file is stored, with the non-empty text fields that precede it; rejects to refuse the form at once. */
+export type AdmitFile = (fields: Form['fields']) => Promise<void>;
+
+export interface FormRules {
+  readonly bounds: FormBounds;
+  readonly admitFile: AdmitFile;
+}
+
+/**
+ * Stores the recording in `directory`; its owner removes it. Throws a `ProblemError` for an invalid upload, `storage-full`,
+ * or what `admitFile` rejects with.
+ */
 export async function readForm(
   source: BodySource,
   { path: directory, account }: AccountedDirectory,
-  bounds: FormBounds,
+  rules: FormRules,
 ): Promise<Form> {
   if ((declaredLength(source.req) ?? 0) > maxRecordingBytes + frameBytes) throw tooLarge();
+  const refused = Promise.withResolvers<never>();
   const { fields, files } = await receive(source, (signal) =>
-    Promise.race([parse(source, { directory, signal, bounds }), overflow(source.req, { account, signal })]),
+    Promise.race([
+      parse(source, { directory, signal, ...rules, refuse: refused.reject }),
+      overflow(source.req, { account, signal }),
+      refused.promise,
+    ]),
   );
   const file = recordingOf(fields, files);
   return { file: await sniffed(file.path, file.size), fields: withoutEmpty(fields) };
@@ -56,15 +72,33 @@ interface Parsed {
   readonly files: readonly { readonly fieldname: string; readonly path: string; readonly size: number }[];
 }
 
+/** Set on the request by multer. */
+interface MulterFields {
+  readonly body?: Parsed['fields'];
+  readonly files?: Parsed['files'];
+}
+
 interface Parsing {
   readonly directory: string;
   readonly signal: AbortSignal;
   readonly bounds: FormBounds;
+  readonly admitFile: AdmitFile;
+  /** Ends the reading at once: multer reports an error only after the whole body. */
+  readonly refuse: (reason: unknown) => void;
 }
 
-async function parse({ req, res }: BodySource, { directory, signal, bounds }: Parsing): Promise<Parsed> {
+async function parse(
+  { req, res }: BodySource,
+  { directory, signal, bounds, admitFile, refuse }: Parsing,
+): Promise<Parsed> {
   const storage = multer.diskStorage({
-    destination: (_req, _file, done) => done(null, directory),
+    destination: (source, _file, done) => {
+      const { body = {} } = source as IncomingMessage & MulterFields; // so far
+      const store = () => {
+        if (!signal.aborted) done(null, directory);
+      };
+      admitFile(withoutEmpty(body)).then(store).catch(refuse);
+    },
     filename: (_req, _file, done) => done(null, 'upload'),
   });
   // Closes the file when the response does not wait for the end of the body; it would leak otherwise.
@@ -80,8 +114,8 @@ async function parse({ req, res }: BodySource, { directory, signal, bounds }: Pa
   } catch (error) {
     throw explain(error, bounds);
   }
-  const parsed = req as IncomingMessage & { body?: Parsed['fields']; files?: Parsed['files'] };
-  return { fields: parsed.body ?? {}, files: parsed.files ?? [] };
+  const { body = {}, files = [] } = req as IncomingMessage & MulterFields;
+  return { fields: body, files };
 }
 
 interface Counting {

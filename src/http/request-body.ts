@@ -1,15 +1,15 @@
 /** The body of a request, read when its operation is known: JSON into memory, a form to the disk. */
-import type { FormBounds } from '../contract/document.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
 import type { BodySource } from './body.ts';
 import type { ByteBudget } from './body-budget.ts';
 import type { Arrivals } from './body-pace.ts';
 import { readJson, type JsonBody, type JsonRules } from './json-body.ts';
-import { readForm, type Form } from './multipart.ts';
+import { readForm, type Form, type FormRules } from './multipart.ts';
 
 export interface RequestBody {
   json(rules: JsonRules): Promise<JsonBody>;
-  form(bounds: FormBounds): Promise<Form>;
+  /** Rejects with what `admitFile` rejects with. */
+  form(rules: FormRules): Promise<Form>;
 }
 
 export interface RequestBodyOptions {
@@ -35,10 +35,10 @@ export function createRequestBody(
   const source = (timeoutMs: number): BodySource => ({ req, res, signal, timeoutMs, arrivals });
   return {
     json: (rules) => readJson(source(bodyTimeoutMs), { ...rules, budget, onEnd: atEnd }),
-    async form(bounds) {
+    async form(rules) {
       const directory = await temporaryDirectory();
       atEnd(() => directory[Symbol.asyncDispose]());
-      return readForm(source(uploadTimeoutMs), directory, bounds);
+      return readForm(source(uploadTimeoutMs), directory, rules);
     },
   };
 }

@@ -18,6 +18,8 @@ import type { Access } from './auth.ts';
 import { failureOf } from './failures.ts';
 import type { IncomingRequest, Respond } from './incoming-request.ts';
 
+type Fields = Readonly<Record<string, unknown>>;
+
 export interface RouterOptions<Operations extends AnyOperations<Operations>, Services> {
   readonly contract: Contract;
   readonly handlers: HandlersOf<Operations, Services>;
@@ -25,6 +27,8 @@ export interface RouterOptions<Operations extends AnyOperations<Operations>, Ser
   readonly access: Pick<Access, 'authorize'>;
   /** Refuses an operation before its body is read, by throwing. */
   readonly admit: (operationId: string) => void;
+  /** Refuses the file of a form before it is stored, by rejecting: with the text fields that precede it. */
+  readonly admitFile: (operationId: string, fields: Fields) => Promise<void>;
   /** Sandbox mode: the answer that the `Prefer` header asks for, whatever the rest of the request; undefined for none. */
   readonly prefer?: ((operationId: string, request: IncomingRequest) => AnyAnswer | undefined) | undefined;
   /** Validates every answer against the contract before it is sent. */
@@ -58,7 +62,7 @@ export async function createRouter<Operations extends AnyOperations<Operations>,
   async function answerOf(operation: Operation, request: IncomingRequest): Promise<AnyAnswer> {
     authenticate(operation, request, options.access);
     options.admit(operation.id);
-    const body = await readBody(operation, request, contract);
+    const body = await readBody(operation, request, options);
     const parameters = readParameters(operation, request, api);
     validate(operation, { request, parameters, body }, api);
     return handle(operation, { request, parameters, body }, options);
@@ -119,17 +123,20 @@ interface ReadBody {
 
 const noBody: ReadBody = { bytes: 0 };
 
-/** Throws `unsupported-media-type`, `malformed-body` and the failures of size and speed. */
+type FileRules = Pick<RouterOptions<AnyOperations<object>, unknown>, 'contract' | 'admitFile'>;
+
+/** Throws `unsupported-media-type`, `malformed-body`, the failures of size and speed, and what `admitFile` throws. */
 async function readBody(
-  { content }: Operation,
+  { id, content }: Operation,
   { headers, body }: IncomingRequest,
-  contract: Contract,
+  { contract, admitFile }: FileRules,
 ): Promise<ReadBody> {
   if (!content) return noBody;
   const { mediaType, schema } = content;
   checkMediaType(headers, mediaType);
   if (mediaType === 'multipart/form-data') {
-    const { file, fields } = await body.form(contract.form);
+    const rules = { bounds: contract.form, admitFile: (preceding: Fields) => admitFile(id, preceding) };
+    const { file, fields } = await body.form(rules);
     return { value: fields, file, bytes: 0 };
   }
   const { structure } = contract.json;

@@ -5,7 +5,7 @@ import { createChatCompletion } from './chat.ts';
 import { listAudioModels, listAudioVoices, listModels, retrieveModel } from './models.ts';
 import type { Handlers } from './operations.ts';
 import { createSpeech } from './speech.ts';
-import { createTranscription } from './transcription.ts';
+import { admitRecording, createTranscription } from './transcription.ts';
 
 export const openaiHandlers: Handlers<Services> = {
   listModels,
@@ -20,4 +20,13 @@ export const openaiHandlers: Handlers<Services> = {
 /** Throws when an operation is switched off, before its body is read. */
 export function admitOpenAI(operation: string, services: Services): void {
   if (operation === 'createTranscription') admitTranscription(services);
+}
+
+/** Throws when the fields that precede the file of a form ask for what cannot be done, before the file is stored. */
+export async function admitOpenAIFile(
+  operation: string,
+  fields: Readonly<Record<string, unknown>>,
+  services: Services,
+): Promise<void> {
+  if (operation === 'createTranscription') await admitRecording(fields, services);
 }

@@ -29,10 +29,13 @@ function cuesOf(segments: Segments, escape: (text: string) => string): Cue[] {
   });
 }
 
-/** A blank line ends a cue, and an arrow makes a line the times of the next. SubRip has no way to escape them. */
+/**
+ * A blank line ends a cue, and an arrow makes a line the times of the next. SubRip has no way to escape them.
+ * Some players end a file at a NUL.
+ */
 function toLine(text: string): string {
   return text
-    .replace(/[\s\0]*[\r\n\v\f\0\x85\u2028\u2029][\s\0]*/g, ' ') // eslint-disable-line no-control-regex -- NUL ends a file for some players
+    .replace(/[\s\0]*[\r\n\v\f\0\x85\u2028\u2029][\s\0]*/g, ' ')
     .replace(/-{2,}>/g, '->')
     .trim();
 }

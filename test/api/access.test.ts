@@ -30,6 +30,7 @@ const chat = { messages: [{ role: 'user', content: 'Hello' }] };
 /** Every operation that asks for a token, as a request without one. */
 const guarded: readonly (readonly [method: string, path: string])[] = [
   ['POST', '/api/v1/transcribe'],
+  ['POST', '/api/v1/transcribe/stream'],
   ['GET', '/api/v1/transcribe'],
   ['GET', '/api/v1/transcribe/models'],
   ['POST', '/api/v1/chat'],

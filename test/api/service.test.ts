@@ -26,6 +26,7 @@ const generated = (name: string) => readFileSync(new URL(`../../generated/${name
 /** Every path of the contract and beside it, and the methods that it knows. */
 const paths = [
   ['/api/v1/transcribe', 'GET, HEAD, POST'],
+  ['/api/v1/transcribe/stream', 'POST'],
   ['/api/v1/transcribe/models', 'GET, HEAD'],
   ['/api/v1/chat', 'POST'],
   ['/api/v1/chat/stream', 'POST'],
@@ -57,7 +58,7 @@ describe('beside the contract', () => {
 
 describe('the listings', () => {
   it('of transcription models names the entries and the default', async () => {
-    const entry = { engine: 'echo', local: true, available: true, code: 'ready', reason: 'Ready.' };
+    const entry = { engine: 'echo', local: true, available: true, code: 'ready', reason: 'Ready.', supports: [] };
     expect((await api.get('/api/v1/transcribe/models')).body).toEqual({
       data: [
         { id: 'first', name: 'first', ...entry },

@@ -39,6 +39,7 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
       },
     },
     admit: (operation) => steps.push(`admit ${operation}`),
+    admitFile: () => Promise.resolve(),
     checkAnswers: false,
     ...options,
   });

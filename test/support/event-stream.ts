@@ -6,7 +6,7 @@ export interface StreamedEvent {
   readonly [field: string]: unknown;
 }
 
-const terminal = ['chat.completed', 'chat.failed'];
+const terminal = ['chat.completed', 'chat.failed', 'transcription.completed', 'transcription.failed'];
 
 /** The events; throws at the first that breaks what the contract says of a whole stream. */
 export function readEventStream(text: string, complain: (what: string) => Error): StreamedEvent[] {

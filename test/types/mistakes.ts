@@ -121,8 +121,8 @@ export const statusOfAnotherOperation: Handler<'listChatModels', Services> = asy
 // ------------------------------------------------------------------------------------------ mistakes of a body
 
 export const undeclaredProperty: Handler<'createTranscription', Services> = async () =>
-  // @ts-expect-error a transcript has no `words`
-  answer({ status: 200, mediaType: json, body: { ...transcript, words: [] } });
+  // @ts-expect-error a transcript has no `tokens`
+  answer({ status: 200, mediaType: json, body: { ...transcript, tokens: [] } });
 
 export const undeclaredPropertyInAList: Handler<'listChatModels', Services> = async () =>
   // @ts-expect-error an entry has no `price`

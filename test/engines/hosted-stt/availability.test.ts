@@ -23,6 +23,7 @@ describe('a hosted model is', () => {
           available: true,
           code: 'ready',
           reason: 'Ready.',
+          supports: [],
         },
       ],
       default: 'remote',
