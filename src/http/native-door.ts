@@ -13,7 +13,7 @@ export const nativeDialect: Dialect = {
     encode: (event) => encode(event as StreamEvent),
     heartbeat: ':\n\n',
     end: '',
-    encodeFailure: ({ body: problem }, _reason, last) => {
+    encodeFailure: ({ body: problem }, { last }) => {
       const { type, seq } = (last ?? { type: 'chat.started', seq: -1 }) as StreamEvent;
       const isTranscription = /^(transcription|segment)\./.test(type);
       return encode({ type: isTranscription ? 'transcription.failed' : 'chat.failed', seq: seq + 1, problem });
