@@ -1,10 +1,25 @@
-/** Decodes the recording like any local engine, and returns a fixed sentence, or "" for silence. */
+/**
+ * Decodes the recording like any local engine, and returns a fixed sentence, or "" for silence. Its segments and words
+ * share the duration in proportion to their length. The prompt and the temperature change nothing.
+ */
 import { createReadStream } from 'node:fs';
-import { EngineError, defineEngine, type EngineContext, type TranscriptionEngine } from '../contract/index.ts';
+import {
+  EngineError,
+  defineEngine,
+  type EngineContext,
+  type TimedText,
+  type Transcript,
+  type TranscriptionCall,
+  type TranscriptionEngine,
+  type TranscriptionOptions,
+} from '../contract/index.ts';
 import { pause } from '../../lib/abort.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
 import { createCatalogue, optionsSchema } from './models.ts';
 
+const supports = ['prompt', 'temperature', 'segment', 'word'] as const;
+
+/** Of the slow model, in all: it reports one segment after another. */
 const slowMs = 3_000;
 const waiting = 64;
 
@@ -17,23 +32,74 @@ export const transcription = defineEngine<'transcription', object>({
 });
 
 function createListener(context: EngineContext): TranscriptionEngine {
-  const { isSlow, ...catalogue } = createCatalogue('sandbox-transcribe');
+  const { isSlow, ...catalogue } = createCatalogue('sandbox-transcribe', { supports });
   const queue = context.queue({ slots: context.cores, waiting });
   return {
     ...catalogue,
-    async transcribe({ recording, model, language }, { signal }) {
-      const spoken = languageFor(language);
-      if (isSlow(model)) await pause(slowMs, signal);
-      return queue.run(
+    async transcribe(call, options) {
+      const { signal } = options;
+      const spoken = languageFor(call.language);
+      const totalMs = isSlow(call.model) ? slowMs : 0;
+      const { durationMs, silent } = await queue.run(
         async () => {
-          const { wavPath, durationMs } = await context.decode(recording, { signal });
-          if (await isSilent(wavPath, signal)) return { text: '', language: null, durationMs };
-          return { text: spoken.transcript, language: spoken.code, durationMs };
+          const { wavPath, durationMs } = await context.decode(call.recording, { signal });
+          return { durationMs, silent: await isSilent(wavPath, signal) };
         },
         { signal },
       );
+      const parts = silent ? [] : spoken.segments;
+      await report(placeTexts(parts, durationMs), { ...options, durationMs, totalMs });
+      const language = silent ? null : spoken.code;
+      return { text: parts.join(' '), language, durationMs, ...timesOf(parts, durationMs, call) };
     },
   };
+}
+
+interface Pace {
+  readonly durationMs: number;
+  readonly totalMs: number;
+}
+
+/** Calls back with each segment, evenly over `totalMs`. */
+async function report(
+  segments: readonly TimedText[],
+  { signal, onSegment, onProgress, durationMs, totalMs }: TranscriptionOptions & Pace,
+): Promise<void> {
+  const pauseMs = totalMs / Math.max(1, segments.length);
+  for (const segment of segments) {
+    if (pauseMs > 0) await pause(pauseMs, signal);
+    onSegment?.(segment);
+    onProgress?.(segment.endMs);
+  }
+  if (segments.length > 0) return;
+  if (pauseMs > 0) await pause(pauseMs, signal);
+  onProgress?.(durationMs);
+}
+
+function timesOf(
+  parts: readonly string[],
+  durationMs: number,
+  { timestamps }: TranscriptionCall,
+): Pick<Transcript, 'segments' | 'words'> {
+  const words = parts.flatMap((part) => part.split(' '));
+  return {
+    ...(timestamps?.includes('segment') && { segments: placeTexts(parts, durationMs) }),
+    ...(timestamps?.includes('word') && { words: placeTexts(words, durationMs) }),
+  };
+}
+
+/** Fills the duration with the texts, in proportion to their letters. */
+function placeTexts(texts: readonly string[], durationMs: number): TimedText[] {
+  const lettersIn = (text: string) => text.replaceAll(' ', '').length;
+  const total = lettersIn(texts.join(''));
+  let letters = 0;
+  let endMs = 0;
+  return texts.map((text) => {
+    const startMs = endMs;
+    letters += lettersIn(text);
+    endMs = Math.round((durationMs * letters) / total);
+    return { startMs, endMs, text };
+  });
 }
 
 function languageFor(code: string | undefined): Language {

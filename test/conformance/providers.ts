@@ -26,7 +26,7 @@ function refuse(response: ServerResponse, message: string): void {
 const headerBytes = 44;
 const bytesPerSecond = 32_000;
 
-/** Takes any sound in a WAV file of 16 kHz mono for words. */
+/** Takes any sound in a WAV file of 16 kHz mono for words. Its times are OpenAI's: words without punctuation. */
 export const startTranscriptionProvider = () =>
   start(async (body, response) => {
     await sleep(100);
@@ -34,9 +34,18 @@ export const startTranscriptionProvider = () =>
     if (wavAt < 0) return refuse(response, 'Invalid file format.');
     const bytes = body.readUInt32LE(wavAt + 40);
     const samples = body.subarray(wavAt + headerBytes, wavAt + headerBytes + bytes);
-    const text = samples.some((byte) => byte !== 0) ? 'yes no hello' : '';
+    const isSpeech = samples.some((byte) => byte !== 0);
+    const duration = bytes / bytesPerSecond;
+    const text = isSpeech ? 'Yes, no. Hello.' : '';
+    const segments = [
+      { id: 0, start: 0, end: duration / 2, text: ' Yes, no.' },
+      { id: 1, start: duration / 2, end: duration + 0.2, text: ' Hello.' },
+    ];
+    const words = ['Yes', 'no', 'Hello'].map((word, i) => ({ word, start: i / 4, end: (i + 1) / 4 }));
+    const asked = (kind: string) => isSpeech && body.includes(`name="timestamp_granularities[]"\r\n\r\n${kind}\r\n`);
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ text, language: 'english', duration: bytes / bytesPerSecond }));
+    const times = { ...(asked('segment') && { segments }), ...(asked('word') && { words }) };
+    response.end(JSON.stringify({ text, language: 'english', duration, ...times }));
   });
 
 interface ChatBody {

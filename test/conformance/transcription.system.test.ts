@@ -19,7 +19,7 @@ const good = `
   ${ownEngineError}
   export const parts = {
     options: { type: 'object', additionalProperties: false, properties: { volume: { type: 'string' } } },
-    models: async () => [{ id: 'ears', local: true }],
+    models: async () => [{ id: 'ears', local: true, supports: ['prompt', 'temperature', 'segment', 'word'] }],
     availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
     refuse: ({ model, language = 'en' }) => {
       if (model !== 'ears') throw new EngineError('unknown-model', 'There is no such model.');
@@ -32,10 +32,22 @@ const good = `
       await sleep(150, undefined, { signal }).catch(() => signal.throwIfAborted());
     },
     hear: (wav, durationMs) => wav.subarray(44).some((byte) => byte !== 0)
-      ? { text: 'alpha', language: 'en', durationMs }
+      ? { text: 'Alpha, bravo.', language: 'en', durationMs }
       : { text: '', language: null, durationMs },
+    time: ({ text }, timestamps = []) => ({
+      ...(timestamps.includes('segment') && { segments: text ? [{ startMs: 0, endMs: 900, text }] : [] }),
+      ...(timestamps.includes('word') && {
+        words: text ? [{ startMs: 0, endMs: 400, text: 'Alpha' }, { startMs: 400, endMs: 900, text: 'bravo' }] : [],
+      }),
+    }),
+    report: ({ segments = [] }, { onSegment, onProgress }) => {
+      for (const segment of segments) {
+        onSegment?.({ ...segment });
+        onProgress?.(segment.endMs);
+      }
+    },
   };
-  export const engineOf = ({ options, models, availability, refuse, decode, work, hear }) => ({
+  export const engineOf = ({ options, models, availability, refuse, decode, work, hear, time, report }) => ({
     contract: 1,
     name: 'ears',
     capability: 'transcription',
@@ -48,11 +60,20 @@ const good = `
         refuse(call);
         const { wavPath, durationMs } = await decode(context, call.recording, options);
         await work(context, wavPath, options);
-        return hear(await readFile(wavPath), durationMs);
+        const heard = hear(await readFile(wavPath), durationMs);
+        const transcript = { ...heard, ...(heard && time(heard, call.timestamps)) };
+        report(transcript, options);
+        return heard && transcript;
       },
     }),
   });
   export default engineOf(parts);`;
+
+/** Changes the times that the good engine has, if any. */
+const times = (lie: string) => `time: (heard, kinds) => {
+  const times = parts.time(heard, kinds);
+  return times.words && times.segments ? { ...times, ...(${lie}) } : times;
+}`;
 
 const bad = {
   ...badListings,
@@ -71,6 +92,28 @@ const bad = {
   'silence returns empty text and no language': {
     'hears words in silence': `hear: () => ({ text: 'Thank you.', language: 'en' })`,
     'hears a language in silence': `hear: (...heard) => ({ ...parts.hear(...heard), language: 'en' })`,
+  },
+  'supported hints are accepted': {
+    'takes no prompt': `refuse: (call) => { parts.refuse(call); if (call.prompt) throw new Error('no'); }`,
+    'takes no temperature': `refuse: (call) => { parts.refuse(call); if (call.temperature) throw new Error('no'); }`,
+  },
+  'supported timestamps spell the text, in order and within the recording': {
+    'returns none': `time: () => ({})`,
+    'returns words only with segments': `time: (heard, kinds) => kinds?.length === 1 ? {} : parts.time(heard, kinds)`,
+    'returns none for silence': `time: (heard, kinds) => heard.text ? parts.time(heard, kinds) : {}`,
+    'hears a segment in silence': times(`heard.text ? {} : { segments: [{ startMs: 0, endMs: 1, text: '' }] }`),
+    'spells another text': times(`{ words: times.words.slice(1) }`),
+    'measures in seconds': times(`{ segments: [{ startMs: 0, endMs: 0.9, text: heard.text }] }`),
+    'is out of order': times(`{ words: times.words.map((word, i) => ({ ...word, startMs: 300 - i })) }`),
+    'ends before it starts': times(`{ segments: [{ startMs: 2, endMs: 1, text: heard.text }] }`),
+    'ends after the recording': times(`{ segments: [{ startMs: 0, endMs: 9e6, text: heard.text }] }`),
+  },
+  'segments reported early are those of the transcript, and progress does not go back': {
+    'reports another text': `report: (heard, { onSegment }) =>
+      parts.report(heard, { onSegment: (segment) => onSegment?.({ ...segment, text: 'alpha' }) })`,
+    'reports a segment twice': `report: (...call) => { parts.report(...call); parts.report(...call); }`,
+    'goes back': `report: (_heard, { onProgress }) => { onProgress?.(500); onProgress?.(400); }`,
+    'goes beyond the end': `report: (_heard, { onProgress }) => onProgress?.(9e6)`,
   },
   'invalid audio is rejected': {
     'makes something of it': `decode: async (context, { path }) => ({ wavPath: path, durationMs: 1 })`,
