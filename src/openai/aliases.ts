@@ -59,11 +59,15 @@ function wrongKind(named: string, capability: Capability): ProblemError {
   });
 }
 
-/** The voice of a request for a speech model; undefined: the default. Unknown voices stay, and are refused later. */
+/**
+ * The voice of a request for a speech model; undefined: the default. Unknown voices stay, and are refused later; so do all
+ * voices of a model that lists none, such as OpenAI's own.
+ */
 export function resolveVoice({ entry }: ServedModel<'speech'>, named: string | null | undefined): string | undefined {
   if (named == null || named === '') return undefined;
-  const hasIt = entry.voices?.some(({ id }) => id === named) ?? false;
-  return !hasIt && voiceAliases.includes(named) ? undefined : named;
+  const { voices = [] } = entry;
+  const mayHaveIt = voices.length === 0 || voices.some(({ id }) => id === named);
+  return !mayHaveIt && voiceAliases.includes(named) ? undefined : named;
 }
 
 /** `X-Parlance-Model`: the entry that does the work. Header values are ASCII. */

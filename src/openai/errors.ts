@@ -125,10 +125,10 @@ function toParam(pointer: string): string | undefined {
   return first + rest.map((segment) => (/^\d+$/.test(segment) ? `[${segment}]` : `.${segment}`)).join('');
 }
 
-/** Details begin with the pointer of their field, and clients look for the name that they know. */
+/** Clients drop the field that a message names, by the name that they know. Some details begin with its pointer. */
 function toMessage(detail: string, pointer = '', param: string | null): string {
   const place = pointer.slice(1);
-  return param !== null && place !== '' && detail.startsWith(`${place} `)
-    ? `${param}${detail.slice(place.length)}`
-    : detail;
+  if (param === null) return detail;
+  if (place !== '' && detail.startsWith(`${place} `)) return `${param}${detail.slice(place.length)}`;
+  return detail.includes(param) ? detail : `${param}: ${detail}`;
 }
