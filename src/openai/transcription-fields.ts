@@ -4,7 +4,7 @@ import { timestampKinds } from '../../engines/contract/index.ts';
 import { toIsoLanguage } from '../../lib/languages.ts';
 import { ProblemError, invalid } from '../contract/problems.ts';
 
-/** Non-empty fields by name; repeated ones are arrays, and those in brackets arrays and objects. */
+/** By name; repeated ones are arrays, and those in brackets arrays and objects. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const formatNames = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
@@ -35,9 +35,9 @@ const refusedNames = ['include', 'known_speaker_names', 'known_speaker_reference
  * the form is `complete`: the other field may follow.
  */
 export function readTranscriptionFields(fields: Fields, { complete }: { complete: boolean }): TranscriptionWish {
-  for (const name of refusedNames) if (name in fields && !isFalse(fields[name])) throw refused(name);
+  for (const name of refusedNames) if (given(fields, name).some((value) => !isFalse(value))) throw refused(name);
   const format = readFormat(text(fields, 'response_format'));
-  const granularities = readGranularities(fields.timestamp_granularities);
+  const granularities = readGranularities(given(fields, 'timestamp_granularities'));
   const stream = readFlag(fields, 'stream');
   if (complete && granularities && format !== 'verbose_json') {
     throw invalid('body', '/timestamp_granularities', 'needs the response_format verbose_json');
@@ -53,13 +53,18 @@ export function readTranscriptionFields(fields: Fields, { complete }: { complete
     format,
     granularities: granularities ?? (format === 'json' || format === 'text' ? [] : ['segment']),
     stream,
-    hints: hintNames.filter((name) => name in fields),
+    hints: hintNames.filter((name) => given(fields, name).length > 0),
   };
+}
+
+/** The values of a field that may be repeated; empty ones count as absent. */
+function given(fields: Fields, name: string): unknown[] {
+  return [fields[name]].flat().filter((value) => value !== undefined && value !== '');
 }
 
 /** The last one of repeated fields; undefined if absent. */
 function text(fields: Fields, name: string): string | undefined {
-  const value: unknown = [fields[name]].flat().at(-1);
+  const value = given(fields, name).at(-1);
   if (value === undefined || typeof value === 'string') return value;
   throw invalid('body', `/${name}`, 'must be a single value');
 }
@@ -89,11 +94,10 @@ function readFormat(name = 'json'): Format {
 }
 
 /** Sent with or without `[]`. */
-function readGranularities(value: unknown): readonly TimestampKind[] | undefined {
-  if (value === undefined) return undefined;
-  const given: readonly unknown[] = [value].flat();
-  const kinds = timestampKinds.filter((kind) => given.includes(kind));
-  if (kinds.length === new Set(given).size) return kinds;
+function readGranularities(values: readonly unknown[]): readonly TimestampKind[] | undefined {
+  if (values.length === 0) return undefined;
+  const kinds = timestampKinds.filter((kind) => values.includes(kind));
+  if (kinds.length === new Set(values).size) return kinds;
   throw invalid('body', '/timestamp_granularities', `must be ${timestampKinds.join(', ')} or both`);
 }
 
