@@ -146,7 +146,7 @@ describe('a form that is refused', () => {
     ['with a file that is no recording', [{ ...recording, value: 'hello' }], 'file', 'recording_not_accepted'],
     ['with two files', [recording, recording], 'file', 'invalid_request'],
   ])('%s', async (_what, parts, param, code) => {
-    const answer = await sendForm(service, parts as FormField[]);
+    const answer = await sendForm(service, parts);
     expect(answer.status).toBe(400);
     expect(errorOf(answer)).toMatchObject({ param, code });
   });
