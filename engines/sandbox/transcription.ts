@@ -69,11 +69,11 @@ async function report(
   for (const segment of segments) {
     if (pauseMs > 0) await pause(pauseMs, signal);
     onSegment?.(segment);
-    onProgress?.(segment.endMs);
+    onProgress?.(segment.endMs, durationMs);
   }
   if (segments.length > 0) return;
   if (pauseMs > 0) await pause(pauseMs, signal);
-  onProgress?.(durationMs);
+  onProgress?.(durationMs, durationMs);
 }
 
 function timesOf(

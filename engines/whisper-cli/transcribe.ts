@@ -77,7 +77,7 @@ function createLineReader(durationMs: number, { onSegment, onProgress }: Callbac
     const segment = place(raw);
     if (segment !== undefined) onSegment?.(segment);
     processedMs = clamp(raw.to, processedMs, durationMs);
-    onProgress?.(processedMs);
+    onProgress?.(processedMs, durationMs);
   };
 }
 

@@ -22,13 +22,14 @@ export function admitTranscription({ transcribeEnabled }: Services): void {
 
 /**
  * Before the recording is stored, with the text fields that precede it in the form, not yet validated. Throws
- * `parameter-not-supported`; everything else is reported after validation.
+ * `parameter-not-supported`; everything else is reported after validation. Without `model` nothing is known yet: it may
+ * follow.
  */
 export async function admitRecording(fields: Readonly<Record<string, unknown>>, { registry }: Services): Promise<void> {
   const { timestamps, model: named } = fields;
-  if (timestamps !== 'segment' && timestamps !== 'word') return;
-  const { models, default: defaultModel } = await listModels(registry, 'transcription');
-  const model = named === undefined ? defaultModel : models.find(({ id }) => id === named);
+  if (named === undefined || (timestamps !== 'segment' && timestamps !== 'word')) return;
+  const { models } = await listModels(registry, 'transcription');
+  const model = models.find(({ id }) => id === named);
   if (model) requireTimestamps(model, timestampKindsOf[timestamps]);
 }
 

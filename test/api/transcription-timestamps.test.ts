@@ -108,6 +108,16 @@ describe.each(Object.entries(ways))('POST %s', (path, resultOf) => {
     await expect.poll(() => service.service.disk.used).toBe(0);
   });
 
+  it('may precede the file and its model follow', async () => {
+    await using plain = await startTestService({ ...scripted, env: { TRANSCRIBE_MODEL: 'plain' } });
+    const model = { name: 'model', value: 'words' };
+    const body = multipart({ name: 'timestamps', value: 'word' }, recordingOf([result(timed)]), model);
+    const answer = await createApi(plain.url).send('POST', path, { headers: multipartType, body });
+    expect(resultOf(answer)).toMatchObject({ model: 'words', words: wire.words });
+    const { problem } = await createApi(plain.url).send('POST', path, formOf([result(timed)], { timestamps: 'word' }));
+    expect(problem.code).toBe('parameter-not-supported');
+  });
+
   it('does not hide what else is wrong with the form', async () => {
     const wrong = { timestamps: 'word', language: 'english' };
     expect((await send([result(timed)], { ...wrong, model: 'nobody' })).problem.code).toBe('invalid-request');

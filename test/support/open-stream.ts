@@ -56,7 +56,7 @@ export function streamReader<Event extends AnyEvent>(path: string, schema: keyof
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       sending.once('response', resolve).once('error', reject).end(body);
     });
-    return readResponse(response, (message) => toEvent(message, isEvent));
+    return readResponse(response, (message) => toEvent(message, isEvent) as Event);
   }
 
   return {
@@ -115,8 +115,8 @@ function readResponse<Event>(
   };
 }
 
-function toEvent<Event extends AnyEvent>({ event, id, data }: EventSourceMessage, isEvent: ValidateFunction): Event {
-  const told = JSON.parse(data) as Event;
+function toEvent({ event, id, data }: EventSourceMessage, isEvent: ValidateFunction): AnyEvent {
+  const told = JSON.parse(data) as AnyEvent;
   if (!isEvent(told)) throw new Error(`${data} breaks the contract: ${ajv.errorsText(isEvent.errors)}`);
   if (event !== told.type || id !== String(told.seq)) throw new Error(`event: ${event}, id: ${id} of ${data}`);
   return told;
