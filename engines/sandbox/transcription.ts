@@ -19,7 +19,7 @@ import { createCatalogue, optionsSchema } from './models.ts';
 
 const supports = ['prompt', 'temperature', 'segment', 'word'] as const;
 
-/** Of the slow model, in all: it reports one segment after another. */
+/** How long the slow model takes; it reports one segment after another. */
 const slowMs = 3_000;
 const waiting = 64;
 
@@ -47,10 +47,14 @@ function createListener(context: EngineContext): TranscriptionEngine {
         },
         { signal },
       );
-      const parts = silent ? [] : spoken.segments;
-      await report(placeTexts(parts, durationMs), { ...options, durationMs, totalMs });
-      const language = silent ? null : spoken.code;
-      return { text: parts.join(' '), language, durationMs, ...timesOf(parts, durationMs, call) };
+      if (silent) {
+        await pause(totalMs, signal);
+        options.onProgress?.(durationMs, durationMs);
+        return { text: '', language: null, durationMs, ...timesOf([], durationMs, call) };
+      }
+      const { segments, code } = spoken;
+      await report(placeTexts(segments, durationMs), { ...options, durationMs, totalMs });
+      return { text: segments.join(' '), language: code, durationMs, ...timesOf(segments, durationMs, call) };
     },
   };
 }
@@ -65,15 +69,11 @@ async function report(
   segments: readonly TimedText[],
   { signal, onSegment, onProgress, durationMs, totalMs }: TranscriptionOptions & Pace,
 ): Promise<void> {
-  const pauseMs = totalMs / Math.max(1, segments.length);
   for (const segment of segments) {
-    if (pauseMs > 0) await pause(pauseMs, signal);
+    await pause(totalMs / segments.length, signal);
     onSegment?.(segment);
     onProgress?.(segment.endMs, durationMs);
   }
-  if (segments.length > 0) return;
-  if (pauseMs > 0) await pause(pauseMs, signal);
-  onProgress?.(durationMs, durationMs);
 }
 
 function timesOf(

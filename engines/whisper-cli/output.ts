@@ -24,7 +24,7 @@ export interface Wanted {
   readonly timestamps: readonly TimestampKind[];
 }
 
-/** `log` is the program's output. Throws `engine-failed` if the file is missing or invalid. */
+/** `log` is what the program wrote to stderr. Throws `engine-failed` if the file is missing or invalid. */
 export async function readTranscript(jsonPath: string, log: string, wanted: Wanted): Promise<Transcript> {
   try {
     return toTranscript(parse(await readFile(jsonPath)), wanted);

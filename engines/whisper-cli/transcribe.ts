@@ -52,7 +52,7 @@ export async function transcribe(
     env: spinLimit,
     ...(hasAny(callbacks) && { onLine: createLineReader(durationMs, callbacks) }),
   });
-  const log = `${exit.stdout}\n${exit.stderr}`;
+  const log = exit.stderr; // stdout has the text of the recording
   if (exit.code !== 0) {
     const how = exit.signal === null ? `exit code ${String(exit.code)}` : `signal ${exit.signal}`;
     const cause = new Error(`whisper-cli ended with ${how}; output: ${log.trim().slice(-2000)}`);
@@ -84,15 +84,14 @@ function createLineReader(durationMs: number, { onSegment, onProgress }: Callbac
 function whisperArguments(job: TranscribeJob, wavPath: string, output: string): string[] {
   const { vadFile, prompt = '', temperature, timestamps = [] } = job;
   const vad = vadFile === undefined ? [] : ['--vad', '-vm', vadFile];
-  const hints = [
-    ...(prompt === '' ? [] : ['--prompt', promptArgument(prompt)]),
-    ...(temperature === undefined ? [] : ['-tp', String(temperature)]),
-  ];
+  const sampling = temperature === undefined ? [] : ['-tp', String(temperature)];
   // -ojf adds the tokens, whose times cost extra work.
   const json = timestamps.includes('word') ? '-ojf' : '-oj';
   return [
-    ...['-np', '-m', job.modelFile, '-l', job.language, '-t', String(job.threads), ...vad, ...hints],
+    ...['-np', '-m', job.modelFile, '-l', job.language, '-t', String(job.threads), ...vad, ...sampling],
     ...[json, '-of', output, '-f', wavPath],
+    // Last: the usage, which whisper-cli prints for an unknown option, repeats what it has read so far.
+    ...(prompt === '' ? [] : ['--prompt', promptArgument(prompt)]),
   ];
 }
 

@@ -1,5 +1,5 @@
 /** Subtitles as an independent parser reads them. */
-import * as library from '@plussub/srt-vtt-parser';
+import { parse } from '@plussub/srt-vtt-parser';
 
 export interface Cue {
   /** Milliseconds. */
@@ -7,9 +7,6 @@ export interface Cue {
   readonly to: number;
   readonly text: string;
 }
-
-// Its declarations use imports without extensions, which TypeScript does not resolve here.
-const { parse } = library as unknown as { readonly parse: (file: string) => { readonly entries: readonly Cue[] } };
 
 /** SubRip or WebVTT. */
 export function readSubtitles(file: string): Cue[] {

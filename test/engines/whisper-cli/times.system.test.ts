@@ -1,6 +1,7 @@
 /** Timestamps, prompt and temperature, with the real whisper-cli and with one that repeats its arguments. */
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Transcript, TranscriptionCall, TranscriptionOptions } from '../../../engines/contract/index.ts';
 import { openerOf } from '../../../src/conformance/open.ts';
@@ -191,6 +192,15 @@ describe('the arguments of whisper-cli', () => {
     await expect(transcribe(path('alpha.wav'), {}, { signal: caller.signal, onSegment })).rejects.toBe(reason);
     expect(segments).toEqual([{ startMs: 0, endMs: 500, text: 'alpha' }]);
   });
+});
+
+test('a failure of whisper-cli is explained without the text of the recording', async () => {
+  await copyFile(path('tones.bin'), path('fails-after-a-segment.bin'));
+  const { transcribe } = await openModel(standIn, path('fails-after-a-segment.bin'));
+  const error = await transcribe(path('alpha.wav')).catch((error: unknown) => error);
+  expect(error).toMatchObject({ code: 'engine-failed' });
+  expect(inspect(error)).toContain('out of memory');
+  expect(inspect(error)).not.toContain('secret words');
 });
 
 describe('a model of whisper-cli', () => {
