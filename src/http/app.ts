@@ -58,9 +58,10 @@ async function serve(context: Context, request: IncomingRequest, options: AppOpt
 
 function checkHead({ req, headers }: Context, request: IncomingRequest, access: Access): void {
   const { host, path, query } = readRequestHead(req);
-  request.path = request.door.readPath(path);
+  request.path = path;
   request.query = query;
   if (path !== '/healthz') access.admit({ ...headers, host });
+  request.path = request.door.readPath(path);
 }
 
 /** Pages outside of the contract. */
