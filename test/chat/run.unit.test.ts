@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { EngineError, type AgentEvent, type ChatCall, type Logger, type Tool } from '../../engines/contract/index.ts';
 import type { Registry } from '../../src/engine-host/registry.ts';
-import { startRun } from '../../src/chat/run.ts';
-import { createChat, streamChat } from '../../src/handlers/chat.ts';
+import { createChat, startChat, streamChat } from '../../src/handlers/chat.ts';
 import type { Schemas } from '../../src/contract/operations.ts';
 import { ProblemError } from '../../src/contract/problems.ts';
 import type { Services } from '../../src/handlers/dependencies.ts';
@@ -68,7 +67,7 @@ function stage({
     seen,
     logged,
     caller,
-    run: () => startRun(request(), services),
+    run: () => startChat(request(), services),
     plain: (more?: object) => createChat(request(more), services),
     stream: async (more?: object) => {
       const { body } = await streamChat(request(more), services);
