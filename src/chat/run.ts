@@ -43,7 +43,6 @@ export async function startRun<Event>(
     const tools = plan.tools
       ? await scope.race(services.tools.toolsFor({ ...plan.tools, id: request.id, signal }))
       : noTools;
-    signal.throwIfAborted();
     return run(request, plan, { tools, scope });
   } catch (error) {
     scope[Symbol.dispose]();
