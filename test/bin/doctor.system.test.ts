@@ -57,7 +57,7 @@ test('one that refuses the key is missing, and transcribes nothing', async () =>
 test('another Parlance cannot chat under this path', async () => {
   const entry = { id: 'mind', name: 'mind', engine: 'local', local: true, available: true, code: 'ready', reason: '' };
   const { found } = await examine(answers(200, { data: [entry], default: 'mind' }));
-  const said = 'URL, with a key: This is the API of another Parlance, which does not speak chat completions there.';
+  const said = 'URL, with a key: This is the API of another Parlance; its chat completions are below /v1, not /api/v1.';
   expect(found('mind').said).toBe(`MISSING provider mind ${said}`);
   expect(found('ears').said).toBe('ok provider ears URL, with a key, answers');
 });

@@ -1,0 +1,29 @@
+/** The caller's tools: the engine only passes them on, and returns the model's calls. */
+import { EngineError, type ChatCall, type ToolChoice } from '../contract/index.ts';
+import type { Model } from './models.ts';
+import type { Shape } from './shape.ts';
+
+/** Whether the caller runs the tools: then none of the service's is offered. */
+export function hasCallerTools({ tools = [], messages }: ChatCall): boolean {
+  return tools.length > 0 || messages.some(({ role, toolCalls = [] }) => role === 'tool' || toolCalls.length > 0);
+}
+
+/** Only for the caller's tools: the service's are always the model's choice. */
+export function toolChoiceOf({ tools = [], toolChoice }: ChatCall): ToolChoice | undefined {
+  return tools.length > 0 ? toolChoice : undefined;
+}
+
+/** False once the model has rejected tools, or if the settings drop them. */
+export function takesTools({ dropped }: Shape): boolean {
+  return !dropped.includes('tools');
+}
+
+/** Throws `parameter-not-supported` if the request would be sent without the tools, or without the choice. */
+export function requireTools({ id, shape }: Pick<Model, 'id' | 'shape'>, choice: ToolChoice = 'auto'): void {
+  if (!takesTools(shape)) throw notSupported(id, 'tools');
+  if (choice !== 'auto' && shape.dropped.includes('tool_choice')) throw notSupported(id, 'tool_choice');
+}
+
+export function notSupported(model: string, parameter: string, cause?: Error): EngineError {
+  return new EngineError('parameter-not-supported', `The model ${model} does not support ${parameter}.`, { cause });
+}
