@@ -89,6 +89,7 @@ async function* run<Event>(
         for (const shown of format.toEvents(event)) yield shown;
         continue;
       }
+      if (event.result.toolCalls && !call.tools) throw foreignCalls();
       isCompleted = true;
       scope[Symbol.dispose]();
       leave();
@@ -101,6 +102,11 @@ async function* run<Event>(
   } finally {
     fail(readerLeft);
   }
+}
+
+function foreignCalls(): EngineError {
+  const cause = new Error('the result has tool calls, but the call has no tools of the caller');
+  return new EngineError('engine-failed', 'The engine violated its contract.', { cause });
 }
 
 /** An engine that yields without ever awaiting must not block the event loop. */

@@ -1,0 +1,72 @@
+/** The answer of a chat completion, whole. */
+import type { AgentEvent, ChatResult, ToolCall, Usage } from '../../engines/contract/index.ts';
+import type { Schemas } from './operations.ts';
+
+/** The fields that an answer and each of its chunks share. */
+export interface AnswerFacts {
+  readonly id: string;
+  /** Seconds since 1970. */
+  readonly created: number;
+  readonly model: string;
+}
+
+/**
+ * The steps of a run are one text, joined by an empty line: who joins the deltas of a stream reads the same as who gets
+ * the answer whole. Returns what a delta adds.
+ */
+export function createStepJoin(): (event: { readonly step: number; readonly delta: string }) => string {
+  let last: number | undefined;
+  return ({ step, delta }) => {
+    if (delta === '') return '';
+    const gap = last === undefined || last === step ? '' : '\n\n';
+    last = step;
+    return gap + delta;
+  };
+}
+
+export async function readAnswer(
+  events: AsyncIterable<AgentEvent>,
+  facts: AnswerFacts,
+): Promise<Schemas['ChatCompletion']> {
+  const joinContent = createStepJoin();
+  const joinReasoning = createStepJoin();
+  let content = '';
+  let reasoning = '';
+  for await (const event of events) {
+    if (event.type === 'content-delta') content += joinContent(event);
+    else if (event.type === 'reasoning-delta') reasoning += joinReasoning(event);
+    else if (event.type === 'completed') return toCompletion(event.result, { content, reasoning }, facts);
+  }
+  throw new Error('a run has neither failed nor completed');
+}
+
+function toCompletion(
+  result: ChatResult,
+  { content, reasoning }: { readonly content: string; readonly reasoning: string },
+  { id, created, model }: AnswerFacts,
+): Schemas['ChatCompletion'] {
+  const { toolCalls } = result;
+  const message: Schemas['CompletionMessage'] = {
+    role: 'assistant',
+    content: content === '' && toolCalls ? null : content,
+    refusal: null,
+    ...(reasoning !== '' && { reasoning_content: reasoning }),
+    ...(toolCalls && { tool_calls: toolCalls.map(toWireCall) }),
+  };
+  const choice = { index: 0, message, logprobs: null, finish_reason: result.finishReason } as const;
+  return { id, object: 'chat.completion', created, model, choices: [choice], usage: toUsage(result.usage) };
+}
+
+export function toWireCall({ id, name, arguments: json }: ToolCall): Schemas['ToolCall'] {
+  return { id, type: 'function', function: { name, arguments: json } };
+}
+
+/** Apps read it without a check. */
+export function toUsage(usage: Usage | null): Schemas['CompletionUsage'] {
+  return {
+    prompt_tokens: usage?.promptTokens ?? 0,
+    completion_tokens: usage?.completionTokens ?? 0,
+    total_tokens: usage?.totalTokens ?? 0,
+    completion_tokens_details: { reasoning_tokens: usage?.reasoningTokens ?? 0 },
+  };
+}
