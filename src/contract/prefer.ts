@@ -5,9 +5,9 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
-import type { AnyAnswer, OperationId, Schemas } from './operations.ts';
+import type { AnyAnswer, Schemas } from './operations.ts';
 import { invalid, type ProblemError } from './problems.ts';
-import { operationsById, type MediaTypeObject, type ResponseObject } from './document.ts';
+import { nativeContract, type MediaTypeObject, type ResponseObject } from './document.ts';
 
 interface Preferring {
   /** The request id, part of problems and streams. */
@@ -19,10 +19,10 @@ interface Preferring {
  * Undefined without a preference. `example` selects one of several named examples. Throws `invalid-request`, listing the
  * declared codes or examples.
  */
-export function preferredAnswer(operation: OperationId, { id, headers }: Preferring): AnyAnswer | undefined {
+export function preferredAnswer(operation: string, { id, headers }: Preferring): AnyAnswer | undefined {
   const { code, example } = readPreferences(headers.prefer);
   if (code === undefined) return undefined;
-  const declared = operationsById.get(operation)?.responses ?? {};
+  const declared = nativeContract.operations.get(operation)?.responses ?? {};
   const response = Object.hasOwn(declared, code) ? declared[code] : undefined;
   if (!response) throw unknownPreference(`code ${code}; ${operation} declares ${Object.keys(declared).join(', ')}`);
   const status = Number(code);
@@ -61,7 +61,7 @@ function exampleHeaders({ headers = {} }: ResponseObject): Record<string, string
 
 /** A run without tools; its result is the example of the non-streaming answer. */
 function exampleEvents(id: string): Schemas['ChatEvent'][] {
-  const plain = operationsById.get('createChat')?.responses['200']?.content?.['application/json'];
+  const plain = nativeContract.operations.get('createChat')?.responses['200']?.content?.['application/json'];
   const result = exampleOf(plain, '200') as Schemas['ChatResult'];
   return [
     { type: 'chat.started', seq: 0, id, model: result.model },

@@ -1,5 +1,5 @@
 /** One handler for each operation of the contract: a missing one does not compile. */
-import type { Handlers, OperationId } from '../contract/operations.ts';
+import type { Handlers } from '../contract/operations.ts';
 import type { Services } from './dependencies.ts';
 import { createChat, listChatModels, streamChat } from './chat.ts';
 import { createSpeech, getSpeechClip, listSpeechModels } from './speech.ts';
@@ -23,6 +23,6 @@ export const handlers: Handlers<Services> = {
 };
 
 /** Throws when an operation is switched off, before its body is read. */
-export function admit(operation: OperationId, services: Services): void {
+export function admit(operation: string, services: Services): void {
   if (operation === 'createTranscription') admitTranscription(services);
 }

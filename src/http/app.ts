@@ -1,24 +1,22 @@
 /**
- * HTTP: the only file that knows Koa. Checks the head of each request, hands the request to the router, and sends the
- * answer, whether the router has one or something failed.
+ * HTTP: the only file that knows Koa. Checks the head of each request, hands the request to the router of its
+ * door, and sends the answer, whether the router has one or something failed.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa, { type Context } from 'koa';
 import { runInScope } from '../caller.ts';
-import { documents } from '../contract/document.ts';
-import type { AnyAnswer, Schemas } from '../contract/operations.ts';
+import { nativeContract, nativeDocument32, openaiContract } from '../contract/document.ts';
+import type { AnyAnswer } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { originNotAllowed, preflightHeaders, type Access } from './auth.ts';
-import { answerDefect, CallerGone, failureReason, problemFor } from './failures.ts';
+import { answerDefect, CallerGone, encodedFailureOf, failureOf, failureReason } from './failures.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import { createRequestOpener, type IncomingRequestOptions } from './open-request.ts';
 import { readRequestHead } from './request-head.ts';
-import type { Respond } from './router.ts';
 import { guard } from './safe-listener.ts';
 import { eventStreamHeaders, sendEvents } from './sse.ts';
 
 export interface AppOptions extends IncomingRequestOptions {
-  readonly respond: Respond;
   readonly access: Access;
   /** Milliseconds of silence before a heartbeat on an event stream. */
   readonly heartbeatMs: number;
@@ -51,16 +49,16 @@ async function serve(context: Context, request: IncomingRequest, options: AppOpt
     context.set(options.access.corsHeaders(request.headers.origin));
     checkHead(context, request, options.access);
     if (isPreflight(context)) answerPreflight(context);
-    else await send(context, pageOf(request, options) ?? (await options.respond(request)), request, options);
+    else await send(context, pageOf(request, options) ?? (await request.door.respond(request)), request, options);
   } catch (error) {
     if (failureReason(error, request) instanceof CallerGone) context.respond = false;
-    else sendWhole(context, problemFor(error, request));
+    else sendWhole(context, failureOf(error, request).answer);
   }
 }
 
 function checkHead({ req, headers }: Context, request: IncomingRequest, access: Access): void {
   const { host, path, query } = readRequestHead(req);
-  request.path = path;
+  request.path = request.door.readPath(path);
   request.query = query;
   if (path !== '/healthz') access.admit({ ...headers, host });
 }
@@ -68,8 +66,9 @@ function checkHead({ req, headers }: Context, request: IncomingRequest, access: 
 /** Pages outside of the contract. */
 const pages: ReadonlyMap<string, (options: AppOptions) => unknown> = new Map([
   ['/healthz', alive],
-  ['/openapi.json', () => documents['3.1']],
-  ['/openapi-3.2.json', () => documents['3.2']],
+  [nativeContract.page, () => nativeContract.text],
+  ['/openapi-3.2.json', () => nativeDocument32],
+  [openaiContract.page, () => openaiContract.text],
 ]);
 
 function alive({ ending }: AppOptions): unknown {
@@ -118,10 +117,11 @@ async function sendStream(
   context.status = 200;
   context.set(eventStreamHeaders);
   await sendEvents(context.res, {
-    events: body as AsyncIterable<Schemas['ChatEvent']>,
+    events: body as AsyncIterable<unknown>,
+    format: request.door.stream,
     signal: request.signal,
     heartbeatMs,
-    toProblem: (error) => problemFor(error, request).body,
+    encodeFailure: (error, last) => encodedFailureOf(error, last, request),
   });
 }
 

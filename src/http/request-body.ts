@@ -1,4 +1,5 @@
 /** The body of a request, read when its operation is known: JSON into memory, a form to the disk. */
+import type { FormBounds } from '../contract/document.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
 import type { BodySource } from './body.ts';
 import type { ByteBudget } from './body-budget.ts';
@@ -8,7 +9,7 @@ import { readForm, type Form } from './multipart.ts';
 
 export interface RequestBody {
   json(rules: JsonRules): Promise<JsonBody>;
-  form(): Promise<Form>;
+  form(bounds: FormBounds): Promise<Form>;
 }
 
 export interface RequestBodyOptions {
@@ -34,10 +35,10 @@ export function createRequestBody(
   const source = (timeoutMs: number): BodySource => ({ req, res, signal, timeoutMs, arrivals });
   return {
     json: (rules) => readJson(source(bodyTimeoutMs), { ...rules, budget, onEnd: atEnd }),
-    async form() {
+    async form(bounds) {
       const directory = await temporaryDirectory();
       atEnd(() => directory[Symbol.asyncDispose]());
-      return readForm(source(uploadTimeoutMs), directory);
+      return readForm(source(uploadTimeoutMs), directory, bounds);
     },
   };
 }

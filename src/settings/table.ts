@@ -21,6 +21,7 @@ export interface Settings {
   ttsVoice?: string;
   openaiApiKey?: string;
   openaiBaseUrl?: string;
+  compatTools: boolean;
   logLevel: string;
   dataDir: string;
   diskBudget?: number;
@@ -186,6 +187,13 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     inFile: false,
     description: 'Without a file: the address of the instance `openai`; unset: OpenAI itself, if there is a key',
   },
+  compatTools: {
+    env: 'COMPAT_TOOLS',
+    ...flag,
+    default: true,
+    description:
+      'off: chats under `/v1` are never offered the tools of this service; apps also send requests of their own there, for titles and tags, which may call MCP tools',
+  },
   logLevel: {
     env: 'LOG_LEVEL',
     schema: { type: 'string', enum: ['debug', 'info', 'warn', 'error', 'silent'] },
@@ -209,6 +217,15 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
   },
 };
 
+/** Model ids by the names that apps send under /v1. Only in the file. */
+const compatAliasesSchema = {
+  type: 'object',
+  description:
+    'Entries by the model ids that apps under `/v1` hard-code, such as `whisper-1: local`. Without one, OpenAI’s ids for transcription and speech mean the default.',
+  propertyNames: { minLength: 1, maxLength: 256 },
+  additionalProperties: { type: 'string', minLength: 1, maxLength: 256 },
+} as const;
+
 function schemaOf(rows: readonly [string, SettingRow][]) {
   return {
     type: 'object',
@@ -222,6 +239,7 @@ function schemaOf(rows: readonly [string, SettingRow][]) {
       ),
       engines: enginesSchema,
       mcpServers: mcpServersSchema,
+      compatAliases: compatAliasesSchema,
     },
   } as const;
 }

@@ -6,7 +6,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { startChildService } from '../support/child-service.ts';
 import { createApi } from '../support/http.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
-import { contract } from '../../src/contract/document.ts';
+import { nativeContract } from '../../src/contract/document.ts';
 import { directoryVariable, keptVariable } from './coverage/recorder.ts';
 import { coverageOf, keepNotes, readNotes } from './coverage/report.ts';
 import { scripted } from './support/engines.ts';
@@ -135,14 +135,14 @@ describe('a run of the tests', () => {
 
 /** What services would note if they gave every answer that the contract declares, but for these operations. */
 function everyNote(without: readonly string[] = []): Set<string> {
-  const root = contract.servers[0]!.url;
-  const answers = Object.entries(contract.paths).flatMap(([path, methods]) =>
+  const root = nativeContract.document.servers[0]!.url;
+  const answers = Object.entries(nativeContract.document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, { operationId }]) => !without.includes(operationId))
       .flatMap(([method, { responses }]) =>
         Object.keys(responses).map((status) => `${method.toUpperCase()} ${root}${path} ${status}`),
       ),
   );
-  const events = coverageOf(contract, new Set()).missing.filter((what) => what.startsWith('event '));
+  const events = coverageOf(nativeContract.document, new Set()).missing.filter((what) => what.startsWith('event '));
   return new Set([...answers, ...events]);
 }

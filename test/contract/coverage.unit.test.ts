@@ -2,15 +2,15 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { contract } from '../../src/contract/document.ts';
+import { nativeContract } from '../../src/contract/document.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 import { fingerprint } from './coverage/fingerprint.ts';
 import { coverageOf, keepNotes, keptNotes } from './coverage/report.ts';
 
 describe('the coverage', () => {
-  const everything = coverageOf(contract, new Set()).missing;
+  const everything = coverageOf(nativeContract.document, new Set()).missing;
   const seenBy = (...notes: readonly string[]) => {
-    const { missing } = coverageOf(contract, new Set(notes));
+    const { missing } = coverageOf(nativeContract.document, new Set(notes));
     return everything.filter((what) => !missing.includes(what));
   };
 
@@ -36,7 +36,7 @@ describe('the coverage', () => {
   );
 
   test('is a table with missing entries in brackets', () => {
-    const { table } = coverageOf(contract, new Set(['GET /api/v1/models 200', 'event chat.started']));
+    const { table } = coverageOf(nativeContract.document, new Set(['GET /api/v1/models 200', 'event chat.started']));
     expect(table).toMatch(/^listChatModels +200 \[401\] \[403\] \[405\] \[500\] \[503\]$/m);
     expect(table).toMatch(/^events +chat\.started \[step\.started\]/m);
     expect(table).toContain(`2 of ${everything.length} seen`);

@@ -1,0 +1,14 @@
+/** What differs between doors: the paths below one prefix have a contract, an error shape and a stream format. */
+import type { Contract } from '../contract/document.ts';
+import type { AnyAnswer } from '../contract/operations.ts';
+import type { ProblemAnswer } from '../contract/problems.ts';
+import type { StreamFormat } from './sse.ts';
+
+export interface Dialect {
+  readonly contract: Contract;
+  /** The path as the router matches it. Throws `not-found`. */
+  readonly readPath: (path: string) => string;
+  /** The answer for a failure; `reason` is what was thrown. */
+  readonly toFailure: (problem: ProblemAnswer, reason: unknown) => AnyAnswer;
+  readonly stream: StreamFormat;
+}

@@ -1,0 +1,73 @@
+/** The lists of models and voices. They come from memory: apps wait only seconds for them. */
+import type { Capability } from '../../engines/contract/index.ts';
+import type { ServedModel } from '../engine-host/registry.ts';
+import type { Services } from '../handlers/dependencies.ts';
+import { ProblemError } from '../contract/problems.ts';
+import { capabilities, resolveModel } from './aliases.ts';
+import { answer, type Handler, type Schemas } from './operations.ts';
+
+type Model = Schemas['Model'];
+
+export const listModels: Handler<'listModels', Services> = async (_request, services) => {
+  const data = await allModels(services);
+  return answer({ status: 200, mediaType: 'application/json', body: { object: 'list', data } });
+};
+
+export const retrieveModel: Handler<'retrieveModel', Services> = async ({ path }, services) => {
+  const found = (await allModels(services)).find(({ id }) => id === path.id);
+  if (!found) {
+    throw new ProblemError('unknown-model', `The model "${path.id}" does not exist; GET /v1/models lists them all.`);
+  }
+  return answer({ status: 200, mediaType: 'application/json', body: found });
+};
+
+/** In seconds since 1970. Entries have no age; clients only need an integer that does not change. */
+const started = Math.floor(performance.timeOrigin / 1000);
+
+/** Chat models first, ids once. */
+async function allModels(services: Services): Promise<Model[]> {
+  const byId = new Map<string, Model>();
+  for (const capability of capabilities) {
+    const models = await services.registry.models(capability);
+    for (const model of models) add(byId, toModel(model, capability));
+    const transcriber = capability === 'transcription' ? await whisperOf(services, models) : undefined;
+    if (transcriber) add(byId, { ...toModel(transcriber, capability), id: whisper });
+  }
+  return [...byId.values()];
+}
+
+/** Some apps only show ids that look like OpenAI's; this alias of the default is listed for them. */
+const whisper = 'whisper-1';
+
+function whisperOf(services: Services, models: readonly ServedModel[]): Promise<ServedModel> | undefined {
+  return models.length > 0 ? resolveModel(services, 'transcription', whisper) : undefined;
+}
+
+function toModel({ id, entry, instance }: ServedModel, capability: Capability): Model {
+  // Clients take a server that names this owner for a llama.cpp server.
+  const owner = instance === 'llamacpp' ? 'llama-cpp' : instance;
+  const { name = id } = entry;
+  return { id, object: 'model', created: started, owned_by: owner, name, capabilities: [capability] };
+}
+
+function add(byId: Map<string, Model>, model: Model): void {
+  const known = byId.get(model.id);
+  if (!known) byId.set(model.id, model);
+  else known.capabilities = [...new Set([...known.capabilities, ...model.capabilities])];
+}
+
+export const listAudioModels: Handler<'listAudioModels', Services> = async (_request, { registry }) => {
+  const models = (await registry.models('speech')).map(({ id, entry: { name = id } }) => ({ id, name }));
+  return answer({ status: 200, mediaType: 'application/json', body: { object: 'list', models } });
+};
+
+export const listAudioVoices: Handler<'listAudioVoices', Services> = async ({ query }, services) => {
+  const models =
+    query.model === undefined
+      ? await services.registry.models('speech')
+      : [await resolveModel(services, 'speech', query.model)];
+  const all = models.flatMap(({ entry }) => entry.voices ?? []);
+  const voices = [...new Map(all.toReversed().map((voice) => [voice.id, voice])).values()].toReversed();
+  const body = { object: 'list' as const, voices: voices.map(({ id, name }) => ({ id, name })) };
+  return answer({ status: 200, mediaType: 'application/json', body });
+};
