@@ -109,12 +109,12 @@ async function send(context: Context, answer: AnyAnswer, request: IncomingReques
 /** Bypasses Koa, which would only add memory per stream. */
 async function sendStream(
   context: Context,
-  { body }: AnyAnswer,
+  { body, ...head }: AnyAnswer,
   request: IncomingRequest,
   { heartbeatMs }: AppOptions,
 ): Promise<void> {
   context.respond = false;
-  context.status = 200;
+  sendHead(context, head);
   context.set(eventStreamHeaders);
   await sendEvents(context.res, {
     events: body as AsyncIterable<unknown>,

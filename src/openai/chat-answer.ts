@@ -1,5 +1,6 @@
 /** The answer of a chat completion, whole. */
-import type { AgentEvent, ChatResult, ToolCall, Usage } from '../../engines/contract/index.ts';
+import type { ChatResult, ToolCall, Usage } from '../../engines/contract/index.ts';
+import type { RunFormat } from '../chat/run.ts';
 import type { Schemas } from './operations.ts';
 
 /** The fields that an answer and each of its chunks share. */
@@ -24,20 +25,21 @@ export function createStepJoin(): (event: { readonly step: number; readonly delt
   };
 }
 
-export async function readAnswer(
-  events: AsyncIterable<AgentEvent>,
-  facts: AnswerFacts,
-): Promise<Schemas['ChatCompletion']> {
+/** The only event is the answer. */
+export function createAnswer(facts: AnswerFacts): RunFormat<Schemas['ChatCompletion']> {
   const joinContent = createStepJoin();
   const joinReasoning = createStepJoin();
   let content = '';
   let reasoning = '';
-  for await (const event of events) {
-    if (event.type === 'content-delta') content += joinContent(event);
-    else if (event.type === 'reasoning-delta') reasoning += joinReasoning(event);
-    else if (event.type === 'completed') return toCompletion(event.result, { content, reasoning }, facts);
-  }
-  throw new Error('a run has neither failed nor completed');
+  return {
+    start: () => [],
+    toEvents(event) {
+      if (event.type === 'completed') return [toCompletion(event.result, { content, reasoning }, facts)];
+      if (event.type === 'content-delta') content += joinContent(event);
+      else if (event.type === 'reasoning-delta') reasoning += joinReasoning(event);
+      return [];
+    },
+  };
 }
 
 function toCompletion(

@@ -1,13 +1,12 @@
 /** Chat completions: the runs of the native API in OpenAI's shape. */
-import type { AgentEvent } from '../../engines/contract/index.ts';
 import { delayStart } from '../chat/delayed-start.ts';
 import { startRun, type RunFormat, type RunPlan } from '../chat/run.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';
-import { readAnswer, type AnswerFacts } from './chat-answer.ts';
+import { createAnswer, type AnswerFacts } from './chat-answer.ts';
 import { createChunks, isFromProvider } from './chat-chunks.ts';
 import { toCall } from './chat-request.ts';
-import { afterEffects } from './errors.ts';
+import { markEffects } from './errors.ts';
 import { answer, type Handler, type OperationRequest } from './operations.ts';
 
 type Request = OperationRequest<'createChatCompletion'>;
@@ -27,37 +26,29 @@ export const createChatCompletion: Handler<'createChatCompletion', Services> = a
 
 type Plan = Omit<RunPlan<never>, 'format'>;
 
-function whole(request: Request, services: Services, plan: Plan, facts: AnswerFacts) {
-  const format: RunFormat<AgentEvent> = { start: () => [], toEvents: (event) => [event] };
-  return withEffects(request, format, async (watched) =>
-    readAnswer(await startRun(request, services, { ...plan, format: watched }), facts),
-  );
+async function whole(request: Request, services: Services, plan: Plan, facts: AnswerFacts) {
+  const format = markingEffects(createAnswer(facts), request.signal);
+  for await (const completion of await startRun(request, services, { ...plan, format })) return completion;
+  throw new Error('a run has neither failed nor completed');
 }
 
-function streamed(request: Request, services: Services, plan: Plan, facts: AnswerFacts) {
-  const format = createChunks(facts, { withUsage: request.body.stream_options?.include_usage === true });
-  return withEffects(request, format, async (watched) => {
-    const chunks = await startRun(request, services, { ...plan, format: watched });
-    return delayStart(chunks, services.streamHoldMs, isFromProvider);
-  });
+async function streamed(request: Request, services: Services, plan: Plan, facts: AnswerFacts) {
+  const chunks = createChunks(facts, { withUsage: request.body.stream_options?.include_usage === true });
+  const format = markingEffects(chunks, request.signal);
+  return delayStart(await startRun(request, services, { ...plan, format }), services.streamHoldMs, isFromProvider);
 }
 
 /** Once the provider has begun to answer, tools may have acted: clients must not repeat a request that fails then. */
-async function withEffects<Event, Result>(
-  { signal }: Request,
-  format: RunFormat<Event>,
-  work: (watched: RunFormat<Event>) => Promise<Result>,
-): Promise<Result> {
+function markingEffects<Event>(format: RunFormat<Event>, signal: AbortSignal): RunFormat<Event> {
   let hasBegun = false;
-  const toEvents = (event: AgentEvent) => {
-    hasBegun ||= event.type !== 'step-started' || event.step > 0;
-    return format.toEvents(event);
+  return {
+    start: () => format.start(),
+    toEvents(event) {
+      if (!hasBegun && (event.type !== 'step-started' || event.step > 0)) {
+        hasBegun = true;
+        markEffects(signal);
+      }
+      return format.toEvents(event);
+    },
   };
-  try {
-    return await work({ start: format.start, toEvents });
-  } catch (error) {
-    // The reason of the signal is shared: other requests may have had no effects.
-    const own = error === signal.reason ? new Error('the run was aborted', { cause: error }) : error;
-    throw hasBegun ? afterEffects(own) : error;
-  }
 }

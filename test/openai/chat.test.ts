@@ -18,8 +18,7 @@ import { createOpenAI, question, startDoor } from './chat-support.ts';
 
 const paris = streams(
   chunk({ reasoning: 'Hm.' }),
-  chunk({ content: 'Pa' }),
-  chunk({ content: 'ris.' }),
+  chunk({ content: 'Paris.' }),
   chunk({}, 'stop'),
   usageChunk(14, 3, { reasoning_tokens: 1 }),
 );
@@ -137,8 +136,7 @@ describe('a stream', () => {
     expect(chunks).toEqual([
       delta({ role: 'assistant', content: '' }),
       delta({ reasoning_content: 'Hm.' }),
-      delta({ content: 'Pa' }),
-      delta({ content: 'ris.' }),
+      delta({ content: 'Paris.' }),
       delta({}, 'stop'),
       { ...head, choices: [], usage },
     ]);
