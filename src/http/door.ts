@@ -4,11 +4,18 @@ import type { AnyAnswer } from '../contract/operations.ts';
 import type { ProblemAnswer } from '../contract/problems.ts';
 import type { StreamFormat } from './sse.ts';
 
+/** A request that has failed. */
+export interface Failed {
+  /** What was thrown. */
+  readonly reason: unknown;
+  /** Of the request. */
+  readonly signal: AbortSignal;
+}
+
 export interface Dialect {
   readonly contract: Contract;
   /** The path as the router matches it. Throws `not-found`. */
   readonly readPath: (path: string) => string;
-  /** The answer for a failure; `reason` is what was thrown. */
-  readonly toFailure: (problem: ProblemAnswer, reason: unknown) => AnyAnswer;
+  readonly toFailure: (problem: ProblemAnswer, failed: Failed) => AnyAnswer;
   readonly stream: StreamFormat;
 }

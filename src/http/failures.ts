@@ -23,13 +23,13 @@ interface Failure {
 /** Logs a failed request and returns its answer. Throws `CallerGone` when nobody would receive it. */
 export function failureOf(error: unknown, request: IncomingRequest): Failure {
   const { reason, problem } = logged(error, request);
-  return { code: problem.body.code, answer: request.door.toFailure(problem, reason) };
+  return { code: problem.body.code, answer: request.door.toFailure(problem, { reason, signal: request.signal }) };
 }
 
 /** The same for a stream that has begun: its last event, encoded. */
 export function encodedFailureOf(error: unknown, last: unknown, request: IncomingRequest): string {
   const { reason, problem } = logged(error, request);
-  return request.door.stream.encodeFailure(problem, reason, last);
+  return request.door.stream.encodeFailure(problem, { reason, last });
 }
 
 function logged(error: unknown, request: IncomingRequest): { reason: unknown; problem: ProblemAnswer } {
@@ -55,13 +55,13 @@ export function logFailure({ status, body }: ProblemAnswer, error: unknown, requ
  * has already begun.
  */
 export function answerDefect(error: unknown, res: ServerResponse, request: IncomingRequest): void {
-  const { id, log, loggedFailure, door } = request;
+  const { id, log, loggedFailure, door, signal } = request;
   if (error === null || error === undefined) return; // Koa also calls this without an error
   const isKnown = error === loggedFailure || error instanceof CallerGone || isConnectionError(error);
   log[isKnown ? 'debug' : 'error']({ id, err: error }, 'an answer could not be sent');
   if (res.headersSent || res.writableEnded || res.destroyed) return;
   for (const name of res.getHeaderNames().filter((name) => !isOfEveryAnswer.test(name))) res.removeHeader(name);
-  const { status, mediaType, headers, body } = door.toFailure(problemAnswer(error, id), error);
+  const { status, mediaType, headers, body } = door.toFailure(problemAnswer(error, id), { reason: error, signal });
   res.writeHead(status, { ...headers, 'Content-Type': mediaType }).end(JSON.stringify(body));
 }
 

@@ -13,7 +13,7 @@ export const nativeDialect: Dialect = {
     encode: (event) => encode(event as ChatEvent),
     heartbeat: ':\n\n',
     end: '',
-    encodeFailure: ({ body: problem }, _reason, last) =>
+    encodeFailure: ({ body: problem }, { last }) =>
       encode({ type: 'chat.failed', seq: last ? (last as ChatEvent).seq + 1 : 0, problem }),
   },
 };

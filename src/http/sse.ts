@@ -2,6 +2,13 @@
 import type { ServerResponse } from 'node:http';
 import type { ProblemAnswer } from '../contract/problems.ts';
 
+export interface FailedStream {
+  /** What was thrown. */
+  readonly reason: unknown;
+  /** The last event that was sent. */
+  readonly last: unknown;
+}
+
 /** How a door writes its events. */
 export interface StreamFormat {
   readonly encode: (event: unknown) => string;
@@ -9,8 +16,8 @@ export interface StreamFormat {
   readonly heartbeat: string;
   /** Follows the last event of a stream that has not failed. */
   readonly end: string;
-  /** The last event of a stream that has failed; `last` is the one before it, `reason` what was thrown. */
-  readonly encodeFailure: (problem: ProblemAnswer, reason: unknown, last: unknown) => string;
+  /** The last event of a stream that has failed. */
+  readonly encodeFailure: (problem: ProblemAnswer, failed: FailedStream) => string;
 }
 
 export interface EventStream {

@@ -14,7 +14,7 @@ export const openaiDialect: Dialect = {
     encode,
     heartbeat: ': keep-alive\n\n',
     end: 'data: [DONE]\n\n',
-    encodeFailure: (problem, reason) => encode(toErrorResponse(problem, reason)),
+    encodeFailure: (problem, { reason }) => encode(toErrorResponse(problem, reason)),
   },
 };
 

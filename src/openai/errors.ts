@@ -1,6 +1,7 @@
 /** The table of this door's errors, and the shape that OpenAI's clients read. */
 import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
 import { ProblemError, type ProblemAnswer } from '../contract/problems.ts';
+import type { Failed } from '../http/door.ts';
 import type { Schemas } from './operations.ts';
 
 interface ErrorRow {
@@ -78,25 +79,26 @@ export class UnsupportedValue extends ProblemError {
   }
 }
 
-const begun = new WeakSet<Error>();
+const withEffects = new WeakSet<AbortSignal>();
 
-/** Marks a failure whose request has had effects, such as a chat whose tools have run: clients must not repeat it. */
-export function afterEffects(error: unknown): unknown {
-  if (error instanceof Error) begun.add(error);
-  return error;
+/**
+ * Marks a request that has had effects, such as a chat whose tools may have run: whatever fails from now on, clients are
+ * told not to repeat it. Requests are known by their signal.
+ */
+export function markEffects(signal: AbortSignal): void {
+  withEffects.add(signal);
 }
 
 type ErrorResponse = Schemas['ErrorResponse'];
 
 /** The whole answer for a failure. */
-export function toErrorAnswer(problem: ProblemAnswer, reason: unknown): AnyAnswer {
+export function toErrorAnswer(problem: ProblemAnswer, { reason, signal }: Failed): AnyAnswer {
   const { code } = problem.body;
   const { status, retryable = false } = errorTable[code];
-  const hasEffects = reason instanceof Error && begun.has(reason);
   return {
     status,
     mediaType: 'application/json',
-    headers: { ...problem.headers, 'X-Should-Retry': String(retryable && !hasEffects) },
+    headers: { ...problem.headers, 'X-Should-Retry': String(retryable && !withEffects.has(signal)) },
     body: toErrorResponse(problem, reason),
   };
 }

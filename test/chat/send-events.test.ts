@@ -42,7 +42,7 @@ it('ends with the error despite a full buffer', async () => {
     signal: controller.signal,
     heartbeatMs: 1,
     format,
-    encodeFailure: (error, last) => format.encodeFailure(problemAnswer(error, 'an-id'), error, last),
+    encodeFailure: (error, last) => format.encodeFailure(problemAnswer(error, 'an-id'), { reason: error, last }),
   });
   await expect.poll(() => res.writableNeedDrain && told.count, { timeout: 10_000 }).toBeGreaterThan(0);
   await expect.poll(() => res.writableLength).toBeLessThan(1_000_000);
@@ -70,7 +70,7 @@ it('does not wait for drain after an abort', async () => {
     signal: AbortSignal.abort(ending),
     heartbeatMs: 1,
     format,
-    encodeFailure: (error, last) => format.encodeFailure(problemAnswer(error, 'an-id'), error, last),
+    encodeFailure: (error, last) => format.encodeFailure(problemAnswer(error, 'an-id'), { reason: error, last }),
   });
   expect(res.writableEnded).toBe(true);
 });
