@@ -3,11 +3,6 @@ import { EngineError, type ChatCall, type ToolChoice } from '../contract/index.t
 import type { Model } from './models.ts';
 import type { Shape } from './shape.ts';
 
-/** Whether the caller runs the tools: then none of the service's is offered. */
-export function hasCallerTools({ tools = [], messages }: ChatCall): boolean {
-  return tools.length > 0 || messages.some(({ role, toolCalls = [] }) => role === 'tool' || toolCalls.length > 0);
-}
-
 /** Only for the caller's tools: the service's are always the model's choice. */
 export function toolChoiceOf({ tools = [], toolChoice }: ChatCall): ToolChoice | undefined {
   return tools.length > 0 ? toolChoice : undefined;

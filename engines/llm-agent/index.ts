@@ -10,12 +10,13 @@ import {
 } from '../contract/index.ts';
 import { abortable } from '../../lib/abort.ts';
 import { isLoopback } from '../../lib/loopback.ts';
+import { hasCallerTools } from '../lib/agent/caller-tools.ts';
 import { runLoop } from '../lib/agent/loop.ts';
 import { serveModels } from '../lib/serve-models.ts';
 import { describeFailure, describeProvider, inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
 import { converse } from './ask.ts';
-import { hasCallerTools, requireTools } from './caller-tools.ts';
+import { requireTools } from './caller-tools.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { refuseParlance, startDiscovery, type Discovery } from './discovery.ts';
 import { createCatalogue } from './models.ts';

@@ -10,7 +10,7 @@ export interface Catalogue extends Pick<Engine, 'models' | 'availability'> {
 }
 
 /** `sandbox-chat` and `sandbox-chat-slow`, say; the slow one is for spinners and for buttons that stop something. */
-export function createCatalogue(id: string, more: Pick<ModelEntry, 'voices'> = {}): Catalogue {
+export function createCatalogue(id: string, more: Pick<ModelEntry, 'voices' | 'supports'> = {}): Catalogue {
   const slow = `${id}-slow`;
 
   function isSlow(model: string): boolean {

@@ -11,7 +11,7 @@ import {
   talksElsewhere,
 } from './support.ts';
 
-/** Greets; calls the tool `repeat` when it is asked to, and says what that answered. */
+/** Greets, in JSON if asked to; calls the tool that it is offered, and says what that answered. */
 const good = `
   import { writeFile } from 'node:fs/promises';
   import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +19,7 @@ const good = `
   const usage = { promptTokens: 1, completionTokens: 1, totalTokens: 2, reasoningTokens: 0 };
   export const parts = {
     options: { type: 'object', additionalProperties: false, properties: { volume: { type: 'string' } } },
-    models: async () => [{ id: 'mind', local: true }],
+    models: async () => [{ id: 'mind', local: true, supports: ['tools', 'json'] }],
     availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
     refuse: ({ model }) => {
       if (model !== 'mind') throw new EngineError('unknown-model', 'There is no such model.');
@@ -37,6 +37,14 @@ const good = `
         return { ok: false, error: error.message };
       }
     },
+    toolCalls: ([tool]) => [{ id: 'call-1', name: tool.name, arguments: '{"text":"alpha"}' }],
+    askCaller: async function* (tools, { result, toolCalls }) {
+      yield { type: 'step-started', step: 0 };
+      const calls = toolCalls(tools);
+      yield { type: 'completed', result: { ...result(''), finishReason: 'tool_calls', toolCalls: calls } };
+    },
+    heard: (messages) => messages.find(({ role }) => role === 'tool')?.content,
+    greet: ({ response_format: format }) => (format?.type === 'json_object' ? '{"greeting":"Hello."}' : 'Hello.'),
     result: (content) => ({ content, finishReason: 'stop', reasoning: null, usage }),
     answer: async function* (step, content, { result }) {
       yield { type: 'step-started', step };
@@ -69,8 +77,12 @@ const good = `
     own.refuse(call);
     await own.think(context, options);
     const [tool] = options.tools;
-    if (tool) yield* own.answer(1, yield* own.call(tool, options, own), own);
-    else yield* own.answer(0, 'Hello.', own);
+    const { messages, tools = [], provider = {} } = call;
+    const heard = own.heard(messages);
+    if (heard !== undefined) yield* own.answer(0, heard, own);
+    else if (tools.length > 0) yield* own.askCaller(tools, own);
+    else if (tool) yield* own.answer(1, yield* own.call(tool, options, own), own);
+    else yield* own.answer(0, own.greet(provider), own);
   }
   export default engineOf(parts);`;
 
@@ -142,6 +154,36 @@ const bad = {
   'a failing tool does not fail the chat': {
     'hands on the error as it came': telling('tool-finished', `error: new Error('No.')`),
     'tells it as a success': `run: async (...call) => ({ ...await parts.run(...call), ok: true })`,
+  },
+  'a model that supports tools returns its calls of the caller’s tools, and reads their outputs': {
+    'takes no tools': `refuse: (call) => { parts.refuse(call); if (call.tools) throw new Error('no'); }`,
+    'calls nothing': `askCaller: async function* (_tools, own) { yield* parts.answer(0, 'Hello.', own); }`,
+    'has the reason but no calls': `toolCalls: () => []`,
+    'calls tools of its own': `toolCalls: () => [{ id: 'a', name: 'search', arguments: '{}' }]`,
+    'calls without an id': `toolCalls: ([{ name }]) => [{ id: '', name, arguments: '{}' }]`,
+    'calls twice with one id': `toolCalls: (tools) => [...parts.toolCalls(tools), ...parts.toolCalls(tools)]`,
+    'parses the arguments': `toolCalls: ([{ name }]) => [{ id: 'a', name, arguments: { text: 'alpha' } }]`,
+    'keeps the calls to itself': `result: (content) => parts.result(content), askCaller: async function* (tools, own) {
+      for await (const event of parts.askCaller(tools, own)) {
+        yield event.type === 'completed' ? { ...event, result: { ...event.result, finishReason: 'stop' } } : event;
+      }
+    }`,
+    'runs them itself': `askCaller: async function* (tools, own) {
+      yield* parts.call({ ...tools[0], run: async () => 'alpha' }, { signal: AbortSignal.timeout(1000) }, own);
+      yield* parts.answer(1, 'alpha', own);
+    }`,
+    'rejects the outputs': `heard: (messages) => { if (parts.heard(messages) !== undefined) throw new Error('no'); }`,
+    'ignores the outputs': `heard: (messages) => (parts.heard(messages) === undefined ? undefined : 'Hello.')`,
+  },
+  'a model that supports json answers with JSON, and refuses only what it cannot do': {
+    'says hello': `greet: () => 'Hello.'`,
+    'answers with an array': `greet: () => '[]'`,
+    'rejects the field': `greet: (provider) => { if (provider.response_format) throw new Error('no'); return 'Hello.'; }`,
+    'rejects a seed with an ordinary error': `greet: (provider) => {
+      if (provider.seed !== undefined) throw new Error('no');
+      return parts.greet(provider);
+    }`,
+    'stops at a word of its own': `result: (content) => ({ ...parts.result(content), finishReason: 'stop_sequence' })`,
   },
   'an aborted call rejects promptly with the abort reason': {
     'works to the end': `think: () => sleep(1000)`,

@@ -42,12 +42,13 @@ export const startTranscriptionProvider = () =>
 interface ChatBody {
   readonly messages: readonly { readonly role: string; readonly content: string }[];
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
+  readonly response_format?: { readonly type: string };
 }
 
-/** Greets; calls the tool that it is offered, and says what that answered. */
+/** Greets, in JSON if asked to; calls the tool that it is offered, and says what that answered. */
 export const startChatProvider = () =>
   start(async (body, response) => {
-    const { messages, tools = [] } = JSON.parse(body.toString()) as ChatBody;
+    const { messages, tools = [], response_format: format } = JSON.parse(body.toString()) as ChatBody;
     const [tool] = tools;
     const heard = messages.find(({ role }) => role === 'tool')?.content;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -57,7 +58,8 @@ export const startChatProvider = () =>
       const call = { name: tool.function.name, arguments: '{"text":"alpha"}' };
       send({ tool_calls: [{ index: 0, id: 'call-1', type: 'function', function: call }] }, 'tool_calls');
     } else {
-      for (const content of ['Hel', 'lo', '.', heard ?? '']) {
+      const greeting = format?.type === 'json_object' ? ['{"greeting":', '"Hello."', '}'] : ['Hel', 'lo', '.'];
+      for (const content of [...greeting, heard ?? '']) {
         await sleep(50);
         send({ content });
       }
