@@ -152,6 +152,13 @@ describe('the engine', () => {
     expect(shown.at(-1)).toMatchObject({ type: 'chat.completed' });
   });
 
+  it('violates its contract with calls of tools that nobody brought', async () => {
+    const toolCalls = [{ id: 'a', name: 'weather', arguments: '{}' }];
+    const result = { content: '', finishReason: 'tool_calls', reasoning: null, usage: null, toolCalls } as const;
+    const { plain } = stage({ events: () => listed([told[0]!, { type: 'completed', result }]) });
+    await expect(plain()).rejects.toMatchObject({ code: 'engine-failed' });
+  });
+
   it('is pulled only on demand', async () => {
     const { state, events } = iterated((count) => Promise.resolve({ done: false, value: told[count]! }));
     const { stream } = stage({ events });

@@ -1,6 +1,7 @@
 /** Chat completions through the OpenAI-compatible door, as the SDK sends and reads them. */
 import OpenAI, { APIError, BadRequestError, NotFoundError } from 'openai';
 import { describe, expect, it } from 'vitest';
+import type { EngineErrorCode } from '../../engines/contract/index.ts';
 import {
   chatOf,
   completed,
@@ -101,6 +102,16 @@ describe('an answer', () => {
   });
 });
 
+it('a client that leaves before the answer cancels the call of the provider', async () => {
+  const { openai, provider } = await startDoor(stallsAfter(chunk({ content: 'Pa' })));
+  const leaving = new AbortController();
+  const asking = openai.chat.completions.create(ask, { signal: leaving.signal });
+  await expect.poll(() => provider.calls).toHaveLength(1);
+  leaving.abort();
+  await expect(asking).rejects.toThrow(OpenAI.APIUserAbortError);
+  await provider.calls[0]!.gone;
+});
+
 describe('a stream', () => {
   it('has a role, deltas, a finish reason, and the end', async () => {
     const { service } = await startDoor(paris);
@@ -174,6 +185,15 @@ describe('a stream', () => {
       if (choices[0]?.delta.content === 'Pa') break;
     }
     await provider.calls[0]!.gone;
+  });
+
+  it('that its client leaves ends the tools that run', async () => {
+    const { openai, service } = await startDoor(says(''));
+    const script: Script = [stepStarted(0), content(0, 'Hi'), toolStarted(0, 0, 'search'), { wait: 'signal' }];
+    for await (const { choices } of await openai.chat.completions.create({ ...ofScript(script), stream: true })) {
+      if (choices[0]?.delta.content === 'Hi') break;
+    }
+    await expect.poll(() => service.log.filter(({ msg }) => msg === 'aborted' || msg === 'ended')).toHaveLength(2);
   });
 });
 
@@ -260,6 +280,37 @@ describe('a failure', () => {
       param: 'model',
       message: expect.stringContaining('sandbox-speech is not a chat model') as string,
     });
+  });
+});
+
+describe('a failure of the engine', () => {
+  it.each<[EngineErrorCode, number, string, string]>([
+    ['context-length-exceeded', 400, 'invalid_request_error', 'context_length_exceeded'],
+    ['content-rejected', 400, 'invalid_request_error', 'content_policy_violation'],
+    ['provider-rejected-request', 400, 'invalid_request_error', 'provider_rejected_request'],
+    ['provider-quota-exhausted', 429, 'insufficient_quota', 'insufficient_quota'],
+    ['provider-rate-limited', 429, 'rate_limit_error', 'rate_limit_exceeded'],
+    ['engine-failed', 500, 'server_error', 'engine_failed'],
+    ['provider-auth-failed', 502, 'server_error', 'provider_auth_failed'],
+    ['overloaded', 503, 'server_error', 'overloaded'],
+    ['engine-timeout', 504, 'server_error', 'engine_timeout'],
+  ])('has a status: %s', async (fail, status, type, code) => {
+    const { openai, service } = await startDoor(says(''));
+    for (const stream of [false, true]) {
+      const script: Script = [stepStarted(0), { fail, message: 'It failed, for once.' }];
+      const asking = openai.chat.completions.create({ ...ofScript(script), stream });
+      const error = (await asking.catch((thrown: unknown) => thrown)) as APIError;
+      expect(error).toMatchObject({ status, type, code, param: null });
+      expect(error.message).toBe(`${status} It failed, for once.`);
+    }
+    expect(JSON.stringify(service.log)).not.toContain('step-started'); // the text of the user
+  });
+
+  it('is known before the run: a model that is not available', async () => {
+    const { openai, service } = await startDoor(says(''));
+    const asking = openai.chat.completions.create({ ...ofScript(hello), model: 'offline' });
+    await expect(asking).rejects.toMatchObject({ status: 503, code: 'model_unavailable' });
+    expect(service.log.some(({ msg }) => msg === 'began')).toBe(false);
   });
 });
 
