@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { scripted } from '../chat/support/script.ts';
 import { key } from '../engines/llm-agent/support.ts';
-import { startProvider, type Behaviour, type RawProvider } from '../support/provider.ts';
+import { openProvider, type Behaviour, type RawProvider } from '../support/provider.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
 
 export const question = [{ role: 'user', content: 'What is the capital of France?' }] as const;
@@ -27,22 +27,35 @@ export interface DoorOptions extends Omit<TestServiceOptions, 'config' | 'files'
   readonly settings?: string;
 }
 
+/** Ends with the test. */
+export async function startDoor(behaviours: Behaviour | readonly Behaviour[], options?: DoorOptions): Promise<Door> {
+  const door = await openDoor(behaviours, options);
+  onTestFinished(() => door[Symbol.asyncDispose]());
+  return door;
+}
+
 /**
  * Serves the models `remote`, the default, by llm-agent with this provider; `scripted`, whose script is the last
- * message; and those of the sandbox. Ends with the test.
+ * message; and those of the sandbox.
  */
-export async function startDoor(
+export async function openDoor(
   behaviours: Behaviour | readonly Behaviour[],
-  options: DoorOptions = {},
-): Promise<Door> {
-  const { settings = '', ...others } = options;
-  const provider = await startProvider();
+  { settings = '', ...options }: DoorOptions = {},
+): Promise<Door & AsyncDisposable> {
+  const provider = await openProvider();
   provider.behave(...[behaviours].flat());
   const cloud = `{ use: llm-agent, baseUrl: "${provider.baseUrl}", apiKey: "${key}", models: [remote] }`;
   const config = `engines: { cloud: ${cloud}, scripted: { use: ./scripted.mjs }, sandbox: { use: sandbox } }\n${settings}`;
-  const service = await startTestService({ ...scripted, ...others, config });
-  onTestFinished(() => service[Symbol.asyncDispose]());
-  return { service, provider, openai: createOpenAI(service.url) };
+  const service = await startTestService({ ...scripted, ...options, config });
+  return {
+    service,
+    provider,
+    openai: createOpenAI(service.url),
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await provider[Symbol.asyncDispose]();
+    },
+  };
 }
 
 export function createOpenAI(url: string, options: { readonly maxRetries?: number } = {}): OpenAI {

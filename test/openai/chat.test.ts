@@ -1,6 +1,6 @@
 /** Chat completions through the OpenAI-compatible door, as the SDK sends and reads them. */
 import OpenAI, { APIError, BadRequestError, NotFoundError } from 'openai';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineErrorCode } from '../../engines/contract/index.ts';
 import {
   chatOf,
@@ -15,7 +15,7 @@ import {
 } from '../chat/support/script.ts';
 import { chunk, says, sentTo, stallsAfter, streams, usageChunk } from '../engines/llm-agent/support.ts';
 import { answers } from '../support/provider.ts';
-import { createOpenAI, question, startDoor } from './chat-support.ts';
+import { createOpenAI, openDoor, question, startDoor, type Door } from './chat-support.ts';
 
 const paris = streams(
   chunk({ reasoning: 'Hm.' }),
@@ -31,6 +31,9 @@ const usage = {
 
 const ask = { model: 'remote', messages: [...question] };
 const ofScript = (script: Script) => ({ ...chatOf(script), model: 'scripted' });
+
+/** Of the model `scripted`. */
+const runsOf = ({ service }: Pick<Door, 'service'>) => service.log.filter(({ msg }) => msg === 'began').length;
 
 async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
@@ -284,6 +287,10 @@ describe('a failure', () => {
 });
 
 describe('a failure of the engine', () => {
+  let door: Awaited<ReturnType<typeof openDoor>>;
+  beforeAll(async () => void (door = await openDoor(says(''))));
+  afterAll(() => door[Symbol.asyncDispose]());
+
   it.each<[EngineErrorCode, number, string, string]>([
     ['context-length-exceeded', 400, 'invalid_request_error', 'context_length_exceeded'],
     ['content-rejected', 400, 'invalid_request_error', 'content_policy_violation'],
@@ -295,7 +302,7 @@ describe('a failure of the engine', () => {
     ['overloaded', 503, 'server_error', 'overloaded'],
     ['engine-timeout', 504, 'server_error', 'engine_timeout'],
   ])('has a status: %s', async (fail, status, type, code) => {
-    const { openai, service } = await startDoor(says(''));
+    const { openai, service } = door;
     for (const stream of [false, true]) {
       const script: Script = [stepStarted(0), { fail, message: 'It failed, for once.' }];
       const asking = openai.chat.completions.create({ ...ofScript(script), stream });
@@ -307,10 +314,10 @@ describe('a failure of the engine', () => {
   });
 
   it('is known before the run: a model that is not available', async () => {
-    const { openai, service } = await startDoor(says(''));
-    const asking = openai.chat.completions.create({ ...ofScript(hello), model: 'offline' });
+    const before = runsOf(door);
+    const asking = door.openai.chat.completions.create({ ...ofScript(hello), model: 'offline' });
     await expect(asking).rejects.toMatchObject({ status: 503, code: 'model_unavailable' });
-    expect(service.log.some(({ msg }) => msg === 'began')).toBe(false);
+    expect(runsOf(door)).toBe(before);
   });
 });
 
@@ -335,14 +342,14 @@ describe('a retry by the SDK', () => {
     const error = (await openai.chat.completions.create(ofScript(script)).catch((e: unknown) => e)) as APIError;
     expect(error.status).toBe(503);
     expect(error.headers?.get('x-should-retry')).toBe('false');
-    expect(service.log.filter(({ msg }) => msg === 'began')).toHaveLength(1);
+    expect(runsOf({ service })).toBe(1);
   });
 
   it('does not follow a shutdown in an answer that has begun', async () => {
     const { service, openai } = await startDoor(says(''));
     const script: Script = [stepStarted(0), content(0, 'Hi'), { wait: 'signal' }];
     const failing = openai.chat.completions.create(ofScript(script)).catch((e: unknown) => e);
-    await expect.poll(() => service.log.some(({ msg }) => msg === 'began')).toBe(true);
+    await expect.poll(() => runsOf({ service })).toBe(1);
     await service.service.stop(0);
     const error = (await failing) as APIError;
     expect(error).toMatchObject({ status: 503, code: 'shutting_down' });
@@ -405,6 +412,10 @@ describe('fields of the request', () => {
 });
 
 describe('a refusal', () => {
+  let door: Awaited<ReturnType<typeof openDoor>>;
+  beforeAll(async () => void (door = await openDoor(says('Hi.'))));
+  afterAll(() => door[Symbol.asyncDispose]());
+
   const user = { role: 'user', content: 'Hi' };
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
 
@@ -440,8 +451,8 @@ describe('a refusal', () => {
     [{ model: 'scripted', stop: 'x' }, 'stop', 'unsupported_parameter'],
     [{ model: 'scripted', response_format: { type: 'json_object' } }, 'response_format', 'unsupported_parameter'],
     [{ model: 'scripted', tools: [{ type: 'function', function: { name: 'a' } }] }, 'tools', 'unsupported_parameter'],
-  ])('names the field: %o', { timeout: 20_000 }, async (body, param, code) => {
-    const { openai, provider, service } = await startDoor(says('Hi.'));
+  ])('names the field: %o', async (body, param, code) => {
+    const { openai, provider } = door;
     const asking = openai.chat.completions.create({ ...ask, ...body } as never);
     const error = (await asking.catch((thrown: unknown) => thrown)) as APIError;
     expect(error).toBeInstanceOf(BadRequestError);
@@ -449,6 +460,6 @@ describe('a refusal', () => {
     expect(error.message).toContain(param);
     expect(error.headers?.get('x-should-retry')).toBe('false');
     expect(provider.calls).toHaveLength(0);
-    expect(service.log.some(({ msg }) => msg === 'began')).toBe(false);
+    expect(runsOf(door)).toBe(0);
   });
 });
