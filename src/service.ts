@@ -2,6 +2,7 @@
 import { getHeapStatistics } from 'node:v8';
 import type { GuardLimits, Registry } from './engine-host/registry.ts';
 import { createApp, type RequestListener } from './http/app.ts';
+import type { Dialect } from './http/door.ts';
 import type { Door } from './http/incoming-request.ts';
 import { nativeDialect } from './http/native-door.ts';
 import { createRouter } from './http/router.ts';
@@ -81,12 +82,16 @@ const clipStore = Symbol('clips');
 /** Answers to aborted requests take a moment to go out. */
 const farewellMs = 1_000;
 
+function dialectFor(target: string): Dialect {
+  return isOpenAITarget(target) ? openaiDialect : nativeDialect;
+}
+
 /** Throws a `RegistryError`, or what `listen` says. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const app = await openApp(options);
   const { settings, log, connectionLimits: limits } = options;
   const { host, port } = settings;
-  const server = await listen(app.listener, { host, port, log, limits }).catch(async (error: unknown) => {
+  const server = await listen(app.listener, { host, port, log, dialectFor, limits }).catch(async (error: unknown) => {
     await app[Symbol.asyncDispose]();
     throw error;
   });

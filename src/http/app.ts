@@ -8,7 +8,7 @@ import { runInScope } from '../caller.ts';
 import { nativeContract, nativeDocument32, openaiContract } from '../contract/document.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
-import { originNotAllowed, preflightHeaders, type Access } from './auth.ts';
+import type { Access } from './auth.ts';
 import { answerDefect, CallerGone, encodedFailureOf, failureOf, failureReason } from './failures.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import { createRequestOpener, type IncomingRequestOptions } from './open-request.ts';
@@ -48,7 +48,7 @@ async function serve(context: Context, request: IncomingRequest, options: AppOpt
   try {
     context.set(options.access.corsHeaders(request.headers.origin));
     checkHead(context, request, options.access);
-    if (isPreflight(context)) answerPreflight(context);
+    if (isPreflight(context)) answerPreflight(context, options.access);
     else await send(context, pageOf(request, options) ?? (await request.door.respond(request)), request, options);
   } catch (error) {
     if (failureReason(error, request) instanceof CallerGone) context.respond = false;
@@ -91,12 +91,10 @@ function isPreflight({ method, headers }: Context): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }
 
-function answerPreflight(context: Context): void {
-  const { origin } = context.headers;
-  if (!context.res.hasHeader('Access-Control-Allow-Origin')) {
-    throw originNotAllowed(String(origin));
-  }
-  context.set(preflightHeaders);
+function answerPreflight(context: Context, access: Access): void {
+  const { origin, 'access-control-request-headers': asked } = context.headers;
+  context.set(access.preflightHeaders(origin, asked));
+  context.vary('Access-Control-Request-Headers');
   context.status = 204;
 }
 

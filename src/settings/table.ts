@@ -57,7 +57,7 @@ const text = { type: 'string', minLength: 1 } as const;
 const flag = { schema: { type: 'boolean' }, expects: 'must be true or false' } as const;
 const origin = {
   type: 'string',
-  if: { not: { const: '*' } },
+  if: { not: { enum: ['*', 'null', 'file://'] } },
   then: { format: 'iri', pattern: '^https?://[^/?#@\\s\\\\]+$' },
 } as const;
 
@@ -106,8 +106,9 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     default: [],
     expects: 'must be origins such as https://app.example.com, or *',
     // As browsers send it: lower case, punycode, no default port.
-    normalize: (text) => (text === '*' ? text : new URL(text).origin),
-    description: 'Origins of web pages that may use the service, comma-separated; `*` allows any',
+    normalize: (text) => (/^https?:/i.test(text) ? new URL(text).origin : text),
+    description:
+      'Origins of web pages that may use the service, comma-separated; `*` allows any but `null` and `file://`, the origins of packaged apps, which must be listed and need API_KEYS',
   },
   transcribeEnabled: {
     env: 'TRANSCRIBE_ENABLED',

@@ -88,7 +88,7 @@ describe('the table of problems', () => {
 
   it('has a Retry-After only where the contract declares one', () => {
     const declares = (status: number) =>
-      [...nativeContract.operations.values()].some(({ responses }) => responses[status]?.headers['Retry-After']);
+      [...nativeContract.operations.values()].some(({ responses }) => responses[status]?.headers?.['Retry-After']);
     for (const code of codes.filter((code) => problems[code].retryAfter)) {
       expect(declares(problems[code].status), code).toBe(true);
     }
