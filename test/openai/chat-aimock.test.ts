@@ -3,7 +3,7 @@ import { LLMock } from '@copilotkit/aimock';
 import type OpenAI from 'openai';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createOpenAI } from './chat-support.ts';
+import { createOpenAI } from './support/chat.ts';
 
 let mock: LLMock;
 let service: TestService;

@@ -2,7 +2,7 @@
 import type OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { calls, says, sentTo } from '../engines/llm-agent/support.ts';
-import { question, startDoor, startMcp } from './chat-support.ts';
+import { question, startDoor, startMcp } from './support/chat.ts';
 
 type Sent = Record<string, unknown> & { readonly tools?: readonly { readonly function: { readonly name: string } }[] };
 

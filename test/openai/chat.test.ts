@@ -15,7 +15,7 @@ import {
 } from '../chat/support/script.ts';
 import { chunk, says, sentTo, stallsAfter, streams, usageChunk } from '../engines/llm-agent/support.ts';
 import { answers } from '../support/provider.ts';
-import { createOpenAI, openDoor, question, startDoor, type Door } from './chat-support.ts';
+import { createOpenAI, openDoor, question, startDoor, type Door } from './support/chat.ts';
 
 const paris = streams(
   chunk({ reasoning: 'Hm.' }),
@@ -425,6 +425,11 @@ describe('a refusal', () => {
     [{ messages: [{ ...user, content: 'x'.repeat(1_000_001) }] }, 'messages', 'invalid_request'],
     [{ messages: [{ ...user, role: 'robot' }] }, 'messages[0].role', 'invalid_request'],
     [{ messages: [{ ...user, content: 5 }] }, 'messages[0].content', 'invalid_request'],
+    [
+      { messages: [{ ...user, content: [{ type: 'text', text: 5 }] }] },
+      'messages[0].content[0].text',
+      'invalid_request',
+    ],
     [
       { messages: [user, user, { role: 'user', content: [{ type: 'text', text: 'a' }, image] }] },
       'messages[2].content[1]',

@@ -7,10 +7,10 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import OpenAI from 'openai';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { scripted } from '../chat/support/script.ts';
-import { key } from '../engines/llm-agent/support.ts';
-import { openProvider, type Behaviour, type RawProvider } from '../support/provider.ts';
-import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
+import { scripted } from '../../chat/support/script.ts';
+import { key } from '../../engines/llm-agent/support.ts';
+import { openProvider, type Behaviour, type RawProvider } from '../../support/provider.ts';
+import { startTestService, type TestService, type TestServiceOptions } from '../../support/service.ts';
 
 export const question = [{ role: 'user', content: 'What is the capital of France?' }] as const;
 
