@@ -22,6 +22,7 @@ import type { Services } from './handlers/dependencies.ts';
 import { largestSpeech } from './system/disk-budget.ts';
 import { createSpeakers } from './speech/speaker.ts';
 import { createSpeechSpool } from './speech/speech-spool.ts';
+import { checkAliases } from './openai/aliases.ts';
 import { openaiDialect } from './openai/dialect.ts';
 import { admitOpenAI, openaiHandlers } from './openai/index.ts';
 import { isOpenAITarget } from './openai/paths.ts';
@@ -163,6 +164,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     compatTools: settings.compatTools,
     compatAliases: new Map(Object.entries(settings.compatAliases)),
   };
+  await checkAliases(services);
   const ending = new AbortController();
   const access = createAccess(settings);
   const routing = { services, access, checkAnswers: env.NODE_ENV !== 'production' };

@@ -1,7 +1,7 @@
 /** The model of a request: ids that apps hard-code mean the configured default. */
 import type { Capability } from '../../engines/contract/index.ts';
-import { chooseModel, listModels } from '../engine-host/model-selection.ts';
-import type { ServedModel } from '../engine-host/registry.ts';
+import { chooseModel } from '../engine-host/model-selection.ts';
+import { RegistryError, validNames, type Registry, type ServedModel } from '../engine-host/registry.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { Services } from '../handlers/dependencies.ts';
 
@@ -36,20 +36,56 @@ export const voiceAliases: readonly string[] = [
  * the default for an id that apps hard-code. Throws `invalid-request` for a model of another kind, else as `chooseModel`.
  */
 export async function resolveModel<C extends Capability>(
-  { registry, compatAliases }: Pick<Services, 'registry' | 'compatAliases'>,
+  services: AliasServices,
   capability: C,
   named: string | null | undefined,
 ): Promise<ServedModel<C>> {
+  const { registry, compatAliases } = services;
   if (named == null || named === '') return chooseModel(registry, capability, undefined);
-  const { models } = await listModels(registry, capability);
-  const entry = models.find(({ id }) => id === named) ?? models.find(({ id }) => id === compatAliases.get(named));
+  const entry = await findModel(services, capability, named);
   if (entry) return entry;
-  if (modelAliases[capability].includes(named)) return chooseModel(registry, capability, undefined);
+  const target = compatAliases.get(named);
+  if (modelAliases[capability].includes(named)) return chooseModel(registry, capability, target);
   for (const other of capabilities) {
     const isListed = (await registry.models(other)).some(({ id }) => id === named);
     if (other !== capability && (isListed || modelAliases[other].includes(named))) throw wrongKind(named, capability);
   }
   return chooseModel(registry, capability, named);
+}
+
+type AliasServices = Pick<Services, 'registry' | 'compatAliases'>;
+
+/** The same, but undefined where `resolveModel` throws. */
+export async function findModel<C extends Capability>(
+  { registry, compatAliases }: AliasServices,
+  capability: C,
+  named: string,
+): Promise<ServedModel<C> | undefined> {
+  const models = await registry.models(capability);
+  const withId = (wanted: string | undefined) => models.find(({ id }) => id === wanted);
+  const target = compatAliases.get(named);
+  const meansDefault = target === undefined && modelAliases[capability].includes(named);
+  return withId(named) ?? withId(target) ?? (meansDefault ? registry.defaultOf(capability, models) : undefined);
+}
+
+/** Throws a `RegistryError` for an alias of an entry that no engine serves, unless one may still list it. */
+export async function checkAliases({ registry, compatAliases }: AliasServices): Promise<void> {
+  const known = await Promise.all(capabilities.map((capability) => registry.models(capability)));
+  const ids = known.flatMap((models) => models.map(({ id }) => id));
+  const mistakes = [...compatAliases]
+    .filter(([, target]) => !ids.includes(target) && !mayAppear(registry, target))
+    .map(
+      ([name, target]) => `compatAliases.${name}: no engine serves the model "${target}"; ${validNames(ids, target)}`,
+    );
+  if (mistakes.length > 0) throw new RegistryError(mistakes.join('\n'));
+}
+
+/** Lists that are not here yet, and those of providers, can change. */
+function mayAppear(registry: Registry, id: string): boolean {
+  return capabilities.some(
+    (capability) =>
+      !registry.knowsAll(capability) || registry.instancesFor(capability).some((name) => id.startsWith(`${name}/`)),
+  );
 }
 
 function wrongKind(named: string, capability: Capability): ProblemError {

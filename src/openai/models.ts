@@ -3,7 +3,7 @@ import type { Capability } from '../../engines/contract/index.ts';
 import type { ServedModel } from '../engine-host/registry.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { ProblemError } from '../contract/problems.ts';
-import { capabilities, resolveModel } from './aliases.ts';
+import { capabilities, findModel, resolveModel } from './aliases.ts';
 import { answer, type Handler, type Schemas } from './operations.ts';
 
 type Model = Schemas['Model'];
@@ -28,9 +28,10 @@ const started = Math.floor(performance.timeOrigin / 1000);
 async function allModels(services: Services): Promise<Model[]> {
   const byId = new Map<string, Model>();
   for (const capability of capabilities) {
-    const models = await services.registry.models(capability);
-    for (const model of models) add(byId, toModel(model, capability));
-    const transcriber = capability === 'transcription' ? await whisperOf(services, models) : undefined;
+    if (capability === 'transcription' && !services.transcribeEnabled) continue;
+    for (const model of await services.registry.models(capability)) add(byId, toModel(model, capability));
+    if (capability !== 'transcription') continue;
+    const transcriber = await findModel(services, capability, whisper);
     if (transcriber) add(byId, { ...toModel(transcriber, capability), id: whisper });
   }
   return [...byId.values()];
@@ -38,10 +39,6 @@ async function allModels(services: Services): Promise<Model[]> {
 
 /** Some apps only show ids that look like OpenAI's; this alias of the default is listed for them. */
 const whisper = 'whisper-1';
-
-function whisperOf(services: Services, models: readonly ServedModel[]): Promise<ServedModel> | undefined {
-  return models.length > 0 ? resolveModel(services, 'transcription', whisper) : undefined;
-}
 
 function toModel({ id, entry, instance }: ServedModel, capability: Capability): Model {
   // Clients take a server that names this owner for a llama.cpp server.

@@ -112,7 +112,7 @@ describe('with API_KEYS', () => {
     expect({ status, code: problem.code }).toEqual({ status: 404, code: 'clip-not-found' });
   });
 
-  it.each(['/healthz', '/openapi.json', '/openapi-3.2.json'])('needs no token for %s', async (path) => {
+  it.each(['/healthz', '/openapi.json', '/openapi-3.2.json', '/openapi-compat.json'])('needs no token for %s', async (path) => {
     expect((await service.api.get(path)).status).toBe(200);
   });
 
