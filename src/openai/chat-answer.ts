@@ -12,8 +12,8 @@ export interface AnswerFacts {
 }
 
 /**
- * The steps of a run are one text, joined by an empty line: who joins the deltas of a stream reads the same as who gets
- * the answer whole. Returns what a delta adds.
+ * Joins the texts of all steps by an empty line, so that the deltas of a stream concatenate to the whole answer. The
+ * returned function returns what a delta adds to the text.
  */
 export function createStepJoin(): (event: { readonly step: number; readonly delta: string }) => string {
   let last: number | undefined;

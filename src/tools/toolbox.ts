@@ -7,7 +7,7 @@ export interface ToolOptions {
   /** Null and absent mean the configured default, for both. */
   readonly voice_id?: string | null;
   readonly tts_model?: string | null;
-  /** Whether read_aloud may be offered; absent: true. Not where clients would never see its clips. */
+  /** Whether read_aloud may be offered; default: true. False where clients never see its clips. */
   readonly readAloud?: boolean;
 }
 

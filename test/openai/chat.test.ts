@@ -189,15 +189,6 @@ describe('a stream', () => {
     }
     await provider.calls[0]!.gone;
   });
-
-  it('that its client leaves ends the tools that run', async () => {
-    const { openai, service } = await startDoor(says(''));
-    const script: Script = [stepStarted(0), content(0, 'Hi'), toolStarted(0, 0, 'search'), { wait: 'signal' }];
-    for await (const { choices } of await openai.chat.completions.create({ ...ofScript(script), stream: true })) {
-      if (choices[0]?.delta.content === 'Hi') break;
-    }
-    await expect.poll(() => service.log.filter(({ msg }) => msg === 'aborted' || msg === 'ended')).toHaveLength(2);
-  });
 });
 
 describe('a failure', () => {
