@@ -195,6 +195,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     bodyTimeoutMs: bodyTimeoutMs ?? 300_000,
     uploadTimeoutMs: bodyTimeoutMs ?? 3_600_000,
     heartbeatMs,
+    viaId: engines.viaId,
     log,
     temporaryDirectory: () => workspace.accountedDirectory('request'),
     ending: ending.signal,

@@ -7,10 +7,10 @@ import { parseObject } from '../../lib/json.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 import type { HttpAnswer } from '../lib/provider/transport.ts';
 import type { History, RoundReader } from './dialect.ts';
-import { notSupported, takesTools } from './caller-tools.ts';
+import { notSupported } from './caller-tools.ts';
 import { badResponse, errorInside, throwIfError } from './failures.ts';
 import type { Model } from './models.ts';
-import { reshape, ShapeRefused, withoutDropped } from './shape.ts';
+import { reshape, ShapeRefused, takesTools, withoutDropped } from './shape.ts';
 
 /** Bytes: some 200,000 tokens with the JSON around each. */
 const longestAnswer = 64 * 2 ** 20;

@@ -1,16 +1,11 @@
 /** The caller's tools: the engine only passes them on, and returns the model's calls. */
 import { EngineError, type ChatCall, type ToolChoice } from '../contract/index.ts';
 import type { Model } from './models.ts';
-import type { Shape } from './shape.ts';
+import { takesTools } from './shape.ts';
 
 /** Only for the caller's tools: the service's are always the model's choice. */
 export function toolChoiceOf({ tools = [], toolChoice }: ChatCall): ToolChoice | undefined {
   return tools.length > 0 ? toolChoice : undefined;
-}
-
-/** False once the model has rejected tools, or if the settings drop them. */
-export function takesTools({ dropped }: Shape): boolean {
-  return !dropped.includes('tools');
 }
 
 /** Throws `parameter-not-supported` if the request would be sent without the tools, or without the choice. */

@@ -1,10 +1,9 @@
 /** The models of an instance: those that the settings write, and those that the provider lists. */
 import type { Feature } from '../contract/index.ts';
 import { entryOf, type ModelSource } from '../lib/serve-models.ts';
-import { takesTools } from './caller-tools.ts';
 import type { Discovery } from './discovery.ts';
 import type { DialectOptions, ModelOptions, Options } from './options.ts';
-import type { Shape } from './shape.ts';
+import { takesTools, type Shape } from './shape.ts';
 
 export interface Model {
   readonly id: string;

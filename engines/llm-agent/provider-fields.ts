@@ -4,24 +4,21 @@ import { isObject, textOf, type JsonObject } from '../../lib/json.ts';
 import { notSupported } from './caller-tools.ts';
 import type { Model } from './models.ts';
 
-type Fields = Readonly<Partial<Record<ProviderField, unknown>>>;
-
 /** Null means the default, as for OpenAI. Without tools, OpenAI rejects `parallel_tool_calls`. */
-function fieldsOf({ provider = {} }: ChatCall, hasTools: boolean): Fields {
+export function chatFields(
+  { provider = {} }: ChatCall,
+  hasTools: boolean,
+): Readonly<Partial<Record<ProviderField, unknown>>> {
   const sent = providerFields.filter(
     (name) => Object.hasOwn(provider, name) && provider[name] != null && (hasTools || name !== 'parallel_tool_calls'),
   );
   return Object.fromEntries(sent.map((name) => [name, provider[name]]));
 }
 
-export function chatFields(call: ChatCall, hasTools: boolean): JsonObject {
-  return fieldsOf(call, hasTools);
-}
-
 /** Throws `parameter-not-supported` for a field that /responses does not have. */
 export function responsesFields(call: ChatCall, hasTools: boolean, { id }: Pick<Model, 'id'>): JsonObject {
-  const { response_format, reasoning_effort, parallel_tool_calls, ...others } = fieldsOf(call, hasTools);
-  const [unknown] = Object.entries(others).filter(([, value]) => !isNeutral(value));
+  const { response_format, reasoning_effort, parallel_tool_calls, ...others } = chatFields(call, hasTools);
+  const unknown = Object.entries(others).find(([name, value]) => !isNeutral(name, value));
   if (unknown !== undefined) throw notSupported(id, unknown[0]);
   return {
     ...(response_format !== undefined && { text: { format: textFormat(response_format, id) } }),
@@ -31,8 +28,9 @@ export function responsesFields(call: ChatCall, hasTools: boolean, { id }: Pick<
 }
 
 /** Clients send 0 for the penalties, [] and {} when their user has set nothing. */
-function isNeutral(value: unknown): boolean {
-  return value === 0 || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+function isNeutral(name: string, value: unknown): boolean {
+  if (value === 0) return name.endsWith('_penalty');
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
 /** The schema is one level higher there: `{type, name, schema, strict}`. */

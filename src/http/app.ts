@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa, { type Context } from 'koa';
 import { runInScope } from '../caller.ts';
+import { readVia, viaHeader } from '../../lib/via.ts';
 import { nativeContract, nativeDocument32, openaiContract } from '../contract/document.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -20,6 +21,8 @@ export interface AppOptions extends IncomingRequestOptions {
   readonly access: Access;
   /** Milliseconds of silence before a heartbeat on an event stream. */
   readonly heartbeatMs: number;
+  /** The id of this service in chains of services. */
+  readonly viaId: string;
 }
 
 export type RequestListener = (req: IncomingMessage, res: ServerResponse) => void;
@@ -47,7 +50,7 @@ async function serve(context: Context, request: IncomingRequest, options: AppOpt
   context.set('X-Request-Id', request.id);
   try {
     context.set(options.access.corsHeaders(request.headers.origin));
-    checkHead(context, request, options.access);
+    checkHead(context, request, options);
     if (isPreflight(context)) answerPreflight(context, options.access);
     else await send(context, pageOf(request, options) ?? (await request.door.respond(request)), request, options);
   } catch (error) {
@@ -56,12 +59,20 @@ async function serve(context: Context, request: IncomingRequest, options: AppOpt
   }
 }
 
-function checkHead({ req, headers }: Context, request: IncomingRequest, access: Access): void {
+function checkHead({ req, headers }: Context, request: IncomingRequest, { access, viaId }: AppOptions): void {
   const { host, path, query } = readRequestHead(req);
   request.path = request.door.readPath(path);
   request.query = query;
   if (path !== '/healthz') access.admit({ ...headers, host });
+  if (headers[viaHeader] !== undefined) refuseLoop((request.scope.via = readVia(headers[viaHeader])), viaId);
 }
+
+function refuseLoop(chain: readonly string[], own: string): void {
+  if (chain.includes(own)) throw new ProblemError('provider-misconfigured', loop);
+}
+
+const loop =
+  'This service is its own provider, directly or through another service: the baseUrl of one of the engines is wrong.';
 
 /** Pages outside of the contract. */
 const pages: ReadonlyMap<string, (options: AppOptions) => unknown> = new Map([

@@ -32,6 +32,7 @@ async function serve({ respond = noRouter, ...options }: Partial<AppOptions> & {
     bodyTimeoutMs: 1_000,
     uploadTimeoutMs: 1_000,
     heartbeatMs: 1_000,
+    viaId: 'a service',
     temporaryDirectory: () => Promise.reject(new Error('no directory')),
     ending: new AbortController().signal,
     log,

@@ -130,9 +130,13 @@ describe('the verdict', () => {
 
   test('calls what is optional absent, and lists no engine without a line', async () => {
     const cwd = await temporaryDirectory();
-    const env = { DATA_DIR: join(cwd, 'data'), PATH: '/nowhere', TRANSCRIBE_MODLE: 'x' };
+    const own = { PORT: '8484', OPENAI_BASE_URL: 'http://127.0.0.1:8484/v1' };
+    const env = { DATA_DIR: join(cwd, 'data'), PATH: '/nowhere', TRANSCRIBE_MODLE: 'x', ...own };
     const { stdout } = await runScript('src/bin/doctor.ts', [], { cwd, env });
-    expect(stdout).toMatch(/^Warning: unknown variable TRANSCRIBE_MODLE; did you mean TRANSCRIBE_MODEL\?\n/);
+    expect(stdout.match(/^Warning: .*$/gm)).toEqual([
+      'Warning: unknown variable TRANSCRIBE_MODLE; did you mean TRANSCRIBE_MODEL?',
+      'Warning: OPENAI_BASE_URL: ignored, because the URL is that of this service itself (HOST and PORT)',
+    ]);
     expect(stdout).toMatch(/absent {2}ffmpeg {7}not found.*\n {10}fix: /);
     expect(stdout).toMatch(/engine ollama\n {2}(absent|ok) /);
     expect(stdout).toMatch(/MISSING whisper-cli/);

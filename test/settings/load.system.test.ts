@@ -53,6 +53,12 @@ describe('a start with wrong settings', { timeout: 120_000 }, () => {
   it('ends with exit code 1 and a message for an unset variable in the file', () =>
     expectRefused('the variable NOPE is not set', {}, { 'parlance.config.yaml': 'ttsVoice: ${NOPE}' }));
 
+  it('ends with exit code 1 and a message for a provider that is the service itself', () => {
+    const yaml = 'engines: { cloud: { use: llm-agent, baseUrl: "http://localhost:8484/v1" } }';
+    const says = `${file}: engines.cloud.baseUrl: the URL is that of this service itself (HOST and PORT)`;
+    return expectRefused(says, { PORT: '8484' }, { 'parlance.config.yaml': yaml });
+  });
+
   it('ends with exit code 1 and a message for a file that is not there', () =>
     expectRefused('PARLANCE_CONFIG: ', { PARLANCE_CONFIG: 'nowhere.yaml' }));
 

@@ -338,13 +338,16 @@ describe('the fields of the caller', () => {
     }
   });
 
-  test.each(Object.entries(sampling))('are refused where responses has none: %s', async (name, value) => {
-    const message = `The model remote does not support ${name}.`;
-    await expect(send('responses', { [name]: value })).rejects.toMatchObject({
-      code: 'parameter-not-supported',
-      message,
-    });
-  });
+  test.each([...Object.entries(sampling), ['seed', 0]])(
+    'are refused where responses has none: %s',
+    async (name, value) => {
+      const message = `The model remote does not support ${name}.`;
+      await expect(send('responses', { [name]: value })).rejects.toMatchObject({
+        code: 'parameter-not-supported',
+        message,
+      });
+    },
+  );
 
   test('that ask for nothing are not refused', async () => {
     const neutral = { frequency_penalty: 0, presence_penalty: 0, logit_bias: {}, stop: [] };
