@@ -118,12 +118,13 @@ async function send(context: Context, answer: AnyAnswer, request: IncomingReques
 /** Bypasses Koa, which would only add memory per stream. */
 async function sendStream(
   context: Context,
-  { body, ...head }: AnyAnswer,
+  { body, headers }: AnyAnswer,
   request: IncomingRequest,
   { heartbeatMs }: AppOptions,
 ): Promise<void> {
   context.respond = false;
-  sendHead(context, head);
+  context.status = 200;
+  setHeaders(context, headers);
   context.set(eventStreamHeaders);
   await sendEvents(context.res, {
     events: body as AsyncIterable<unknown>,
@@ -151,8 +152,12 @@ function sendWhole(context: Context, { body, ...head }: AnyAnswer): void {
   context.body = typeof body === 'string' ? body : JSON.stringify(body);
 }
 
-function sendHead(context: Context, { status, mediaType, headers = {} }: Omit<AnyAnswer, 'body'>): void {
+function sendHead(context: Context, { status, mediaType, headers }: Omit<AnyAnswer, 'body'>): void {
   context.status = status;
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined) context.set(name, value);
+  setHeaders(context, headers);
   context.type = mediaType;
+}
+
+function setHeaders(context: Context, headers: AnyAnswer['headers'] = {}): void {
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) context.set(name, value);
 }
