@@ -33,8 +33,8 @@ function createHistory(call: ChatCall, model: Model, tools: readonly CallerTool[
   const reasonings = new Map<JsonObject, JsonObject>();
   const messages = call.messages.map(toMessage);
   const nextId = createIds();
+  const callerFields = chatFields(call, tools.length > 0);
   const fixed = {
-    ...chatFields(call, tools.length > 0),
     model: model.remoteId,
     stream: true,
     stream_options: { include_usage: true },
@@ -46,6 +46,7 @@ function createHistory(call: ChatCall, model: Model, tools: readonly CallerTool[
 
   return {
     request: ({ limitParam, replaysReasoning }: Shape, isLast) => ({
+      ...callerFields,
       ...fixed,
       messages:
         replaysReasoning && reasonings.size > 0
