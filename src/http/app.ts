@@ -61,10 +61,11 @@ async function serve(context: Context, request: IncomingRequest, options: AppOpt
 
 function checkHead({ req, headers }: Context, request: IncomingRequest, { access, viaId }: AppOptions): void {
   const { host, path, query } = readRequestHead(req);
-  request.path = request.door.readPath(path);
+  request.path = path;
   request.query = query;
   if (path !== '/healthz') access.admit({ ...headers, host });
   if (headers[viaHeader] !== undefined) refuseLoop((request.scope.via = readVia(headers[viaHeader])), viaId);
+  request.path = request.door.readPath(path);
 }
 
 function refuseLoop(chain: readonly string[], own: string): void {

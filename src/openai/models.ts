@@ -27,14 +27,17 @@ const started = Math.floor(performance.timeOrigin / 1000);
 /** Chat models first, ids once. */
 async function allModels(services: Services): Promise<Model[]> {
   const byId = new Map<string, Model>();
-  for (const capability of capabilities) {
-    if (capability === 'transcription' && !services.transcribeEnabled) continue;
-    for (const model of await services.registry.models(capability)) add(byId, toModel(model, capability));
-    if (capability !== 'transcription') continue;
-    const transcriber = await findModel(services, capability, whisper);
-    if (transcriber) add(byId, { ...toModel(transcriber, capability), id: whisper });
-  }
+  const lists = await Promise.all(capabilities.map((capability) => modelsOf(capability, services)));
+  for (const model of lists.flat()) add(byId, model);
   return [...byId.values()];
+}
+
+async function modelsOf(capability: Capability, services: Services): Promise<Model[]> {
+  const { registry, transcribeEnabled } = services;
+  if (capability === 'transcription' && !transcribeEnabled) return [];
+  const models = (await registry.models(capability)).map((model) => toModel(model, capability));
+  const transcriber = capability === 'transcription' ? await findModel(services, capability, whisper) : undefined;
+  return transcriber ? [...models, { ...toModel(transcriber, capability), id: whisper }] : models;
 }
 
 /** Some apps only show ids that look like OpenAI's; this alias of the default is listed for them. */

@@ -112,9 +112,12 @@ describe('with API_KEYS', () => {
     expect({ status, code: problem.code }).toEqual({ status: 404, code: 'clip-not-found' });
   });
 
-  it.each(['/healthz', '/openapi.json', '/openapi-3.2.json', '/openapi-compat.json'])('needs no token for %s', async (path) => {
-    expect((await service.api.get(path)).status).toBe(200);
-  });
+  it.each(['/healthz', '/openapi.json', '/openapi-3.2.json', '/openapi-compat.json'])(
+    'needs no token for %s',
+    async (path) => {
+      expect((await service.api.get(path)).status).toBe(200);
+    },
+  );
 
   it('ignores Host and Origin', async () => {
     const strange = { host: 'voice.example.com', origin: 'https://evil.example', ...bearer('third') };
