@@ -8,7 +8,7 @@ import {
   through,
   type ChatServer,
 } from './support/chat-services.ts';
-import { costOf, interleave, median, processorMsOf } from './support/measure.ts';
+import { costOf, interleave, mean, median, processorMsOf } from './support/measure.ts';
 import type { BenchOptions } from './support/options.ts';
 import { milliseconds, runBenchmarks, type Row } from './support/table.ts';
 
@@ -38,7 +38,7 @@ export async function benchChat({ rounds }: BenchOptions): Promise<Row[]> {
 
   const rate = (times: readonly Run[]) => median(times.map(({ seconds }) => requestsPerRound / seconds));
   const latency = (times: readonly Run[]) => median(times.flatMap(({ latencies }) => latencies));
-  const cost = (times: readonly Run[]) => median(times.map(({ processorMs }) => processorMs / requestsPerRound));
+  const cost = (times: readonly Run[]) => mean(times.map(({ processorMs }) => processorMs / requestsPerRound)); // in ticks
   const added = (name: 'ours' | 'gateway') => latency(alone[name]) - latency(alone.direct);
   const perSecond = (value: number) => `${value.toFixed(0)} /s`;
   return [
