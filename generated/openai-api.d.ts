@@ -91,7 +91,8 @@ export type paths = {
         put?: never;
         /**
          * Complete a chat
-         * @description The next assistant message of a conversation; with `stream`, as server-sent events that end with `[DONE]`.
+         * @description The next assistant message of a conversation; with `stream`, as server-sent events that end with `[DONE]`. Without
+         *     `tools` in the request, the server's own tools run inside and are not shown.
          */
         post: operations["createChatCompletion"];
         delete?: never;
@@ -164,20 +165,226 @@ export type components = {
             object: "list";
             voices: components["schemas"]["AudioVoice"][];
         };
+        CalledFunction: {
+            name: string;
+            /** @description JSON, as the model wrote it: not validated. */
+            arguments: string;
+        };
         /**
          * @description What a model does. New ones may be added.
          * @enum {string}
          */
         Capability: "chat" | "transcription" | "speech";
+        /**
+         * @example {
+         *       "id": "chatcmpl-6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+         *       "object": "chat.completion",
+         *       "created": 1763769600,
+         *       "model": "llama3.2",
+         *       "choices": [
+         *         {
+         *           "index": 0,
+         *           "message": {
+         *             "role": "assistant",
+         *             "content": "Paris.",
+         *             "refusal": null
+         *           },
+         *           "logprobs": null,
+         *           "finish_reason": "stop"
+         *         }
+         *       ],
+         *       "usage": {
+         *         "prompt_tokens": 14,
+         *         "completion_tokens": 3,
+         *         "total_tokens": 17,
+         *         "completion_tokens_details": {
+         *           "reasoning_tokens": 0
+         *         }
+         *       }
+         *     }
+         */
         ChatCompletion: {
+            /** @description `chatcmpl-` and the request id. */
             id: string;
+            /** @enum {string} */
+            object: "chat.completion";
+            /**
+             * Format: int64
+             * @description Seconds since 1970.
+             */
+            created: number;
+            /** @description The model that produced the answer. */
+            model: string;
+            choices: components["schemas"]["CompletionChoice"][];
+            usage: components["schemas"]["CompletionUsage"];
         };
+        /** @description A piece of the answer. A failure is sent as `{"error": {...}}` instead, without `[DONE]` after it. */
         ChatCompletionChunk: {
             id: string;
+            /** @enum {string} */
+            object: "chat.completion.chunk";
+            /** Format: int64 */
+            created: number;
+            model: string;
+            /** @description Empty in the chunk with the usage. */
+            choices: components["schemas"]["ChunkChoice"][];
+            /** @description In a chunk after the last one, with `stream_options.include_usage`. */
+            usage?: components["schemas"]["CompletionUsage"];
         };
+        /**
+         * @description A conversation. Unknown fields are ignored. Fields that change neither the form nor the meaning of the answer are
+         *     ignored, too, when the model does not support them; `X-Parlance-Ignored` names them. Any other field that is not
+         *     supported is answered with 400 `unsupported_parameter`.
+         * @example {
+         *       "model": "llama3.2",
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "What is the capital of France?"
+         *         }
+         *       ]
+         *     }
+         */
         ChatCompletionRequest: {
+            /** @description The full conversation history in order, 1 to 2000 messages. */
+            messages: components["schemas"]["ChatMessage"][];
             /** @description An id from `GET /models`; absent or null: the server's default. */
             model?: string | null;
+            /** @description The answer comes as server-sent events. */
+            stream?: boolean | null;
+            stream_options?: components["schemas"]["StreamOptions"] | null;
+            /** @description 0 to 2; lower is more predictable. */
+            temperature?: number | null;
+            /** @description Nucleus sampling, greater than 0 and up to 1. */
+            top_p?: number | null;
+            /** @description Maximum number of generated tokens, reasoning included. */
+            max_completion_tokens?: components["schemas"]["MaxTokens"] | null;
+            /** @description As `max_completion_tokens`, which wins. */
+            max_tokens?: components["schemas"]["MaxTokens"] | null;
+            /**
+             * @description Tools of the caller. With them, the server offers none of its own, and the model's calls are returned as
+             *     `tool_calls`. Only for models that support `tools`.
+             */
+            tools?: components["schemas"]["ToolDefinition"][] | null;
+            /** @description `none` without `tools`: the server offers none of its own tools either. */
+            tool_choice?: ("none" | "auto" | "required") | components["schemas"]["NamedToolChoice"] | null;
+            /** @description Only for models that support `json`, as all fields down to `parallel_tool_calls`. */
+            stop?: string | string[] | null;
+            /** @description An object with a `type`; the type `text` is the default. */
+            response_format?: {
+                [key: string]: unknown;
+            } | null;
+            seed?: number | null;
+            frequency_penalty?: number | null;
+            presence_penalty?: number | null;
+            logit_bias?: {
+                [key: string]: unknown;
+            } | null;
+            reasoning_effort?: string | null;
+            parallel_tool_calls?: boolean | null;
+            /** @description Only 1. */
+            n?: number | null;
+            /** @description Only false. */
+            logprobs?: boolean | null;
+            /** @description Only 0. */
+            top_logprobs?: number | null;
+            /** @description Only `text`. */
+            modalities?: string[] | null;
+            /** @description Not supported. */
+            audio?: unknown;
+            /** @description Not supported. */
+            web_search_options?: unknown;
+            /** @description Not supported. */
+            prediction?: unknown;
+            /** @description Not supported: send `tools`. */
+            functions?: unknown;
+            /** @description Not supported: send `tool_choice`. */
+            function_call?: unknown;
+            /** @description Without an effect, as all fields below. */
+            user?: unknown;
+            metadata?: unknown;
+            store?: unknown;
+            service_tier?: unknown;
+            verbosity?: unknown;
+            safety_identifier?: unknown;
+            prompt_cache_key?: unknown;
+            prompt_cache_retention?: unknown;
+        };
+        ChatMessage: {
+            /**
+             * @description `developer` means `system`. `function` is refused: send `tool`.
+             * @enum {string}
+             */
+            role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
+            /**
+             * @description The texts of parts are joined by a line feed. May be null, absent or empty in a message of the assistant. All texts
+             *     of a request have at most 1000000 characters (code points).
+             */
+            content?: string | components["schemas"]["ContentPart"][] | null;
+            /** @description Of the assistant: the calls of the caller's tools. Messages of the role `tool` that answer each one must follow. */
+            tool_calls?: components["schemas"]["GivenToolCall"][] | null;
+            /** @description Of a message of the role `tool`: the call that it answers, one of the assistant message before it. */
+            tool_call_id?: string | null;
+            /** @description Not supported: send `tool_calls`. */
+            function_call?: unknown;
+        };
+        ChunkChoice: {
+            /** @enum {number} */
+            index: 0;
+            delta: components["schemas"]["CompletionDelta"];
+            /** @description null but in the last chunk, whose delta is empty. */
+            finish_reason: components["schemas"]["FinishReason"] | null;
+        };
+        CompletionChoice: {
+            /** @enum {number} */
+            index: 0;
+            message: components["schemas"]["CompletionMessage"];
+            logprobs: null;
+            finish_reason: components["schemas"]["FinishReason"];
+        };
+        CompletionDelta: {
+            /**
+             * @description In the first chunk.
+             * @enum {string}
+             */
+            role?: "assistant";
+            content?: string;
+            /** @description Not part of OpenAI's API. */
+            reasoning_content?: string;
+            tool_calls?: components["schemas"]["ToolCallDelta"][];
+        };
+        CompletionMessage: {
+            /** @enum {string} */
+            role: "assistant";
+            /** @description The texts of all steps, joined by an empty line. null for calls of tools without a text. */
+            content: string | null;
+            refusal: null;
+            /** @description The reasoning text of a reasoning model. Not part of OpenAI's API. */
+            reasoning_content?: string;
+            /** @description Calls of the caller's tools. */
+            tool_calls?: components["schemas"]["ToolCall"][];
+        };
+        /** @description Token usage, summed over all steps; zeros when the provider does not report it. */
+        CompletionUsage: {
+            /** Format: int64 */
+            prompt_tokens: number;
+            /** Format: int64 */
+            completion_tokens: number;
+            /** Format: int64 */
+            total_tokens: number;
+            completion_tokens_details: {
+                /** Format: int64 */
+                reasoning_tokens: number;
+            };
+        };
+        /** @description A piece of a message. Only text: other types are answered with 400 `unsupported_value`. */
+        ContentPart: {
+            /** @description `text`, or `refusal` in a message of the assistant. */
+            type: string;
+            /** @description Of the type `text`. */
+            text?: string;
+            /** @description Of the type `refusal`. */
+            refusal?: string;
         };
         /** @description What went wrong, in OpenAI's shape. */
         ErrorDetails: {
@@ -204,6 +411,33 @@ export type components = {
         ErrorResponse: {
             error: components["schemas"]["ErrorDetails"];
         };
+        /**
+         * @description Why generation ended: a normal end, the token limit (or the step limit), the provider's content filter, or calls of the caller's tools.
+         * @enum {string}
+         */
+        FinishReason: "stop" | "length" | "content_filter" | "tool_calls";
+        FunctionDefinition: {
+            name: string;
+            description?: string | null;
+            /** @description JSON Schema of the arguments. */
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Without an effect. */
+            strict?: boolean | null;
+        };
+        /** @description As `ToolCall`; the type may be absent. */
+        GivenToolCall: {
+            id: string;
+            /** @description Only `function`. */
+            type?: string;
+            function: components["schemas"]["CalledFunction"];
+        };
+        /**
+         * Format: int32
+         * @description 1 or more.
+         */
+        MaxTokens: number;
         Model: {
             /** @description Valid for the `model` field of requests. */
             id: string;
@@ -225,6 +459,13 @@ export type components = {
             /** @enum {string} */
             object: "list";
             data: components["schemas"]["Model"][];
+        };
+        NamedToolChoice: {
+            /** @description Only `function`. */
+            type: string;
+            function?: {
+                name: string;
+            };
         };
         /** @description For the formats json and verbose_json. */
         PlainOrVerboseTranscription: components["schemas"]["Transcription"] | components["schemas"]["VerboseTranscription"];
@@ -252,6 +493,33 @@ export type components = {
         };
         SpeechVoice: {
             id: string;
+        };
+        StreamOptions: {
+            /** @description Adds a last chunk with the usage and without choices. */
+            include_usage?: boolean | null;
+        };
+        /** @description A tool of the caller, called by the model. */
+        ToolCall: {
+            /** @description Answered by a message of the role `tool` with this `tool_call_id`. */
+            id: string;
+            /** @enum {string} */
+            type: "function";
+            function: components["schemas"]["CalledFunction"];
+        };
+        /** @description A call is never cut into several chunks. */
+        ToolCallDelta: {
+            /** Format: int32 */
+            index: number;
+            /** @description Answered by a message of the role `tool` with this `tool_call_id`. */
+            id: string;
+            /** @enum {string} */
+            type: "function";
+            function: components["schemas"]["CalledFunction"];
+        };
+        ToolDefinition: {
+            /** @description Only `function`. */
+            type: string;
+            function?: components["schemas"]["FunctionDefinition"];
         };
         /** @description More of the text. */
         TranscriptTextDelta: {
