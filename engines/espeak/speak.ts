@@ -14,7 +14,10 @@ export interface Utterance {
 /** Words per minute: eSpeak NG's default, and the range that it keeps to (the package ends at 450). */
 const rates = { usual: 175, min: 80, max: 450 };
 
-/** Value of `-s`. The duration is inversely proportional to it within 7 % (measured with 1.51 and with the package). */
+/**
+ * Value of `-s`. The duration of some sentences is inversely proportional to it within 7 % (measured with 1.51 and with
+ * the package). A few words change more, because pauses change more than words: at 2 "yes" takes a third of its time.
+ */
 function wordsPerMinute(speed: number): number {
   const rate = Math.round(rates.usual * speed);
   if (rate >= rates.min && rate <= rates.max) return rate;

@@ -1,5 +1,5 @@
 /** POST /v1/audio/speech. */
-import type { SpeechFormat } from '../../engines/contract/index.ts';
+import { EngineError, type SpeechFormat } from '../../engines/contract/index.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { requireSupport, supports } from '../engine-host/model-selection.ts';
 import type { Services } from '../handlers/dependencies.ts';
@@ -27,7 +27,9 @@ export const createSpeech: Handler<'createSpeech', Services> = async ({ body, si
     ...(speed != null && { speed }),
     ...(takesInstructions && { instructions }),
   };
-  const audio = await speaker.speak(utterance, { signal });
+  const audio = await speaker.speak(utterance, { signal }).catch((error: unknown) => {
+    throw placed(error);
+  });
   const ignored = instructions !== undefined && !takesInstructions ? ['instructions'] : [];
   return answer({
     status: 200,
@@ -44,6 +46,13 @@ function readFormat(name: SpeechRequest['response_format']): SpeechFormat {
   if (format) return format;
   const detail = `The format ${String(name)} is not supported; supported: ${formats.join(', ')}.`;
   throw new ProblemError('format-not-supported', detail);
+}
+
+/** Engines name no fields, but the speed is the only one that they may refuse here. */
+function placed(error: unknown): unknown {
+  if (!EngineError.is(error) || error.code !== 'parameter-not-supported') return error;
+  const errors = [{ in: 'body' as const, pointer: '/speed', detail: 'must be a speed that the model has' }];
+  return new ProblemError(error.code, error.message, { cause: error, errors });
 }
 
 /** Home Assistant sends "None" (Python's null) without instructions. */

@@ -162,6 +162,24 @@ describe('the model', () => {
   });
 });
 
+test('a stream that waits for its engine has comments', async () => {
+  await using service = await startTestService({ ...scriptedTranscription, heartbeatMs: 5 });
+  const controller = new AbortController();
+  const body = new FormData();
+  body.set('file', speech());
+  body.set('prompt', 'hang');
+  body.set('stream', 'true');
+  const { signal } = controller;
+  const response = await fetch(`${service.url}/v1/audio/transcriptions`, { method: 'POST', body, signal });
+  let text = '';
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    if (text.includes('\n\n: keep-alive\n\n')) break;
+  }
+  controller.abort();
+  expect(text).toMatch(/^data: \{"type":"transcript\.text\.delta"/);
+});
+
 describe('with engines that do less', () => {
   let service: TestService;
   beforeAll(async () => {

@@ -10,6 +10,7 @@ import { heldToContract } from '../support/http.ts';
 import { startLocalService } from '../support/local-service.ts';
 import { describeWith } from '../support/programs.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { startStopwatch } from '../support/stopwatch.ts';
 import { readSubtitles, type Cue } from '../support/subtitles.ts';
 import { tonePcm, toneWav, wav } from '../support/tone-model.ts';
 import { scriptedTranscription, sdkOf, transcriptions } from './support/audio.ts';
@@ -93,6 +94,44 @@ describeWith(['whisper-cli'], 'tones of known words', () => {
       sdk.audio.transcriptions.create({ file: silence(), model: 'whisper-1', response_format });
     expect(await inFormat('srt')).toBe('');
     expect(await inFormat('vtt')).toBe('WEBVTT\n\n');
+  });
+});
+
+describeWith(['espeak-ng', 'ffmpeg'], 'speech on a fresh machine', () => {
+  let service: TestService;
+  let sdk: OpenAI;
+  beforeAll(async () => {
+    service = await startTestService();
+    sdk = sdkOf(service);
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+  const request = { model: 'tts-1', voice: 'alloy', input: 'Good morning, how are you today?' } as const;
+
+  test('answers the probe of Home Assistant within its 10 s', async () => {
+    const seconds = startStopwatch();
+    const response = await sdk.audio.speech.create({ ...request, input: 'Test', response_format: 'mp3', speed: 1 });
+    expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(0);
+    expect(seconds()).toBeLessThan(10_000);
+    expect(response.headers.get('content-type')).toBe('audio/mpeg');
+    expect(response.headers.get('x-parlance-model')).toBe('espeak');
+  });
+
+  test('makes Opus in Ogg', async () => {
+    const response = await sdk.audio.speech.create({ ...request, response_format: 'opus' });
+    expect(response.headers.get('content-type')).toBe('audio/ogg');
+    const head = Buffer.from(await response.arrayBuffer()).toString('latin1', 0, 36);
+    expect(head.startsWith('OggS')).toBe(true);
+    expect(head.endsWith('OpusHead')).toBe(true);
+  });
+
+  test('speaks at twice the speed, and refuses a speed that it does not have', async () => {
+    const input = 'The quick brown fox jumps over the lazy dog near the old river bank. '.repeat(3);
+    const bytesAt = async (speed: number) => {
+      const response = await sdk.audio.speech.create({ ...request, input, response_format: 'wav', speed });
+      return (await response.arrayBuffer()).byteLength;
+    };
+    expect(Math.abs((2 * (await bytesAt(2))) / (await bytesAt(1)) - 1)).toBeLessThan(0.1);
+    await expect(bytesAt(4)).rejects.toMatchObject({ status: 400, param: 'speed', code: 'unsupported_parameter' });
   });
 });
 
