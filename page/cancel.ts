@@ -7,14 +7,13 @@ import { isAnswering, stopAnswer } from './run.ts';
 import { hush, speaking } from './speaker.ts';
 import { say } from './status.ts';
 
-export const isBusy = computed(
+/** Anything but speech, which the next question may interrupt. */
+export const isWorking = computed(
   () =>
-    dictation.value !== 'off' ||
-    transcribing.value !== undefined ||
-    isAnswering.value ||
-    speaking.value !== undefined ||
-    handsFree.value === 'asking',
+    dictation.value !== 'off' || transcribing.value !== undefined || isAnswering.value || handsFree.value === 'asking',
 );
+
+export const isBusy = computed(() => isWorking.value || speaking.value !== undefined);
 
 export function cancel(): void {
   if (!isBusy.value && handsFree.value === 'off') return;

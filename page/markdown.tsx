@@ -4,6 +4,7 @@
  */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import * as smd from 'streaming-markdown';
+import { Feed } from './feed.ts';
 
 const tags: Readonly<Record<number, string>> = {
   [smd.PARAGRAPH]: 'p',
@@ -78,16 +79,16 @@ function link(element: HTMLAnchorElement, address: string): void {
 /** `text` may only grow. The parser holds the last characters back until the text is complete. */
 export function Markdown({ text, isComplete }: { readonly text: string; readonly isComplete: boolean }) {
   const place = useRef<HTMLDivElement>(null);
-  const state = useRef<{ readonly parser: smd.Parser; written: number; isEnded: boolean } | null>(null);
+  const state = useRef<{ readonly feed: Feed; written: number; isEnded: boolean } | null>(null);
   useLayoutEffect(() => {
     if (!place.current) return;
-    state.current ??= { parser: smd.parser(renderInto(place.current)), written: 0, isEnded: false };
-    const { parser, written, isEnded } = state.current;
+    state.current ??= { feed: new Feed(renderInto(place.current)), written: 0, isEnded: false };
+    const { feed, written, isEnded } = state.current;
     if (isEnded) return;
-    smd.parser_write(parser, text.slice(written));
+    feed.write(text.slice(written));
     state.current.written = text.length;
     if (!isComplete) return;
-    smd.parser_end(parser);
+    feed.end();
     state.current.isEnded = true;
   }, [text, isComplete]);
   return <div class="markdown" ref={place} />;

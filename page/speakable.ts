@@ -1,5 +1,6 @@
 /** The words of a Markdown text as they are read aloud: no marks, no code blocks, no addresses. Pure. */
 import * as smd from 'streaming-markdown';
+import { Feed } from './feed.ts';
 
 const silent: ReadonlySet<number> = new Set([smd.CODE_BLOCK, smd.CODE_FENCE, smd.IMAGE, smd.RAW_URL]);
 const blocks: ReadonlySet<number> = new Set([
@@ -19,7 +20,7 @@ const blocks: ReadonlySet<number> = new Set([
 export function speakable(markdown: string): string {
   const open: number[] = [];
   let words = '';
-  const parser = smd.parser({
+  const feed = new Feed({
     data: undefined,
     add_token: (_data, token) => {
       open.push(token);
@@ -31,7 +32,7 @@ export function speakable(markdown: string): string {
     },
     set_attr: () => {},
   });
-  smd.parser_write(parser, markdown);
-  smd.parser_end(parser);
+  feed.write(markdown);
+  feed.end();
   return words.replace(/\s*\n\s*/g, '\n').trim();
 }

@@ -1,6 +1,6 @@
 /** Where the user writes and speaks. */
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { cancel, isBusy } from '../cancel.ts';
+import { cancel, isBusy, isWorking } from '../cancel.ts';
 import { maxTextLength } from '../conversation.ts';
 import { dictation, finishDictation, startDictation, startedAt, takeFile } from '../dictation.ts';
 import { draft, draftId, focusDraft } from '../draft.ts';
@@ -10,7 +10,7 @@ import { canChat, canSpeak, canTranscribe } from '../listings.ts';
 import { isImpossible } from '../microphone.ts';
 import { prefer, settings } from '../preferences.ts';
 import { ask, isAnswering } from '../run.ts';
-import { unlock } from '../speaker.ts';
+import { hush, unlock } from '../speaker.ts';
 import { scrollToEnd } from './follow.ts';
 import { Icon } from './icons.tsx';
 import { Meter, Seconds } from './meter.tsx';
@@ -41,6 +41,7 @@ function submit(event: Event): void {
 function send(): void {
   const text = draft.value.trim();
   if (text === '' || isAnswering.value || !canChat.value) return;
+  hush();
   unlock();
   draft.value = '';
   scrollToEnd();
@@ -92,7 +93,7 @@ function DictationTools() {
           <button
             type="button"
             class="quiet"
-            disabled={isImpossible() || !canTranscribe.value || isBusy.value}
+            disabled={isImpossible() || !canTranscribe.value || isWorking.value}
             onClick={() => void startHandsFree()}
           >
             <Icon name="waves" />
@@ -117,7 +118,7 @@ function SpeakButton() {
     <button
       type="button"
       class={isRecording ? 'speak recording' : 'speak'}
-      disabled={!isRecording && (isImpossible() || !canTranscribe.value || isBusy.value)}
+      disabled={!isRecording && (isImpossible() || !canTranscribe.value || isWorking.value)}
       aria-describedby="transcription-note"
       onClick={toggle}
       onKeyDown={(event) => {
@@ -147,7 +148,7 @@ function FileButton() {
       <button
         type="button"
         class="quiet"
-        disabled={!canTranscribe.value || isBusy.value}
+        disabled={!canTranscribe.value || isWorking.value}
         onClick={() => input.current?.click()}
       >
         <Icon name="file" />
@@ -220,7 +221,8 @@ function HandsFreeTools() {
 }
 
 function SendOrCancel() {
-  return isBusy.value ? (
+  const isCancel = isWorking.value || (isBusy.value && draft.value.trim() === '');
+  return isCancel ? (
     <button
       key="cancel"
       type="button"
@@ -268,9 +270,12 @@ function hintOf(): string {
     case 'speaking':
       return 'Speaking. The microphone is deaf meanwhile.';
     default:
-      return isAnswering.value ? 'Answering. Esc stops it.' : 'Enter sends. Shift and Enter break the line.';
+      return isAnswering.value ? 'Answering. Esc stops it.' : idleHint;
   }
 }
+
+/** Touch keyboards have no Shift+Enter; the line stays, so that nothing jumps. */
+const idleHint = matchMedia('(pointer: fine)').matches ? 'Enter sends, Shift+Enter starts a new line.' : '\u00a0';
 
 function uploadText(sent: number | undefined): string {
   if (sent === undefined || sent >= 1) return 'Transcribing.';

@@ -189,6 +189,7 @@ function Footer({ answer }: { readonly answer: Answer }) {
         <SoundButton
           id={soundOf(answer)}
           label="Read aloud"
+          isQuiet
           start={() => void readAloud(soundOf(answer), speakable(text))}
         />
       )}
@@ -208,10 +209,11 @@ function summaryOf({ state, result }: Answer): string {
 interface SoundButtonProps {
   readonly id: string;
   readonly label: string;
+  readonly isQuiet?: boolean;
   readonly start: () => void;
 }
 
-function SoundButton({ id, label, start }: SoundButtonProps) {
+function SoundButton({ id, label, isQuiet = false, start }: SoundButtonProps) {
   const isMine = speaking.value === id;
   const toggle = () => {
     if (isMine) return hush();
@@ -219,8 +221,8 @@ function SoundButton({ id, label, start }: SoundButtonProps) {
     start();
   };
   return (
-    <button type="button" class="quiet sound" onClick={toggle}>
-      <Icon name={isMine ? 'stop' : 'speaker'} />
+    <button type="button" class={isQuiet ? 'quiet sound' : 'outlined sound'} onClick={toggle}>
+      <Icon name={isMine ? 'stop' : isQuiet ? 'speaker' : 'play'} />
       <span>{isMine ? 'Stop' : label}</span>
     </button>
   );

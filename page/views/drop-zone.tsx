@@ -1,6 +1,6 @@
 /** Files that are dropped or pasted anywhere on the page. A drop that is not taken would navigate away. */
 import { signal } from '@preact/signals';
-import { isBusy } from '../cancel.ts';
+import { isWorking } from '../cancel.ts';
 import { takeFile } from '../dictation.ts';
 import { canTranscribe } from '../listings.ts';
 
@@ -26,7 +26,7 @@ export function takeFilesAnywhere(): void {
 
 function take(data: DataTransfer | null): boolean {
   const [file] = data?.files ?? [];
-  if (!file || !canTranscribe.value || isBusy.value) return false;
+  if (!file || !canTranscribe.value || isWorking.value) return false;
   void takeFile(file);
   return true;
 }
