@@ -142,6 +142,6 @@ describeWith(['whisper-cli'], 'five instances of mixed origin', ({ 'whisper-cli'
     const [, , chatAsked, speechAsked] = await Promise.all(asked);
     expect(chatAsked).toEqual(['/v1/chat/completions', expect.stringContaining('"model":"thinker"')]);
     expect(speechAsked).toEqual(['/v1/audio/speech', expect.stringContaining('"model":"singer"')]);
-    expect(speech?.[1]).toContain('"voice":"bob"');
+    expect(speechAsked?.[1]).toContain('"voice":"bob"');
   });
 });
