@@ -338,9 +338,9 @@ export type components = {
              *     of a request have at most 1000000 characters (code points).
              */
             content?: string | components["schemas"]["ContentPart"][] | null;
-            /** @description Of the assistant: the calls of the caller's tools. Messages of the role `tool` that answer each one must follow. */
+            /** @description In messages of the assistant: calls of the caller's tools. For each, a message of the role `tool` must follow. */
             tool_calls?: components["schemas"]["GivenToolCall"][] | null;
-            /** @description Of a message of the role `tool`: the call that it answers, one of the assistant message before it. */
+            /** @description In messages of the role `tool`: the call that it answers, one of the assistant message before it. */
             tool_call_id?: string | null;
             /** @description Not supported: send `tool_calls`. */
             function_call?: unknown;
@@ -349,7 +349,7 @@ export type components = {
             /** @enum {number} */
             index: 0;
             delta: components["schemas"]["CompletionDelta"];
-            /** @description null but in the last chunk, whose delta is empty. */
+            /** @description null, except in the last chunk, whose delta is empty. */
             finish_reason: components["schemas"]["FinishReason"] | null;
         };
         CompletionChoice: {
@@ -398,18 +398,18 @@ export type components = {
         ContentPart: {
             /** @description `text`, or `refusal` in a message of the assistant. */
             type: string;
-            /** @description Of the type `text`. */
+            /** @description For the type `text`. */
             text?: string;
-            /** @description Of the type `refusal`. */
+            /** @description For the type `refusal`. */
             refusal?: string;
         };
         /** @description What went wrong, in OpenAI's shape. */
         ErrorDetails: {
-            /** @description What happened in this case and how to fix it. Names the field that is to blame. */
+            /** @description What happened in this case and how to fix it. Names the field to blame. */
             message: string;
             /** @description Kind of error. New ones may be added. */
             type: string;
-            /** @description The field of the request that is to blame, such as `messages[2].content[1]`; null when there is none. */
+            /** @description The field to blame, such as `messages[2].content[1]`; null when there is none. */
             param: string | null;
             /** @description Machine-readable code. New ones may be added: fall back to the status for an unknown one. */
             code: string | null;
