@@ -27,6 +27,7 @@ async function serve(options: Partial<AppOptions>) {
     arrivals: createArrivals(),
     bodyTimeoutMs: 1_000,
     uploadTimeoutMs: 1_000,
+    readyProbe: () => Promise.resolve({}),
     heartbeatMs: 1_000,
     page: new Map(),
     viaId: 'a service',
