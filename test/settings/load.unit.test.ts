@@ -46,6 +46,7 @@ const examples: Readonly<Record<Name, { env: string; fromEnv: unknown; yaml?: st
     fromFile: 'http://localhost:1/voice',
   },
   sandbox: { env: '1', fromEnv: true, yaml: 'true', fromFile: true },
+  compatTools: { env: 'off', fromEnv: false, yaml: 'false', fromFile: false },
   apiKeys: { env: 'one, two,', fromEnv: ['one', 'two'], yaml: '[three]', fromFile: ['three'] },
   allowOpen: { env: 'true', fromEnv: true, yaml: 'true', fromFile: true },
   corsOrigins: {
@@ -96,6 +97,8 @@ describe('a setting', () => {
       transcribeSetup: true,
       transcribeMaxSeconds: 3600,
       transcribeTimeout: 600,
+      compatTools: true,
+      compatAliases: {},
       logLevel: 'info',
       readyRequires: [],
       drainDelay: 0,
@@ -407,7 +410,7 @@ describe('a wrong value', () => {
     expect(message).not.toContain('\n');
     expect(message).toContain(`${file}: unknown setting "volume"; known: host, port, `);
     const known = /known: (.*)$/.exec(message)?.[1]?.split(', ');
-    expect(known?.sort()).toEqual([...namesInFile, 'engines', 'mcpServers'].sort());
+    expect(known?.sort()).toEqual([...namesInFile, 'compatAliases', 'engines', 'mcpServers'].sort());
   });
 
   it.each([
