@@ -1,6 +1,5 @@
 /** Liveness and readiness: asked every few seconds, without a key, under any Host, and logged at debug only. */
 import { ProblemError } from '../contract/problems.ts';
-import type { Readiness } from '../engine-host/readiness.ts';
 
 export function isProbe(path: string): boolean {
   return path === '/healthz' || path === '/readyz';
@@ -15,7 +14,8 @@ export function alive(ending: AbortSignal): object {
 /** Returns the body of `/readyz`. Throws `shutting-down` or `not-ready`. */
 export type ReadyProbe = () => Promise<object>;
 
-export function createReadyProbe(draining: AbortSignal, notReady: Readiness): ReadyProbe {
+/** `notReady` returns one sentence for each required part that is not ready. */
+export function createReadyProbe(draining: AbortSignal, notReady: () => Promise<readonly string[]>): ReadyProbe {
   return async () => {
     draining.throwIfAborted();
     const reasons = await notReady();
