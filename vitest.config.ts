@@ -6,6 +6,7 @@ const withoutPrograms = { PATH: '/nowhere' };
 const unit = 'test/**/*.unit.test.ts';
 const processes = 'test/**/*.process.test.ts';
 const system = 'test/**/*.system.test.ts';
+const image = 'test/deployment/image.test.ts';
 
 export default defineConfig({
   // This package's own exports are its sources here, and dist/ elsewhere.
@@ -37,7 +38,7 @@ export default defineConfig({
         test: {
           name: 'service',
           include: ['test/**/*.test.ts'],
-          exclude: [unit, processes, system],
+          exclude: [unit, processes, system, image],
           env: withoutPrograms,
           setupFiles: ['test/support/no-processes.ts'],
         },
@@ -51,6 +52,11 @@ export default defineConfig({
         // Stopwatches, memory, file descriptors, namespaces, installations: one file at a time, with nothing beside it.
         extends: true,
         test: { name: 'system', include: [system], fileParallelism: false, sequence: { groupOrder: 2 } },
+      },
+      {
+        // Builds the image of deploy/ and runs it: `npm run test:image`, by hand, since it needs the rights to mount.
+        extends: true,
+        test: { name: 'image', include: [image], fileParallelism: false, sequence: { groupOrder: 3 } },
       },
     ],
   },

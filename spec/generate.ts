@@ -14,6 +14,7 @@ import { gunzipSync } from 'node:zlib';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { buildPage } from '../page/build.ts';
 import { configSchema } from '../src/settings/config-schema.ts';
+import { notice } from './docs/notice.ts';
 import { pages } from './docs/pages.ts';
 import type { Contract } from './docs/reference.ts';
 import { addErrorExamples } from './openai-error-examples.ts';
@@ -118,6 +119,7 @@ async function files(): Promise<Record<string, string>> {
     'generated/openapi-compat.json': `${JSON.stringify(compat, null, 2)}\n`,
     'generated/openai-api.d.ts': await toTypes(compat),
     'generated/config.schema.json': `${JSON.stringify(configSchema(await builtInOptions()), null, 2)}\n`,
+    NOTICE: notice(),
     ...(await pages(document as unknown as Contract)),
   };
 }

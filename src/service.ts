@@ -11,6 +11,7 @@ import { nativeContract } from './contract/document.ts';
 import { largestRequestBody } from './contract/body-limit.ts';
 import { preferredAnswer } from './contract/prefer.ts';
 import type { ParentLogger } from './engine-host/context.ts';
+import { createReadiness } from './engine-host/readiness.ts';
 import { openEngines, type OpenEngines } from './engine-host/open-engines.ts';
 import { admit, admitFile, handlers } from './handlers/index.ts';
 import { createAccess } from './http/auth.ts';
@@ -19,6 +20,7 @@ import { ByteBudget, type BudgetSize } from './http/body-budget.ts';
 import { ProblemError } from './contract/problems.ts';
 import { listen, type ConnectionLimits } from './http/listener.ts';
 import { loadPage } from './http/page.ts';
+import { createReadyProbe } from './http/probes.ts';
 import type { Services } from './handlers/dependencies.ts';
 import { largestSpeech } from './system/disk-budget.ts';
 import { createSpeakers } from './speech/speaker.ts';
@@ -65,6 +67,8 @@ export interface App extends AsyncDisposable {
   readonly listener: RequestListener;
   readonly registry: Registry;
   readonly disk: DiskUse;
+  /** From now on `/readyz` answers 503. */
+  readonly drain: () => void;
   /** Ends the requests that are still at work with `shutting-down`. */
   readonly end: () => void;
 }
@@ -74,6 +78,8 @@ export interface Service {
   readonly url: string;
   readonly registry: Registry;
   readonly disk: DiskUse;
+  /** From now on `/readyz` answers 503 and connections are not kept alive; everything else is still served. */
+  drain(): void;
   /** Lets requests in flight finish for so many milliseconds, then ends them with `shutting-down`; a later call may hurry. */
   stop(graceMs: number): Promise<void>;
 }
@@ -103,11 +109,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     url: server.url,
     registry: app.registry,
     disk: app.disk,
+    drain,
     stop(graceMs) {
+      drain();
       timers.push(setTimeout(app.end, graceMs), setTimeout(server.destroy, graceMs + farewellMs));
       return (stopped ??= stop());
     },
   };
+
+  function drain(): void {
+    app.drain();
+    server.drain();
+  }
 
   async function stop(): Promise<void> {
     await server.close();
@@ -166,6 +179,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     compatAliases: new Map(Object.entries(settings.compatAliases)),
   };
   await checkAliases(services);
+  const draining = new AbortController();
   const ending = new AbortController();
   const access = createAccess(settings);
   const routing = { services, access, checkAnswers: env.NODE_ENV !== 'production' };
@@ -198,18 +212,24 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     bodyTimeoutMs: bodyTimeoutMs ?? 300_000,
     uploadTimeoutMs: bodyTimeoutMs ?? 3_600_000,
     heartbeatMs,
+    readyProbe: createReadyProbe(draining.signal, createReadiness(registry, settings.readyRequires)),
     page: settings.page ? loadPage() : new Map(),
     viaId: engines.viaId,
     log,
     temporaryDirectory: () => workspace.accountedDirectory('request'),
     ending: ending.signal,
   });
-  const end = () => ending.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
+  const drain = () => draining.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
+  const end = () => {
+    drain();
+    ending.abort(draining.signal.reason);
+  };
   mcp.connect();
   return {
     listener,
     registry,
     disk: workspace.disk,
+    drain,
     end,
     async [Symbol.asyncDispose]() {
       end();

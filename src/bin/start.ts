@@ -1,15 +1,18 @@
 /** Starts the service: settings, engines, server, signals. Missing parts are prepared in the background. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino, type Logger as PinoLogger } from 'pino';
 import type { Logger } from '../../engines/contract/index.ts';
 import { describeService } from './startup-summary.ts';
 import { shrinkHeap } from '../system/shrink-heap.ts';
 import { prepareEngines } from './prepare-engines.ts';
 import { startService, type Service } from '../service.ts';
-import { describeIgnoredVariables, describeUnknownVariables, loadSettings } from '../settings/load.ts';
+import {
+  describeIgnoredVariables,
+  describeUnknownVariables,
+  loadSettings,
+  type LoadedSettings,
+} from '../settings/load.ts';
 import { explainStartFailure } from './startup-error.ts';
-
-/** Docker sends SIGKILL ten seconds after SIGTERM. */
-const graceMs = 7_000;
 
 const sandboxNotice =
   'THIS IS A SANDBOX (PARLANCE_SANDBOX): the engine `sandbox` returns made-up answers, and `Prefer: code=NNN` returns any declared response.';
@@ -21,7 +24,7 @@ if (started) {
   const ended = new AbortController();
   const preparation =
     settings.transcribeSetup && settings.transcribeEnabled ? prepare(service, log, ended.signal) : Promise.resolve();
-  endOnSignals(service, ended, preparation);
+  endOnSignals(started, ended, preparation);
   shrinkHeap();
   // For the operator, on stderr; stdout is for the log.
   const description = describeService(service, settings).catch((err: unknown) => {
@@ -34,7 +37,13 @@ if (started) {
   if (settings.sandbox) process.stderr.write(`${sandboxNotice}\n`);
 }
 
-async function start() {
+interface Started {
+  readonly service: Service;
+  readonly settings: LoadedSettings;
+  readonly log: PinoLogger;
+}
+
+async function start(): Promise<Started | undefined> {
   try {
     const settings = loadSettings(process.env);
     const log = pino({ level: settings.logLevel });
@@ -57,8 +66,8 @@ async function prepare({ registry }: Service, log: Logger, signal: AbortSignal):
 /** npm forwards signals that the terminal has already sent to the whole process group: they arrive twice. */
 const forwardedWithinMs = 500;
 
-/** The first signal lets requests in flight finish; a second one exits immediately. */
-function endOnSignals(service: Service, ended: AbortController, preparation: Promise<void>): void {
+/** The first signal drains the service and lets requests in flight finish; a second one exits immediately. */
+function endOnSignals({ service, settings }: Started, ended: AbortController, preparation: Promise<void>): void {
   let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
   const end = (signal: NodeJS.Signals) => {
     const now = performance.now();
@@ -66,9 +75,16 @@ function endOnSignals(service: Service, ended: AbortController, preparation: Pro
     if (first) process.exit(1);
     first = { signal, at: now };
     ended.abort(new Error(`stopped by ${signal}`));
-    void Promise.all([service.stop(graceMs), preparation]).then(() => process.exit());
+    void Promise.all([drainAndStop(service, settings), preparation]).then(() => process.exit());
   };
   process.on('SIGINT', end).on('SIGTERM', end);
+}
+
+/** A load balancer takes a while to notice: until then it sends new requests, which are served. */
+async function drainAndStop(service: Service, { drainDelay, shutdownGrace }: LoadedSettings): Promise<void> {
+  service.drain();
+  if (drainDelay > 0) await sleep(drainDelay * 1000);
+  await service.stop(shutdownGrace * 1000);
 }
 
 /** A supervisor should see the exit within a second. */

@@ -56,6 +56,7 @@ export const problems: Readonly<Record<ProblemCode, ProblemKind>> = {
   overloaded: { status: 503, title: 'Service overloaded', retryAfter: 1 },
   'storage-full': { status: 503, title: 'Storage full', retryAfter: 30 },
   'shutting-down': { status: 503, title: 'Service shutting down', retryAfter: 5 },
+  'not-ready': { status: 503, title: 'Service not ready', retryAfter: 5 },
   'provider-overloaded': { status: 503, title: 'Provider overloaded', retryAfter: 1 },
   'engine-timeout': { status: 504, title: 'Engine timeout' },
   'provider-timeout': { status: 504, title: 'Provider timeout' },

@@ -190,6 +190,12 @@ export class Registry {
     return local ?? (this.knowsAll(capability) ? models[0] : undefined);
   }
 
+  /** The default model of the last list, without a call to any engine. */
+  lastDefaultOf(capability: Capability): ServedModel | undefined {
+    const last = this.#served[capability];
+    return last && this.defaultOf(capability, last.models);
+  }
+
   /** Whether the models of every instance are known. */
   knowsAll(capability: Capability): boolean {
     return this.#for(capability).every(({ guarded }) => guarded.hasList);

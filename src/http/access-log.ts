@@ -1,5 +1,6 @@
 /** The access log: one line for each request, written at its end. */
 import type { IncomingRequest } from './incoming-request.ts';
+import { isProbe } from './probes.ts';
 
 export interface RequestEnd {
   /** As sent: HEAD too. */
@@ -11,7 +12,8 @@ export interface RequestEnd {
 
 export function logRequest(request: IncomingRequest, { method, status, ms }: RequestEnd): void {
   const { id, operation, log } = request;
-  log.info({ id, operation, method, path: pathForLog(request), status, ms: Math.round(ms) }, 'request');
+  const level = isProbe(request.path) ? 'debug' : 'info'; // probes would be most of the log
+  log[level]({ id, operation, method, path: pathForLog(request), status, ms: Math.round(ms) }, 'request');
 }
 
 const maxLoggedPath = 200;

@@ -14,6 +14,7 @@ import { answerDefect, CallerGone, encodedFailureOf, failureOf, failureReason } 
 import type { IncomingRequest } from './incoming-request.ts';
 import { createRequestOpener, type IncomingRequestOptions } from './open-request.ts';
 import type { PageFile, PageFiles } from './page.ts';
+import { alive, isProbe, type ReadyProbe } from './probes.ts';
 import { readRequestHead } from './request-head.ts';
 import { guard } from './safe-listener.ts';
 import { eventStreamHeaders, sendEvents } from './sse.ts';
@@ -24,6 +25,7 @@ export interface AppOptions extends IncomingRequestOptions {
   readonly heartbeatMs: number;
   /** The web page and its assets, by path. */
   readonly page: PageFiles;
+  readonly readyProbe: ReadyProbe;
   /** The id of this service in chains of services. */
   readonly viaId: string;
 }
@@ -57,7 +59,10 @@ async function serve(context: Context, request: IncomingRequest, options: AppOpt
     const file = options.page.get(request.path);
     if (isPreflight(context)) answerPreflight(context, options.access);
     else if (file) await sendFile(context, file, request);
-    else await send(context, documentOf(request, options) ?? (await request.door.respond(request)), request, options);
+    else {
+      const document = await documentOf(request, options);
+      await send(context, document ?? (await request.door.respond(request)), request, options);
+    }
   } catch (error) {
     if (failureReason(error, request) instanceof CallerGone) context.respond = false;
     else sendWhole(context, failureOf(error, request).answer);
@@ -68,7 +73,7 @@ function checkHead({ req, headers }: Context, request: IncomingRequest, { access
   const { host, path, query } = readRequestHead(req);
   request.path = path;
   request.query = query;
-  if (path !== '/healthz') access.admit({ ...headers, host });
+  if (!isProbe(path)) access.admit({ ...headers, host });
   request.path = request.door.readPath(path);
   if (headers[viaHeader] !== undefined) refuseLoop((request.scope.via = readVia(headers[viaHeader])), viaId);
 }
@@ -81,23 +86,19 @@ const loop =
   'This service is its own provider, directly or through another service: the baseUrl of one of the engines is wrong.';
 
 /** Documents outside of the contract. */
-const served: ReadonlyMap<string, (options: AppOptions) => unknown> = new Map([
-  ['/healthz', alive],
+const served = new Map<string, (options: AppOptions) => unknown>([
+  ['/healthz', ({ ending }) => alive(ending)],
+  ['/readyz', ({ readyProbe }) => readyProbe()],
   [nativeContract.page, () => nativeContract.text],
   ['/openapi-3.2.json', () => nativeDocument32],
   [openaiContract.page, () => openaiContract.text],
 ]);
 
-function alive({ ending }: AppOptions): unknown {
-  ending.throwIfAborted();
-  return { status: 'ok' };
-}
-
-function documentOf(request: IncomingRequest, options: AppOptions): AnyAnswer | undefined {
+async function documentOf(request: IncomingRequest, options: AppOptions): Promise<AnyAnswer | undefined> {
   const document = served.get(request.path);
   if (!document) return undefined;
   requireGet(request);
-  return { status: 200, mediaType: 'application/json', body: document(options) };
+  return { status: 200, mediaType: 'application/json', body: await document(options) };
 }
 
 async function sendFile(context: Context, file: PageFile, request: IncomingRequest): Promise<void> {

@@ -83,6 +83,7 @@ export class Connections {
     closing: new Set(),
   };
   readonly #sinceSweep = { closed: 0, refused: 0 };
+  #isDraining = false;
   #isEnding = false;
 
   constructor(server: Server, options: ConnectionOptions) {
@@ -116,7 +117,7 @@ export class Connections {
     connection.inFlight += 1;
     connection.latest = res;
     this.#move(connection, 'busy');
-    if (this.#isEnding) res.shouldKeepAlive = false;
+    if (this.#isDraining) res.shouldKeepAlive = false;
     const answered = () => this.#answered(connection);
     res.once('close', guard(this.#options.log, answered));
     if (connection.inFlight === 1) start();
@@ -138,8 +139,14 @@ export class Connections {
     }
   }
 
+  /** From now on, responses ask the client to close the connection. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
   /** Closes connections without a request now, and the others after their responses. */
   end(): void {
+    this.drain();
     this.#isEnding = true;
     for (const { socket, inFlight } of this.#bySocket.values()) if (inFlight === 0) socket.destroy();
   }

@@ -14,6 +14,8 @@ import { ProblemError } from '../contract/problems.ts';
 export interface ListeningServer {
   /** URL on this machine, without a trailing slash. */
   readonly url: string;
+  /** From now on, connections are not kept alive: clients reconnect, where there is another service to connect to. */
+  readonly drain: () => void;
   /** Stops accepting connections; resolves when all requests have been answered. */
   close(): Promise<void>;
   /** Destroys the remaining connections. */
@@ -80,6 +82,7 @@ export async function listen(
   server.on('error', (error) => log.error({ err: error }, 'a connection could not be accepted'));
   return {
     url: urlOf(server, host),
+    drain: () => connections.drain(),
     close: () => close(server, connections),
     destroy: () => connections.destroy(),
   };

@@ -67,6 +67,7 @@ export const errorTable: Readonly<Record<ProblemCode, ErrorRow>> = {
   overloaded: { ...failed(503), retryable: true },
   'storage-full': { ...failed(503), retryable: true },
   'shutting-down': { ...failed(503), retryable: true },
+  'not-ready': failed(503), // only /readyz
   'provider-overloaded': { ...failed(503), retryable: true },
   'engine-timeout': failed(504),
   'provider-timeout': failed(504),

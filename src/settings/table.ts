@@ -26,6 +26,9 @@ export interface Settings {
   logLevel: string;
   dataDir: string;
   diskBudget?: number;
+  readyRequires: ('transcription' | 'chat' | 'speech')[];
+  drainDelay: number;
+  shutdownGrace: number;
 }
 
 interface SettingRow {
@@ -222,6 +225,28 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     expects: 'must be an integer of at least 1048576 (bytes)',
     description:
       'Maximum size of all temporary files, in bytes; unset: 4 GiB, or half of the free space at the start if that is less',
+  },
+  readyRequires: {
+    env: 'READY_REQUIRES',
+    schema: { type: 'array', items: { type: 'string', enum: ['transcription', 'chat', 'speech'] } },
+    default: [],
+    expects: 'must be one or more of transcription, chat and speech, comma-separated',
+    description:
+      'Capabilities without which `/readyz` answers 503: `transcription`, `chat`, `speech`, comma-separated; waits for what the service prepares, never for a provider',
+  },
+  drainDelay: {
+    env: 'DRAIN_DELAY',
+    schema: { type: 'integer', minimum: 0, maximum: 3600 },
+    default: 0,
+    expects: 'must be an integer from 0 to 3600',
+    description: 'After SIGTERM: seconds in which `/readyz` answers 503 while new requests are still served',
+  },
+  shutdownGrace: {
+    env: 'SHUTDOWN_GRACE',
+    schema: { type: 'integer', minimum: 0, maximum: 86400 },
+    default: 7,
+    expects: 'must be an integer from 0 to 86400',
+    description: 'After DRAIN_DELAY: seconds for requests in flight to finish',
   },
 };
 

@@ -113,7 +113,7 @@ describe('with API_KEYS', () => {
     expect({ status, code: problem.code }).toEqual({ status: 404, code: 'clip-not-found' });
   });
 
-  it.each(['/healthz', '/openapi.json', '/openapi-3.2.json', '/openapi-compat.json'])(
+  it.each(['/healthz', '/readyz', '/openapi.json', '/openapi-3.2.json', '/openapi-compat.json'])(
     'needs no token for %s',
     async (path) => {
       expect((await service.api.get(path)).status).toBe(200);
@@ -182,8 +182,8 @@ describe('open mode', () => {
     }
   });
 
-  it('serves /healthz for any host', async () => {
-    expect((await service.api.get('/healthz', { host: '10.0.0.7:8484' })).status).toBe(200);
+  it.each(['/healthz', '/readyz'])('serves %s for any host', async (path) => {
+    expect((await service.api.get(path, { host: '10.0.0.7:8484' })).status).toBe(200);
   });
 
   it('accepts requests without an Origin', async () => {

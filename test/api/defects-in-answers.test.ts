@@ -31,6 +31,7 @@ async function serve({ respond = noRouter, ...options }: Partial<AppOptions> & {
     arrivals: createArrivals(),
     bodyTimeoutMs: 1_000,
     uploadTimeoutMs: 1_000,
+    readyProbe: () => Promise.resolve({}),
     heartbeatMs: 1_000,
     page: new Map(),
     viaId: 'a service',

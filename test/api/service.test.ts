@@ -35,6 +35,7 @@ const paths = [
   ['/api/v1/tts/models', 'GET, HEAD'],
   ['/api/v1/tts/clips/Vb1yPz4mQ0iYxkq3o9TtWw', 'GET, HEAD'],
   ['/healthz', 'GET, HEAD'],
+  ['/readyz', 'GET, HEAD'],
   ['/openapi.json', 'GET, HEAD'],
   ['/openapi-3.2.json', 'GET, HEAD'],
   ['/', 'GET, HEAD'],

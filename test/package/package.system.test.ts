@@ -39,7 +39,9 @@ describe('the packed file', () => {
       ]),
     );
     expect(
-      files.filter((path) => !/^(dist\/(src|engines|lib|generated)\/|LICENSE$|README\.md$|package\.json$)/.test(path)),
+      files.filter(
+        (path) => !/^(dist\/(src|engines|lib|generated)\/|LICENSE$|NOTICE$|README\.md$|package\.json$)/.test(path),
+      ),
     ).toEqual([]);
     expect(files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))).toEqual([]);
   });

@@ -72,6 +72,14 @@ const examples: Readonly<Record<Name, { env: string; fromEnv: unknown; yaml?: st
   openaiBaseUrl: { env: 'http://127.0.0.1:8000/v1', fromEnv: 'http://127.0.0.1:8000/v1' },
   dataDir: { env: '/var/voice', fromEnv: '/var/voice', yaml: '/srv/voice', fromFile: '/srv/voice' },
   diskBudget: { env: '1048576', fromEnv: 1_048_576, yaml: '8589934592', fromFile: 8_589_934_592 },
+  readyRequires: {
+    env: 'transcription, chat',
+    fromEnv: ['transcription', 'chat'],
+    yaml: '[speech]',
+    fromFile: ['speech'],
+  },
+  drainDelay: { env: '5', fromEnv: 5, yaml: '3600', fromFile: 3600 },
+  shutdownGrace: { env: '0', fromEnv: 0, yaml: '600', fromFile: 600 },
 };
 const namesInFile = names.filter((name) => examples[name].yaml !== undefined);
 
@@ -92,6 +100,9 @@ describe('a setting', () => {
       compatTools: true,
       compatAliases: {},
       logLevel: 'info',
+      readyRequires: [],
+      drainDelay: 0,
+      shutdownGrace: 7,
       dataDir: join(homedir(), '.local/share/parlance'),
       dataDirIsNamed: false,
       baseDir: folder,

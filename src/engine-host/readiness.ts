@@ -1,0 +1,29 @@
+/** Whether the capabilities in READY_REQUIRES are prepared. Asks no provider: only engines that prepare something. */
+import type { Availability, Capability } from '../../engines/contract/index.ts';
+import { availabilityOf, type Registry } from './registry.ts';
+
+/** One sentence for each required capability that is not ready. Once empty, it stays empty. */
+export type Readiness = () => Promise<readonly string[]>;
+
+/** States of this machine. A provider that fails must not take the whole service out of its load balancer. */
+const unprepared: readonly Availability['code'][] = ['preparing', 'program-missing', 'model-file-missing'];
+
+export function createReadiness(registry: Registry, required: readonly Capability[]): Readiness {
+  let waiting = required;
+  return async () => {
+    const checked = await Promise.all(
+      waiting.map(async (capability) => ({ capability, reason: await unpreparedReason(registry, capability) })),
+    );
+    const missing = checked.filter(({ reason }) => reason !== undefined);
+    waiting = missing.map(({ capability }) => capability);
+    return missing.map(({ capability, reason }) => `${capability}: ${String(reason)}`);
+  };
+}
+
+/** Of the default model, which requests without a model get. */
+async function unpreparedReason(registry: Registry, capability: Capability): Promise<string | undefined> {
+  const model = registry.lastDefaultOf(capability);
+  if (model?.engine.prepare === undefined) return undefined;
+  const { code, reason } = await availabilityOf(model);
+  return unprepared.includes(code) ? reason : undefined;
+}

@@ -1,0 +1,25 @@
+/** Liveness and readiness: asked every few seconds, without a key, under any Host, and logged at debug only. */
+import { ProblemError } from '../contract/problems.ts';
+
+export function isProbe(path: string): boolean {
+  return path === '/healthz' || path === '/readyz';
+}
+
+/** The body of `/healthz`. Throws once requests in flight are being ended. */
+export function alive(ending: AbortSignal): object {
+  ending.throwIfAborted();
+  return { status: 'ok' };
+}
+
+/** Returns the body of `/readyz`. Throws `shutting-down` or `not-ready`. */
+export type ReadyProbe = () => Promise<object>;
+
+/** `notReady` returns one sentence for each required part that is not ready. */
+export function createReadyProbe(draining: AbortSignal, notReady: () => Promise<readonly string[]>): ReadyProbe {
+  return async () => {
+    draining.throwIfAborted();
+    const reasons = await notReady();
+    if (reasons.length > 0) throw new ProblemError('not-ready', `Required and not ready: ${reasons.join(' ')}`);
+    return { status: 'ready' };
+  };
+}

@@ -1,0 +1,54 @@
+/** SIGTERM with DRAIN_DELAY, to the service as `npm start` runs it: not ready, still serving, then refusing, then gone. */
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { createApi } from '../support/http.ts';
+import { startByNpm } from './started-by-npm.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const home = join(import.meta.dirname, '../..');
+
+test('a drain serves new requests until its delay is over, and delivers what is in flight', async () => {
+  const env = { PATH: process.env.PATH, PARLANCE_SANDBOX: '1', DRAIN_DELAY: '2', SHUTDOWN_GRACE: '60' };
+  const { npm, url, exit } = await startByNpm(home, env);
+  const api = createApi(url);
+  const isReady = async () => (await api.get('/readyz')).status === 200;
+  expect(await isReady()).toBe(true);
+
+  npm.kill('SIGTERM');
+  const asked = performance.now();
+  await expect.poll(isReady, { interval: 5, timeout: 1_500 }).toBe(false);
+  expect(performance.now() - asked).toBeLessThan(500); // 50 ms on an idle machine
+  expect((await api.get('/healthz')).status).toBe(200);
+
+  // Begins after the signal and ends after the delay.
+  const slow = { model: 'sandbox-chat-slow', messages: [{ role: 'user', content: 'one two three four five six' }] };
+  const stream = await fetch(`${url}/api/v1/chat/stream`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(slow),
+  });
+  expect(stream.status).toBe(200);
+  const text = stream.text();
+  const isRefused = () => fetch(`${url}/healthz`).then(() => false, () => true); // prettier-ignore
+  await expect.poll(isRefused, { timeout: 10_000 }).toBe(true);
+  expect(performance.now() - asked).toBeGreaterThan(1_950);
+  expect(await text).toContain('event: chat.completed');
+  expect(await exit).toEqual([0, null]);
+});
+
+test('SHUTDOWN_GRACE ends what is in flight', async () => {
+  const env = { PATH: process.env.PATH, PARLANCE_SANDBOX: '1', SHUTDOWN_GRACE: '0' };
+  const { npm, url, exit } = await startByNpm(home, env);
+  const stream = await fetch(`${url}/api/v1/chat/stream`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: 'sandbox-chat-slow',
+      messages: [{ role: 'user', content: 'one two three four five six' }],
+    }),
+  });
+  npm.kill('SIGTERM');
+  expect(await stream.text()).toMatch(/event: chat\.failed\n[^]*"code":"shutting-down"/);
+  expect(await exit).toEqual([0, null]);
+});

@@ -1,0 +1,130 @@
+/** The proxies of docs/operations.md, configured as it says: a large upload, a stream, sound and a disconnect. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { startChildService, tiedToUs, type ChildService } from '../support/child-service.ts';
+import { freePort } from '../support/free-port.ts';
+import { describeWith } from '../support/programs.ts';
+import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+import { toneWav } from '../support/tone-model.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+
+/** The block of the page in this language. */
+function example(language: string): string {
+  const [, text] = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page) ?? [];
+  if (text === undefined) throw new Error(`docs/operations.md has no block in ${language}`);
+  return text;
+}
+
+interface Place {
+  readonly directory: string;
+  /** Where the proxy listens: host and port. */
+  readonly at: string;
+  /** Where the service listens. */
+  readonly service: string;
+}
+
+interface Proxy {
+  /** The text of its configuration file. */
+  readonly configure: (place: Place) => string;
+  readonly args: (file: string) => readonly string[];
+}
+
+const proxies: Readonly<Record<string, Proxy>> = {
+  nginx: {
+    configure: ({ directory, at, service }) => {
+      const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${directory}/tmp;`); // prettier-ignore
+      const http = example('nginx').replace('listen 80;', `listen ${at};`).replace('127.0.0.1:8484', service);
+      return `daemon off; master_process off; pid ${directory}/pid; error_log stderr; events {}
+        http { access_log off; ${temporary.join(' ')} ${http} }`;
+    },
+    args: (file) => ['-e', 'stderr', '-c', file],
+  },
+  caddy: {
+    configure: ({ directory, at, service }) =>
+      `{\nadmin off\nauto_https off\nstorage file_system ${directory}/tmp\n}\n${example('caddyfile')
+        .replace('voice.example.com', `http://${at}`)
+        .replace('127.0.0.1:8484', service)}`,
+    args: (file) => ['run', '--adapter', 'caddyfile', '--config', file],
+  },
+  haproxy: {
+    configure: ({ at, service }) =>
+      example('haproxy').replace('bind :80', `bind ${at}`).replace('127.0.0.1:8484', service),
+    args: (file) => ['-db', '-f', file],
+  },
+};
+
+const key = 'a-key-of-twenty-characters';
+const headers = { authorization: `Bearer ${key}` };
+const json = { ...headers, 'content-type': 'application/json' };
+
+/** The proxy's URL. It ends with the test. */
+async function start(program: string, proxy: Proxy, { url }: ChildService): Promise<string> {
+  const directory = await temporaryDirectory();
+  await mkdir(join(directory, 'tmp'));
+  const at = `127.0.0.1:${await freePort()}`;
+  await writeFiles(directory, { config: proxy.configure({ directory, at, service: new URL(url).host }) });
+  const [command, ...args] = tiedToUs(program, ...proxy.args(join(directory, 'config')));
+  const child = spawn(command, args, { env: { HOME: directory, PATH: process.env.PATH }, stdio: ['ignore', 'ignore', 'pipe'] }); // prettier-ignore
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+  onTestFinished(async () => {
+    const ended = child.exitCode === null ? once(child, 'exit') : undefined;
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const isUp = () =>
+    fetch(`http://${at}/readyz`).then(
+      ({ status }) => status,
+      () => said,
+    );
+  await expect.poll(isUp, { timeout: 30_000 }).toBe(200);
+  return `http://${at}`;
+}
+
+const chat = (url: string, signal?: AbortSignal) =>
+  fetch(`${url}/api/v1/chat/stream`, {
+    method: 'POST',
+    headers: json,
+    body: JSON.stringify({ model: 'sandbox-chat-slow', messages: [{ role: 'user', content: 'one two three four' }] }),
+    ...(signal && { signal }),
+  });
+
+/** Just below the limit of 26,214,400 bytes. */
+const large = toneWav({ words: ['alpha'], language: 'de', rate: 48_000, tailSeconds: 270 });
+
+for (const [name, proxy] of Object.entries(proxies)) {
+  describeWith([name], name, (programs) => {
+    test('passes on a large upload, a stream as it is made, and a disconnect', async () => {
+      const env = { API_KEYS: key, PARLANCE_SANDBOX: '1' };
+      const service = await startChildService({ env });
+      const url = await start(programs[name]!, proxy, service);
+
+      const form = new FormData();
+      form.set('file', new File([new Uint8Array(large)], 'large.wav'));
+      const transcript = await fetch(`${url}/api/v1/transcribe`, { method: 'POST', headers, body: form });
+      expect({ status: transcript.status, bytes: large.length > 25e6 }).toEqual({ status: 200, bytes: true });
+
+      // Whole events arrive long before the last one.
+      const chunks: string[] = [];
+      const text = (await chat(url)).body!.pipeThrough(new TextDecoderStream());
+      for await (const chunk of text) chunks.push(chunk);
+      expect(chunks.length).toBeGreaterThan(3);
+      expect(chunks.slice(0, 2).join('')).not.toContain('chat.completed');
+      expect(chunks.join('')).toContain('event: chat.completed');
+
+      const leaving = new AbortController();
+      const reader = (await chat(url, leaving.signal)).body!.getReader();
+      await reader.read();
+      leaving.abort();
+      const statuses = () => service.log().filter(({ operation }) => operation === 'streamChat').map(({ status }) => status); // prettier-ignore
+      await expect.poll(statuses).toEqual([200, 499]);
+    });
+  });
+}
