@@ -8,6 +8,7 @@ const checks: readonly (readonly [what: string, ...command: string[]])[] = [
   ['generated files and reference pages are up to date', process.execPath, 'spec/generate.ts', '--check'],
   ['the contract is valid OpenAPI', 'redocly', 'lint', '--config', 'spec/redocly.yaml', 'generated/openapi.json'],
   ['types', process.execPath, 'node_modules/@typescript/native/bin/tsc', '-p', '.'],
+  ['types of the page', process.execPath, 'node_modules/@typescript/native/bin/tsc', '-p', 'page'],
   ['lint', 'eslint', '.'],
   ['format', 'prettier', '--check', '--log-level', 'warn', '.'],
   ['format of the spec', 'tsp', 'format', '--check', 'spec/**/*.tsp'],

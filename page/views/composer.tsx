@@ -57,7 +57,7 @@ function Message() {
     place.current.style.height = `${place.current.scrollHeight}px`;
   }, [draft.value]);
   useEffect(() => {
-    if (matchMedia('(pointer: fine)').matches) focusDraft(); // elsewhere the keyboard would cover the page
+    if (hasKeyboard) focusDraft(); // elsewhere the keyboard would cover the page
   }, []);
   return (
     <textarea
@@ -208,14 +208,15 @@ function HandsFreeTools() {
         <Icon name={isMuted.value ? 'muted' : 'microphone'} />
         <span class="wide">Mute</span>
       </button>
-      {(state === 'transcribing' || state === 'answering' || state === 'speaking') && (
+      <ReadAloudSwitch />
+      {state === 'transcribing' || state === 'answering' || state === 'speaking' ? (
         <button type="button" class="quiet" onClick={interrupt}>
           <Icon name="skip" />
           <span class="wide">Interrupt</span>
         </button>
+      ) : (
+        <Meter />
       )}
-      <ReadAloudSwitch />
-      <Meter />
     </>
   );
 }
@@ -233,7 +234,7 @@ function SendOrCancel() {
         focusDraft();
       }}
     >
-      <Icon name="stop" />
+      <Icon name={dictation.value === 'off' ? 'stop' : 'close'} />
       <span class="unseen">Cancel</span>
     </button>
   ) : (
@@ -260,7 +261,7 @@ function hintOf(): string {
   if (dictation.value === 'asking' || handsFree.value === 'asking')
     return 'Allow the microphone in the browser’s question.';
   if (transcribing.value) return uploadText(transcribing.value.sent);
-  if (dictation.value === 'recording') return 'Recording. Esc drops it.';
+  if (dictation.value === 'recording') return hasKeyboard ? 'Recording. Esc drops it.' : 'Recording.';
   if (isMuted.value && handsFree.value !== 'off') return 'Muted.';
   switch (handsFree.value) {
     case 'listening':
@@ -270,12 +271,14 @@ function hintOf(): string {
     case 'speaking':
       return 'Speaking. The microphone is deaf meanwhile.';
     default:
-      return isAnswering.value ? 'Answering. Esc stops it.' : idleHint;
+      return isAnswering.value ? answeringHint : idleHint;
   }
 }
 
-/** Touch keyboards have no Shift+Enter; the line stays, so that nothing jumps. */
-const idleHint = matchMedia('(pointer: fine)').matches ? 'Enter sends, Shift+Enter starts a new line.' : '\u00a0';
+/** Touch keyboards have neither Esc nor Shift+Enter. The line stays, so that nothing jumps. */
+const hasKeyboard = matchMedia('(pointer: fine)').matches;
+const idleHint = hasKeyboard ? 'Enter sends, Shift+Enter starts a new line.' : '\u00a0';
+const answeringHint = hasKeyboard ? 'Answering. Esc stops it.' : 'Answering.';
 
 function uploadText(sent: number | undefined): string {
   if (sent === undefined || sent >= 1) return 'Transcribing.';

@@ -18,11 +18,12 @@ import { encodeForm } from './form.ts';
 import { clipsOf, type Clip } from './links.ts';
 import { toFilePart, type RecordingSource } from './recording.ts';
 import { strict, type Fetch } from './transport.ts';
+import { uploadFetch, type OnUploadProgress } from './upload.ts';
 
 export type * from './contract.ts';
 export type { ClientErrorCode } from './errors.ts';
 export { ParlanceError };
-export type { Clip, Fetch, RecordingSource };
+export type { Clip, Fetch, OnUploadProgress, RecordingSource };
 
 export interface ClientOptions {
   /** URL of the service, such as `http://127.0.0.1:8484`, with or without `/api/v1`. Default on a web page: its origin. */
@@ -45,6 +46,8 @@ export interface TranscribeOptions extends CallOptions {
   readonly language?: string;
   /** Default: the name of the File, or the last segment of the path. */
   readonly fileName?: string;
+  /** How much of the upload was sent, 0 to 1. Called on web pages only, and not if the client has its own `fetch`. */
+  readonly onUploadProgress?: OnUploadProgress;
 }
 
 /** The result of a chat, with the clips created by read_aloud in call order. */
@@ -76,19 +79,26 @@ export interface Client {
 const json = { Accept: 'application/json' };
 
 /** Throws a `TypeError` if `baseUrl` is not a valid service URL. */
-export function createClient({ baseUrl, apiKey, fetch = globalFetch }: ClientOptions = {}): Client {
+export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Client {
   const root = rootOf(baseUrl);
   const http = createFetchClient<paths>({
     baseUrl: `${root}api/v1`,
-    fetch: strict(fetch),
+    fetch: strict(fetch ?? globalFetch),
     ...(apiKey !== undefined && { headers: { Authorization: `Bearer ${apiKey}` } }),
   });
 
   return {
-    async transcribe(recording, { model, language, fileName, signal } = {}) {
+    async transcribe(recording, { model, language, fileName, onUploadProgress, signal } = {}) {
       const { body, contentType } = encodeForm({ model, language }, await toFilePart(recording, fileName));
       const headers = { ...json, 'Content-Type': contentType };
-      const call = { headers, ...optionsOf(signal), body: { file: '' }, bodySerializer: () => body };
+      const upload = onUploadProgress && !fetch ? uploadFetch(onUploadProgress) : undefined;
+      const call = {
+        headers,
+        ...optionsOf(signal),
+        ...(upload && { fetch: strict(upload) }),
+        body: { file: '' },
+        bodySerializer: () => body,
+      };
       return dataOf(http.POST('/transcribe', call), signal);
     },
     transcriptionAvailability: ({ model, signal } = {}) =>
