@@ -4,13 +4,14 @@ import { defineConfig } from 'vitest/config';
 const withoutPrograms = { PATH: '/nowhere' };
 
 const unit = 'test/**/*.unit.test.ts';
+const processes = 'test/**/*.process.test.ts';
 const system = 'test/**/*.system.test.ts';
 
 export default defineConfig({
   // This package's own exports are its sources here, and dist/ elsewhere.
   ssr: { resolve: { conditions: ['parlance-source', 'node', 'import', 'module', 'default'] } },
   test: {
-    globalSetup: ['test/contract/coverage/global-setup.ts'],
+    globalSetup: ['test/contract/coverage/global-setup.ts', 'test/support/compile-cache.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // A busy machine may leave a process without a core for a second.
@@ -36,15 +37,20 @@ export default defineConfig({
         test: {
           name: 'service',
           include: ['test/**/*.test.ts'],
-          exclude: [unit, system],
+          exclude: [unit, processes, system],
           env: withoutPrograms,
           setupFiles: ['test/support/no-processes.ts'],
         },
       },
       {
-        // Child processes, namespaces, browsers, real programs, stopwatches: one file at a time, so that two cores suffice.
+        // Child processes, browsers, real programs. No stopwatches: the other worker's programs may have both cores.
         extends: true,
-        test: { name: 'system', include: [system], fileParallelism: false, sequence: { groupOrder: 1 } },
+        test: { name: 'process', include: [processes], sequence: { groupOrder: 1 } },
+      },
+      {
+        // Stopwatches, memory, file descriptors, namespaces, installations: one file at a time, with nothing beside it.
+        extends: true,
+        test: { name: 'system', include: [system], fileParallelism: false, sequence: { groupOrder: 2 } },
       },
     ],
   },

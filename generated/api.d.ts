@@ -109,6 +109,29 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/transcribe/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Transcribe a recording as an event stream
+         * @description Transcribes a recording like `POST /transcribe` and streams server-sent events meanwhile: segments and progress,
+         *     where the model reports them before its end (an entry that does not support `segment` reports no segments). A failure
+         *     before the model's first event is returned as an HTTP status (for up to 5 s); after that it is the event
+         *     `transcription.failed`. A disconnect cancels the transcription; streams cannot be resumed.
+         */
+        post: operations["streamTranscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/tts": {
         parameters: {
             query?: never;
@@ -438,6 +461,20 @@ export type components = {
             step: number;
             delta: string;
         };
+        /** @description The next segment of the transcript, whatever `timestamps` asks for. The `segments` of the result win where they differ. */
+        SegmentCreated: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "segment.created";
+            /**
+             * Format: int64
+             * @description Sequence number of the event in the stream: starts at 0, increments by 1.
+             */
+            seq: number;
+            segment: components["schemas"]["TimedText"];
+        };
         /**
          * @description mp3, wav, ogg (Vorbis) or opus (in ogg).
          * @enum {string}
@@ -506,6 +543,17 @@ export type components = {
         };
         /** Format: double */
         Temperature: number;
+        /** @description A part of a transcript, in milliseconds from the start of the recording. */
+        TimedText: {
+            /** Format: int64 */
+            start_ms: number;
+            /**
+             * Format: int64
+             * @description At least `start_ms`.
+             */
+            end_ms: number;
+            text: string;
+        };
         /**
          * @description A tool call finished; in order of completion, but always after the `audio.created` of the same call. The next step
          *     starts when all tool calls of this one have finished.
@@ -597,6 +645,10 @@ export type components = {
             duration_ms?: number;
             /** @description The id of the model that produced the transcript. */
             model: string;
+            /** @description Only with `timestamps` = `segment` or `word`: in order of `start_ms`; [] for silence. */
+            segments?: components["schemas"]["TimedText"][];
+            /** @description Only with `timestamps` = `word`: in order of `start_ms`; [] for silence. */
+            words?: components["schemas"]["TimedText"][];
         };
         TranscriptionAvailability: {
             /** @description Whether transcription can be used. Hide the microphone when false. */
@@ -606,6 +658,63 @@ export type components = {
             reason: string;
             /** @description The model that was checked; "" when there is none. */
             model: string;
+        };
+        /** @description The last event of a successful transcription. */
+        TranscriptionCompleted: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "transcription.completed";
+            /**
+             * Format: int64
+             * @description Sequence number of the event in the stream: starts at 0, increments by 1.
+             */
+            seq: number;
+            /** @description The response that the non-streaming operation would return. */
+            result: components["schemas"]["Transcription"];
+        };
+        /**
+         * @description An event of a transcription stream. The last event is always `transcription.completed` or `transcription.failed`.
+         *     Ignore unknown types.
+         */
+        TranscriptionEvent: components["schemas"]["TranscriptionStarted"] | components["schemas"]["SegmentCreated"] | components["schemas"]["TranscriptionProgress"] | components["schemas"]["TranscriptionCompleted"] | components["schemas"]["TranscriptionFailed"];
+        /** @description The last event of a failed transcription. */
+        TranscriptionFailed: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "transcription.failed";
+            /**
+             * Format: int64
+             * @description Sequence number of the event in the stream: starts at 0, increments by 1.
+             */
+            seq: number;
+            problem: components["schemas"]["Problem"];
+        };
+        /** @description How far the model is. Increases; a slow reader receives only the latest. */
+        TranscriptionProgress: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "transcription.progress";
+            /**
+             * Format: int64
+             * @description Sequence number of the event in the stream: starts at 0, increments by 1.
+             */
+            seq: number;
+            /**
+             * Format: int64
+             * @description Milliseconds of the recording that have been transcribed.
+             */
+            processed_ms: number;
+            /**
+             * Format: int64
+             * @description Duration of the recording in milliseconds, where already known.
+             */
+            duration_ms?: number;
         };
         TranscriptionRequest: {
             /**
@@ -623,6 +732,30 @@ export type components = {
              *     detection is skipped.
              */
             language?: string;
+            /**
+             * @description `segment` adds `segments` to the result, `word` adds `segments` and `words`. Absent or empty: `none`. The model must
+             *     list it in `supports`: otherwise the answer is 422 `parameter-not-supported`, without waiting for the recording when
+             *     this field and `model` come before `file`.
+             * @enum {string}
+             */
+            timestamps?: "none" | "segment" | "word";
+        };
+        /** @description The first event. */
+        TranscriptionStarted: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "transcription.started";
+            /**
+             * Format: int64
+             * @description Sequence number of the event in the stream: starts at 0, increments by 1.
+             */
+            seq: number;
+            /** @description The id of this transcription. */
+            id: string;
+            /** @description The model that produces the transcript. */
+            model: string;
         };
         /** @description Token usage, summed over all steps. */
         Usage: {
@@ -2009,6 +2142,292 @@ export interface operations {
                      *       "code": "overloaded",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
                      *       "retry_after": 1
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    streamTranscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["TranscriptionRequest"];
+            };
+        };
+        responses: {
+            /** @description The event stream of the transcription. */
+            200: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["TranscriptionEvent"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /**
+                     * @description The authentication scheme (RFC 6750).
+                     * @example Bearer
+                     */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unauthorized",
+                     *       "title": "Missing or invalid API key",
+                     *       "status": 401,
+                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *       "code": "unauthorized",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:origin-not-allowed",
+                     *       "title": "Origin not allowed",
+                     *       "status": 403,
+                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
+                     *       "code": "origin-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /**
+                     * @description The supported methods.
+                     * @example GET, HEAD, POST
+                     */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "Method not allowed",
+                     *       "status": 405,
+                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:request-timeout",
+                     *       "title": "Request timeout",
+                     *       "status": 408,
+                     *       "detail": "The body did not arrive within 300 s.",
+                     *       "code": "request-timeout",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The operation does not accept this content type. */
+            415: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unsupported-media-type",
+                     *       "title": "Unsupported content type",
+                     *       "status": 415,
+                     *       "detail": "Expected application/json, got text/plain.",
+                     *       "code": "unsupported-media-type",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            422: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:parameter-not-supported",
+                     *       "title": "Parameter not supported by the model",
+                     *       "status": 422,
+                     *       "detail": "The model \"local\" does not support timestamps of words.",
+                     *       "code": "parameter-not-supported",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "errors": [
+                     *         {
+                     *           "in": "body",
+                     *           "pointer": "/timestamps",
+                     *           "detail": "must be something that the model supports"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 60
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
+                     *       "title": "Provider quota exhausted",
+                     *       "status": 429,
+                     *       "detail": "The provider's quota is exhausted.",
+                     *       "code": "provider-quota-exhausted",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 60
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "Internal error",
+                     *       "status": 500,
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The provider failed or is unreachable. */
+            502: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-error",
+                     *       "title": "Provider error",
+                     *       "status": 502,
+                     *       "detail": "The provider failed.",
+                     *       "code": "provider-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "Service overloaded",
+                     *       "status": 503,
+                     *       "detail": "All slots are in use; try again later.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The provider or the engine timed out. */
+            504: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-timeout",
+                     *       "title": "Provider timeout",
+                     *       "status": 504,
+                     *       "detail": "The provider did not respond within 300 s.",
+                     *       "code": "provider-timeout",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];

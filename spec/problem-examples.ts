@@ -96,6 +96,12 @@ const common: Readonly<Record<string, ProblemExample>> = {
 const invalid: Readonly<Record<string, ProblemExample>> = {
   createChat: violated({ in: 'body', pointer: '/messages', detail: 'must NOT have fewer than 1 items' }),
   streamChat: violated({ in: 'body', pointer: '/messages', detail: 'must NOT have fewer than 1 items' }),
+  streamTranscription: {
+    code: 'parameter-not-supported',
+    title: 'Parameter not supported by the model',
+    detail: 'The model "local" does not support timestamps of words.',
+    errors: [{ in: 'body', pointer: '/timestamps', detail: 'must be something that the model supports' }],
+  },
   createSpeech: violated({ in: 'body', pointer: '/text', detail: 'must NOT have fewer than 1 characters' }),
   getTranscriptionAvailability: violated({
     in: 'query',

@@ -9,6 +9,8 @@ import { isIPv6 } from 'node:net';
 export interface RequestScope {
   /** Set when the request is authenticated. */
   caller: string;
+  /** Ids of the services that the request has passed (lib/via). */
+  via?: readonly string[];
 }
 
 /** For work outside of requests: startup, refreshes. */
@@ -24,6 +26,12 @@ export function runInScope<T>(scope: RequestScope, work: () => T): T {
 /** The caller of the current request; "" outside of a request. */
 export function currentCaller(): string {
   return scopes.getStore()?.caller ?? nobody;
+}
+
+/** The services that the current request has passed; undefined outside of a request. */
+export function currentVia(): readonly string[] | undefined {
+  const scope = scopes.getStore();
+  return scope && (scope.via ?? []);
 }
 
 /**

@@ -28,6 +28,22 @@ export interface CallerTool {
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
 
+/**
+ * The fields of `ChatCall.provider`, as OpenAI names them. None of them overrides what the call itself says: the model,
+ * the messages, the tools, streaming.
+ */
+export const providerFields = [
+  'stop',
+  'seed',
+  'frequency_penalty',
+  'presence_penalty',
+  'logit_bias',
+  'response_format',
+  'reasoning_effort',
+  'parallel_tool_calls',
+] as const;
+export type ProviderField = (typeof providerFields)[number];
+
 export interface ChatCall {
   readonly messages: readonly Message[];
   readonly model: string;
@@ -42,8 +58,8 @@ export interface ChatCall {
   readonly tools?: readonly CallerTool[];
   readonly toolChoice?: ToolChoice;
   /**
-   * Further fields of OpenAI's chat completions, as the caller sent them: `stop`, `seed`, `response_format` and others of a
-   * fixed list. Only for entries that support `json`.
+   * Further fields of OpenAI's chat completions, as the caller sent them: only those of `providerFields`. Only for entries
+   * that support `json`. A field that changes the answer is obeyed, or the call fails with `parameter-not-supported`.
    */
   readonly provider?: Readonly<Record<string, unknown>>;
 }

@@ -84,6 +84,11 @@ export interface EngineContext {
    * signal.
    */
   readonly fetch: typeof globalThis.fetch;
+  /**
+   * Headers for each request to a provider that is not made with `fetch`, which adds them itself: a service that is its
+   * own provider, directly or through another one, finds out by them. Absent in older services.
+   */
+  readonly providerHeaders?: () => Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
   /** Milliseconds since the epoch. */

@@ -7,6 +7,7 @@ export const engineErrorCodes = [
   'language-not-supported',
   'voice-not-supported',
   'format-not-supported',
+  'parameter-not-supported',
   'unknown-model',
   'model-unavailable',
   'overloaded',

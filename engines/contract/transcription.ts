@@ -59,8 +59,8 @@ export interface TranscriptionOptions {
    * result win where they differ.
    */
   readonly onSegment?: (segment: TimedText) => void;
-  /** Call it with the milliseconds of the recording that have been transcribed. */
-  readonly onProgress?: (processedMs: number) => void;
+  /** Call it with the milliseconds of the recording that have been transcribed, and its length if known. */
+  readonly onProgress?: (processedMs: number, durationMs?: number) => void;
 }
 
 export interface TranscriptionEngine extends Engine {

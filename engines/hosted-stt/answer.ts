@@ -1,7 +1,8 @@
 /** Parses transcription responses, whose fields differ between providers. */
-import { EngineError } from '../contract/index.ts';
+import { EngineError, type TimestampKind } from '../contract/index.ts';
 import { isObject, parseObject } from '../../lib/json.ts';
-import { toIsoLanguage } from './languages.ts';
+import { toIsoLanguage } from '../../lib/languages.ts';
+import { noTimes, readTimes, toOneLine, type Times } from './times.ts';
 
 export interface ProviderTranscript {
   readonly text: string;
@@ -9,10 +10,16 @@ export interface ProviderTranscript {
   readonly durationMs: number | undefined;
   /** Billed duration, often rounded up. */
   readonly billedMs: number | undefined;
+  /** Only those that were asked for. */
+  readonly times: Times;
 }
 
 /** Throws `provider-bad-response`, or `provider-error` if the body is an error in spite of its status. */
-export function readAnswer(body: string, redact: (text: string) => string): ProviderTranscript {
+export function readAnswer(
+  body: string,
+  timestamps: readonly TimestampKind[],
+  redact: (text: string) => string,
+): ProviderTranscript {
   const causeOf = (what: string) => new Error(`${what}: ${redact(body)}`);
   const answer = parseObject(body.replace(/^\ufeff/, ''));
   if (answer === undefined) {
@@ -27,22 +34,21 @@ export function readAnswer(body: string, redact: (text: string) => string): Prov
     throw new EngineError('provider-bad-response', message, { cause: causeOf('no text') });
   }
   const text = toOneLine(answer.text);
+  const times = text === '' ? noTimes(timestamps) : readTimes(answer, timestamps);
+  if (times === undefined) {
+    const message = 'The response of the provider lacks valid timestamps.';
+    throw new EngineError('provider-bad-response', message, {
+      cause: new Error(`its fields: ${redact(Object.keys(answer).join(', '))}`), // its texts are not for the log
+    });
+  }
   return {
     text,
     // Models report a language for silence too.
     language: text === '' ? null : languageOf(answer),
     durationMs: milliseconds(answer.duration) ?? wholeMilliseconds(answer.duration_ms),
     billedMs: milliseconds(isObject(answer.usage) ? answer.usage.seconds : undefined),
+    times,
   };
-}
-
-/** The transcript is one continuous string: joins lines and removes NUL characters. */
-function toOneLine(text: string): string {
-  const lines = text.replaceAll('\0', '').split(/[\r\n\u2028\u2029]+/);
-  return lines
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .join(' ');
 }
 
 function isPresent(value: unknown): boolean {

@@ -1,4 +1,4 @@
-import { EngineError, type TranscriptionCall } from '../contract/index.ts';
+import { EngineError, type Feature, type TranscriptionCall } from '../contract/index.ts';
 import type { ModelOptions } from './options.ts';
 
 export type ResponseFormat = 'json' | 'verbose_json';
@@ -7,6 +7,8 @@ export interface Model {
   readonly id: string;
   readonly name: string | undefined;
   readonly remoteId: string;
+  /** Times only as long as the provider is not known to reject verbose_json, which has them. */
+  readonly supports: () => readonly Feature[];
   /** The format to ask for now. */
   readonly format: () => ResponseFormat;
   /** Takes note that the provider refuses this format; returns the one to ask for instead, if the settings leave it open. */
@@ -22,11 +24,14 @@ export function toModel(options: string | ModelOptions): Model {
   const { id, remoteId = id, name, responseFormat = 'auto', languages, maxBytes = Infinity } = given;
   // The only way to learn what a model can do is to ask for it, so every model begins with the fuller answer.
   let format: ResponseFormat = responseFormat === 'auto' ? 'verbose_json' : responseFormat;
+  const { supports = defaultFeatures(remoteId) } = given;
+  const withoutTimes = supports.filter((feature) => feature !== 'segment' && feature !== 'word');
   return {
     id,
     name,
     remoteId,
     saysDuration: true,
+    supports: () => (format === 'verbose_json' ? supports : withoutTimes),
     format: () => format,
     refused(refusedFormat) {
       if (responseFormat !== 'auto' || refusedFormat === 'json') return undefined;
@@ -44,4 +49,9 @@ export function toModel(options: string | ModelOptions): Model {
       }
     },
   };
+}
+
+/** All servers of Whisper return times; of other models only the operator knows. */
+function defaultFeatures(remoteId: string): readonly Feature[] {
+  return ['prompt', 'temperature', ...(/whisper/i.test(remoteId) ? (['segment', 'word'] as const) : [])];
 }

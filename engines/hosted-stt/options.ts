@@ -1,7 +1,10 @@
-import type { OptionsSchema } from '../contract/index.ts';
+import type { Feature, OptionsSchema } from '../contract/index.ts';
 import { idOrMapping, modelProperties, providerProperties, type ProviderOptions } from '../lib/provider/options.ts';
 
 export const responseFormats = ['auto', 'json', 'verbose_json'] as const;
+
+/** What a model can do for a transcription. */
+export const modelFeatures = ['prompt', 'temperature', 'segment', 'word'] as const satisfies readonly Feature[];
 
 export interface Options extends ProviderOptions {
   readonly models: readonly (string | ModelOptions)[];
@@ -15,6 +18,7 @@ export interface ModelOptions {
   readonly responseFormat?: (typeof responseFormats)[number];
   readonly languages?: readonly string[];
   readonly maxBytes?: number;
+  readonly supports?: readonly (typeof modelFeatures)[number][];
 }
 
 export const optionsSchema: OptionsSchema = {
@@ -54,6 +58,14 @@ export const optionsSchema: OptionsSchema = {
             type: 'integer',
             minimum: 1,
             description: 'Maximum size of a recording in bytes; larger ones are rejected without being sent.',
+          },
+          supports: {
+            type: 'array',
+            items: { type: 'string', enum: modelFeatures },
+            description:
+              'What requests may use: a prompt, a temperature, and the times of segments and words, which need ' +
+              'verbose_json. Default: prompt and temperature; segment and word too if the id contains "whisper". List ' +
+              "them for other models that return times, such as another Parlance's over /v1.",
           },
         },
       },

@@ -1,5 +1,5 @@
 /** Maps error responses about the recording to problem codes, by their message. */
-import { EngineError, type EngineErrorCode } from '../contract/index.ts';
+import { EngineError, type EngineErrorCode, type TimestampKind } from '../contract/index.ts';
 import type { Refusal } from '../lib/provider/failures.ts';
 import type { ResponseFormat } from './models.ts';
 
@@ -12,6 +12,10 @@ export class FormatRefused extends Error {
     super(`the provider rejects the response format ${format}`, { cause });
     this.format = format;
   }
+}
+
+export function timesNotSupported(model: string, cause?: Error): EngineError {
+  return new EngineError('format-not-supported', `The model ${model} does not support these timestamps.`, { cause });
 }
 
 interface Meaning {
@@ -65,12 +69,25 @@ const meanings: readonly Meaning[] = [
 
 const rejectionStatuses = new Set([400, 413, 415, 422]);
 
+export interface Asked {
+  readonly model: string;
+  readonly format: ResponseFormat;
+  readonly timestamps: readonly TimestampKind[];
+}
+
 /** Undefined falls back to the table of lib/provider/failures.ts. */
-export function explainRefusal(refusal: Refusal, format: ResponseFormat, cause: Error): Error | undefined {
+export function explainRefusal(refusal: Refusal, asked: Asked, cause: Error): Error | undefined {
   if (!rejectionStatuses.has(refusal.status)) return undefined;
+  const { format, timestamps, model } = asked;
+  // Says nothing about verbose_json: a model may have the times of segments only.
+  if (timestamps.length > 0 && isAboutTimes(refusal)) return timesNotSupported(model, cause);
   if (isAboutFormat(refusal, format)) return new FormatRefused(format, cause);
   const meaning = meanings.find(({ applies }) => applies(refusal));
   return meaning && new EngineError(meaning.code, meaning.message, { cause });
+}
+
+function isAboutTimes({ param, message }: Refusal): boolean {
+  return param.startsWith('timestamp_granularities') || /timestamp.?granularit/i.test(message);
 }
 
 function isAboutFormat({ param, text }: Refusal, format: ResponseFormat): boolean {

@@ -20,10 +20,12 @@ export interface Form {
   readonly body: () => HttpBody;
 }
 
+export type Field = readonly [name: string, value: string];
+
 /** The fields come first, so that a provider can reject them before it has received the file. */
-export function createForm(fields: Readonly<Record<string, string>>, recording: Recording): Form {
+export function createForm(fields: readonly Field[], recording: Recording): Form {
   const boundary = `parlance-${randomBytes(16).toString('hex')}`;
-  const texts = Object.entries(fields).map(
+  const texts = fields.map(
     ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
   );
   const disposition = `form-data; name="file"; filename="${fileNames[recording.container]}"`;

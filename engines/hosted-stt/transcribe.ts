@@ -11,8 +11,9 @@ import { readText } from '../lib/provider/transport.ts';
 import { readAnswer, type ProviderTranscript } from './answer.ts';
 import { measureDuration } from './duration.ts';
 import type { Model, ResponseFormat } from './models.ts';
-import { explainRefusal, FormatRefused } from './refusals.ts';
-import { createForm } from './request.ts';
+import { explainRefusal, FormatRefused, timesNotSupported } from './refusals.ts';
+import { createForm, type Field } from './request.ts';
+import { withinDuration } from './times.ts';
 
 /** A day of speech with a timestamp for every word. */
 const maxAnswerBytes = 32 * 2 ** 20;
@@ -36,10 +37,10 @@ export async function transcribe(
 ): Promise<Transcript> {
   await using measurement = createMeasurement(call.recording, queue, signal);
   if (!model.saysDuration) void measurement.start(); // concurrently with the upload
-  const { text, language, ...reported } = await requestWithFallback(call, model, endpoint, signal);
+  const { text, language, times, ...reported } = await requestWithFallback(call, model, endpoint, signal);
   model.saysDuration = reported.durationMs !== undefined;
   const durationMs = reported.durationMs ?? (await measurement.start()) ?? reported.billedMs;
-  return { text, language, ...(durationMs !== undefined && { durationMs }) };
+  return { text, language, ...(durationMs !== undefined && { durationMs }), ...withinDuration(times, durationMs) };
 }
 
 interface Measurement extends AsyncDisposable {
@@ -65,19 +66,26 @@ function createMeasurement(recording: Recording, queue: JobQueue, signal: AbortS
   };
 }
 
-/** Falls back to json if the model rejects verbose_json; the model remembers it for later calls. */
+/**
+ * Falls back to json if the model rejects verbose_json; the model remembers it for later calls. Timestamps need
+ * verbose_json: throws `format-not-supported` without it.
+ */
 async function requestWithFallback(
   call: TranscriptionCall,
   model: Model,
   endpoint: Endpoint,
   signal: AbortSignal,
 ): Promise<ProviderTranscript> {
+  const { timestamps = [] } = call;
   let format = model.format();
+  let refusal: FormatRefused | undefined;
   for (;;) {
+    if (timestamps.length > 0 && format !== 'verbose_json') throw timesNotSupported(model.id, refusal);
     try {
       return await request(call, { model, format }, endpoint, signal);
     } catch (error) {
       if (!(error instanceof FormatRefused)) throw error;
+      refusal = error;
       const other = model.refused(format);
       if (other === undefined) {
         const message = 'The provider does not support the configured responseFormat.';
@@ -89,13 +97,13 @@ async function requestWithFallback(
 }
 
 async function request(
-  { recording, language }: TranscriptionCall,
+  call: TranscriptionCall,
   { model, format }: { readonly model: Model; readonly format: ResponseFormat },
   { provider, path }: Endpoint,
   signal: AbortSignal,
 ): Promise<ProviderTranscript> {
-  const fields = { model: model.remoteId, response_format: format, ...(language !== undefined && { language }) };
-  const form = createForm(fields, recording);
+  const { recording, timestamps = [] } = call;
+  const form = createForm(fieldsOf(call, model.remoteId, format), recording);
   const answer = await provider.send(
     {
       method: 'POST',
@@ -103,9 +111,22 @@ async function request(
       model: model.id,
       headers: { 'content-type': form.contentType },
       body: form.body,
-      explain: (refusal, cause) => explainRefusal(refusal, format, cause),
+      explain: (refusal, cause) => explainRefusal(refusal, { format, timestamps, model: model.id }, cause),
     },
     signal,
   );
-  return readAnswer(await readText(answer, maxAnswerBytes, signal), provider.redact);
+  return readAnswer(await readText(answer, maxAnswerBytes, signal), timestamps, provider.redact);
+}
+
+function fieldsOf(call: TranscriptionCall, remoteId: string, format: ResponseFormat): Field[] {
+  const { language, prompt, temperature, timestamps = [] } = call;
+  const optional = { language, prompt, temperature };
+  return [
+    ['model', remoteId],
+    ['response_format', format],
+    ...Object.entries(optional).flatMap(([name, value]): Field[] =>
+      value === undefined ? [] : [[name, String(value)]],
+    ),
+    ...timestamps.map((kind): Field => ['timestamp_granularities[]', kind]),
+  ];
 }

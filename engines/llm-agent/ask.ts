@@ -7,9 +7,10 @@ import { parseObject } from '../../lib/json.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 import type { HttpAnswer } from '../lib/provider/transport.ts';
 import type { History, RoundReader } from './dialect.ts';
+import { notSupported } from './caller-tools.ts';
 import { badResponse, errorInside, throwIfError } from './failures.ts';
 import type { Model } from './models.ts';
-import { reshape, ShapeRefused, withoutDropped } from './shape.ts';
+import { reshape, ShapeRefused, takesTools, withoutDropped } from './shape.ts';
 
 /** Bytes: some 200,000 tokens with the JSON around each. */
 const longestAnswer = 64 * 2 ** 20;
@@ -22,6 +23,8 @@ export interface Asking {
   /** Seconds for a whole answer, and for silence within it. */
   readonly timeout: number;
   readonly idleTimeout: number;
+  /** The tools are the caller's: they are never left out, and their calls are the result. */
+  readonly returnsCalls: boolean;
   readonly log: Logger;
 }
 
@@ -35,6 +38,9 @@ export function converse(history: History, asking: Asking): Conversation {
         end() {
           const round = reader.end();
           warnOfUnknownReason(round, asking);
+          if (asking.returnsCalls && round.calls.some(({ name }) => name === '')) {
+            throw badResponse('The provider sent a tool call without a name.', `${round.calls.length} calls`);
+          }
           return round;
         },
       };
@@ -97,7 +103,7 @@ async function* ask(
 async function send(
   history: History,
   isLast: boolean,
-  { provider, path, model, log }: Asking,
+  { provider, path, model, returnsCalls, log }: Asking,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   const first = model.shape;
@@ -112,6 +118,7 @@ async function send(
           body: () => content,
           explain: (refusal, cause) => {
             const other = reshape(shape, first, body, refusal);
+            if (returnsCalls && other && !takesTools(other)) return notSupported(model.id, 'tools', cause);
             return other && new ShapeRefused(other, cause);
           },
         },

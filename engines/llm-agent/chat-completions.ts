@@ -2,19 +2,23 @@
 import type { OpenAI } from 'openai';
 import {
   EngineError,
+  type CallerTool,
   type ChatCall,
   type FinishReason,
   type Message,
-  type Tool,
+  type ToolChoice,
   type Usage,
 } from '../contract/index.ts';
 import type { Delta, Round } from '../lib/agent/loop.ts';
 import { countOf, isObject, objectsOf, textOf, type JsonObject } from '../../lib/json.ts';
+import type { CallRequest } from '../lib/agent/tool-calls.ts';
 import { createIds } from './call-ids.ts';
 import { createCallParts } from './call-parts.ts';
-import type { Dialect, History, RoundReader } from './dialect.ts';
+import { toolChoiceOf } from './caller-tools.ts';
+import { argumentsOf, type Dialect, type History, type RoundReader } from './dialect.ts';
 import { badResponse } from './failures.ts';
 import type { Model } from './models.ts';
+import { chatFields } from './provider-fields.ts';
 import { createReasoningDetails } from './reasoning-details.ts';
 import type { Shape } from './shape.ts';
 
@@ -22,12 +26,14 @@ type Request = OpenAI.ChatCompletionCreateParamsStreaming;
 
 export const chatCompletions: Dialect = { path: '/chat/completions', createHistory };
 
-function createHistory(call: ChatCall, model: Model, tools: readonly Tool[]): History {
+function createHistory(call: ChatCall, model: Model, tools: readonly CallerTool[]): History {
   const { temperature, topP, maxTokens } = call;
+  const toolChoice = toolChoiceOf(call);
   /** Reasoning per message. */
-  const reasonings = new Map<Message | JsonObject, JsonObject>();
-  const messages: (Message | JsonObject)[] = call.messages.map(({ role, content }) => ({ role, content }));
+  const reasonings = new Map<JsonObject, JsonObject>();
+  const messages = call.messages.map(toMessage);
   const nextId = createIds();
+  const callerFields = chatFields(call, tools.length > 0);
   const fixed = {
     model: model.remoteId,
     stream: true,
@@ -35,10 +41,12 @@ function createHistory(call: ChatCall, model: Model, tools: readonly Tool[]): Hi
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { top_p: topP }),
     ...(tools.length > 0 && { tools: tools.map(toFunction) }),
+    ...(toolChoice !== undefined && { tool_choice: toToolChoice(toolChoice) }),
   } satisfies Omit<Request, 'messages'>;
 
   return {
     request: ({ limitParam, replaysReasoning }: Shape, isLast) => ({
+      ...callerFields,
       ...fixed,
       messages:
         replaysReasoning && reasonings.size > 0
@@ -52,12 +60,7 @@ function createHistory(call: ChatCall, model: Model, tools: readonly Tool[]): Hi
       const said = {
         role: 'assistant',
         content: content === '' ? null : content,
-        tool_calls: calls.map(({ id, name, arguments: json }, index) => ({
-          ...extras[index],
-          id,
-          type: 'function',
-          function: { name, arguments: json },
-        })),
+        tool_calls: calls.map((request, index) => ({ ...extras[index], ...toCall(request) })),
       };
       messages.push(said);
       if (reasoning !== undefined) reasonings.set(said, reasoning);
@@ -68,8 +71,29 @@ function createHistory(call: ChatCall, model: Model, tools: readonly Tool[]): Hi
   };
 }
 
-function toFunction({ name, description, parameters }: Tool): OpenAI.ChatCompletionFunctionTool {
-  return { type: 'function', function: { name, description, parameters: { ...parameters } } };
+function toMessage({ role, content, toolCalls = [], toolCallId = '' }: Message): JsonObject {
+  if (role === 'tool') return { role, tool_call_id: toolCallId, content };
+  if (role !== 'assistant' || toolCalls.length === 0) return { role, content };
+  return { role, content: content === '' ? null : content, tool_calls: toolCalls.map(toCall) };
+}
+
+function toCall({ id, name, arguments: json }: CallRequest): OpenAI.ChatCompletionMessageFunctionToolCall {
+  return { id, type: 'function', function: { name, arguments: argumentsOf(json) } };
+}
+
+function toFunction({ name, description, parameters }: CallerTool): OpenAI.ChatCompletionFunctionTool {
+  return {
+    type: 'function',
+    function: {
+      name,
+      ...(description !== undefined && { description }),
+      ...(parameters !== undefined && { parameters: { ...parameters } }),
+    },
+  };
+}
+
+function toToolChoice(choice: ToolChoice): OpenAI.ChatCompletionToolChoiceOption {
+  return typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } };
 }
 
 // ------------------------------------------------------------------------------------------------- the answer

@@ -1,5 +1,5 @@
 /** What the two APIs of a provider have in common. */
-import type { ChatCall, Tool } from '../contract/index.ts';
+import type { CallerTool, ChatCall } from '../contract/index.ts';
 import type { Delta, Round } from '../lib/agent/loop.ts';
 import { isObject, textOf, type JsonObject } from '../../lib/json.ts';
 import type { Model } from './models.ts';
@@ -8,7 +8,8 @@ import type { Shape } from './shape.ts';
 export interface Dialect {
   /** Below the base URL. */
   readonly path: string;
-  readonly createHistory: (call: ChatCall, model: Model, tools: readonly Tool[]) => History;
+  /** `tools` are the caller's or the service's. Throws `parameter-not-supported`. */
+  readonly createHistory: (call: ChatCall, model: Model, tools: readonly CallerTool[]) => History;
 }
 
 /** The messages of one run in the format of the provider's API. */

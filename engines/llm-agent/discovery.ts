@@ -1,5 +1,5 @@
 /** The provider's list of models: refreshed in the background, served from memory. */
-import { EngineError, type EngineContext } from '../contract/index.ts';
+import { EngineError, type Capability, type EngineContext } from '../contract/index.ts';
 import { objectsOf, parseObject, textOf } from '../../lib/json.ts';
 import { fetchList, refreshInBackground } from '../lib/provider/background-refresh.ts';
 import type { Provider } from '../lib/provider/provider.ts';
@@ -34,9 +34,10 @@ export function startDiscovery({ provider, filter, isLoopback, context }: Discov
   let outcome: string | undefined;
 
   async function fetchIds(signal: AbortSignal): Promise<readonly string[]> {
-    return readIds(await fetchList(provider, { path: '/models' }, signal))
-      .filter(passes)
-      .slice(0, maxModels);
+    return readModels(await fetchList(provider, { path: '/models' }, signal))
+      .filter(({ id, isChat }) => isChat !== false && (passes(id) || (isChat === true && filter === undefined)))
+      .slice(0, maxModels)
+      .map(({ id }) => id);
   }
 
   const refreshing = refreshInBackground({
@@ -57,25 +58,45 @@ export function startDiscovery({ provider, filter, isLoopback, context }: Discov
   return { ...refreshing, ids: () => ids, fetch: () => fetchIds(refreshing.signal) };
 }
 
-/** Throws for the list of another Parlance: it has models, but no chat completions under this path. */
+/** Throws for the list of another Parlance's own API: it has models, but no chat completions under this path. */
 export function refuseParlance(text: string): void {
   const list = parseObject(text);
   if (list === undefined || !('default' in list) || !objectsOf(list.data).some((entry) => 'engine' in entry)) return;
-  const message = 'This is the API of another Parlance, which does not speak chat completions there.';
+  const message = 'This is the API of another Parlance; its chat completions are below /v1, not /api/v1.';
   throw new EngineError('provider-misconfigured', message);
 }
 
+interface ListedModel {
+  readonly id: string;
+  /** Undefined if the provider does not say what the model can do. */
+  readonly isChat: boolean | undefined;
+}
+
 /** `{data: [{id}]}`; `data` may be null if there are no models, and some servers send the bare array. */
-function readIds(text: string): readonly string[] {
+function readModels(text: string): readonly ListedModel[] {
   refuseParlance(text);
   const list = text.trimStart().startsWith('[') ? parseObject(`{"data":${text}}`) : parseObject(text);
   if (list === undefined || !('data' in list)) {
     const cause = new Error('neither a list nor an object with data');
     throw new EngineError('provider-bad-response', 'The provider sent an invalid list of models.', { cause });
   }
-  const ids = objectsOf(list.data).map(({ id }) => textOf(id));
-  // eslint-disable-next-line no-control-regex
-  return [...new Set(ids)].filter((id) => id !== '' && id.length <= maxIdLength && !/[\x00-\x1f\x7f]/.test(id));
+  const models = new Map<string, ListedModel>();
+  for (const { id: given, capabilities } of objectsOf(list.data)) {
+    const id = textOf(given);
+    // eslint-disable-next-line no-control-regex
+    if (id === '' || id.length > maxIdLength || /[\x00-\x1f\x7f]/.test(id) || models.has(id)) continue;
+    models.set(id, { id, isChat: readIsChat(capabilities) });
+  }
+  return [...models.values()];
+}
+
+/** The capabilities that a Parlance lists. */
+const kinds: readonly unknown[] = ['chat', 'speech', 'transcription'] satisfies Capability[];
+
+/** Other providers list other things there, such as `["tool_use"]` (LM Studio): that says nothing about chat. */
+function readIsChat(capabilities: unknown): boolean | undefined {
+  if (!Array.isArray(capabilities) || !capabilities.some((one) => kinds.includes(one))) return undefined;
+  return capabilities.includes('chat');
 }
 
 /**

@@ -10,11 +10,13 @@ import {
 } from '../contract/index.ts';
 import { abortable } from '../../lib/abort.ts';
 import { isLoopback } from '../../lib/loopback.ts';
+import { hasCallerTools } from '../lib/agent/caller-tools.ts';
 import { runLoop } from '../lib/agent/loop.ts';
 import { serveModels } from '../lib/serve-models.ts';
 import { describeFailure, describeProvider, inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
 import { converse } from './ask.ts';
+import { requireTools } from './caller-tools.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { refuseParlance, startDiscovery, type Discovery } from './discovery.ts';
 import { createCatalogue } from './models.ts';
@@ -53,10 +55,14 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
   ): AsyncGenerator<AgentEvent, void, undefined> {
     const model = modelOf(call.model);
     provider.expectKey(model.id);
+    const { tools: callerTools = [], toolChoice } = call;
+    const returnsCalls = callerTools.length > 0;
+    if (returnsCalls) requireTools(model, toolChoice);
+    const ownTools = hasCallerTools(call) ? [] : tools;
     const { path, createHistory } = dialects[model.api];
-    const asking = { provider, path, model, timeout, idleTimeout, log: context.log };
-    const conversation = converse(createHistory(call, model, tools), asking);
-    return runLoop({ conversation, tools, maxSteps }, signal);
+    const asking = { provider, path, model, timeout, idleTimeout, returnsCalls, log: context.log };
+    const conversation = converse(createHistory(call, model, returnsCalls ? callerTools : ownTools), asking);
+    return runLoop({ conversation, tools: ownTools, maxSteps, returnsCalls }, signal);
   }
 
   return {

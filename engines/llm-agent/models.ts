@@ -1,8 +1,9 @@
 /** The models of an instance: those that the settings write, and those that the provider lists. */
+import type { Feature } from '../contract/index.ts';
 import { entryOf, type ModelSource } from '../lib/serve-models.ts';
 import type { Discovery } from './discovery.ts';
 import type { DialectOptions, ModelOptions, Options } from './options.ts';
-import type { Shape } from './shape.ts';
+import { takesTools, type Shape } from './shape.ts';
 
 export interface Model {
   readonly id: string;
@@ -16,16 +17,16 @@ export interface Model {
 
 /** `discovery` is there when the provider's own list is to be served. */
 export function createCatalogue(options: Options, discovery: Discovery | undefined): ModelSource<Model> {
-  const written = new Map<string, Model>();
-  const writtenRemoteIds = new Set<string>();
-  for (const item of options.models ?? []) {
-    const model = toModel(typeof item === 'string' ? { id: item } : item, options, false);
-    // A twin stays in the list of entries, for the registry to complain about.
-    written.set(model.id, model);
-    writtenRemoteIds.add(model.remoteId);
-  }
+  // A twin stays in the list of entries, for the registry to complain about.
+  const all = (options.models ?? []).map((item) =>
+    toModel(typeof item === 'string' ? { id: item } : item, options, false),
+  );
+  const written = new Map(all.map((model) => [model.id, model]));
+  const writtenRemoteIds = new Set(all.map(({ remoteId }) => remoteId));
   /** Kept when the list changes: they remember what the provider refused. */
   const discovered = new Map<string, Model>();
+  /** A listed model that has not been called yet. */
+  const usual = toModel({ id: '' }, options, true);
   const { local = false } = options;
 
   function listed(): readonly string[] {
@@ -36,10 +37,12 @@ export function createCatalogue(options: Options, discovery: Discovery | undefin
     async entries() {
       // From memory, but for the provider's first list, which is waited for a moment.
       await discovery?.refresh();
-      const named = (options.models ?? []).map((item) =>
-        entryOf(typeof item === 'string' ? { id: item } : item, local),
-      );
-      return [...named, ...listed().map((id) => ({ id, local, discovered: true }))];
+      const named = all.map((model) => ({ ...entryOf(model, local), supports: supportsOf(model.shape) }));
+      const found = listed().map((id) => {
+        const { shape } = discovered.get(id) ?? usual;
+        return { id, local, discovered: true, supports: supportsOf(shape) };
+      });
+      return [...named, ...found];
     },
     find(id) {
       const known = written.get(id) ?? discovered.get(id);
@@ -66,4 +69,12 @@ function toModel(own: ModelOptions, provider: DialectOptions, discovered: boolea
     ...{ id, name, remoteId, discovered, api },
     shape: { limitParam: maxTokensParam, replaysReasoning: replayReasoning, dropped: dropParams },
   };
+}
+
+/** Fields of which the settings may say that they are never sent; without them JSON cannot be asked for. */
+const jsonFields = ['response_format', 'text', 'stop'];
+
+function supportsOf(shape: Shape): readonly Feature[] {
+  const takesJson = !jsonFields.some((field) => shape.dropped.includes(field));
+  return [...(takesTools(shape) ? (['tools'] as const) : []), ...(takesJson ? (['json'] as const) : [])];
 }

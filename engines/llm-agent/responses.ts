@@ -1,26 +1,38 @@
 /** OpenAI's /responses, stateless: nothing is stored at the provider, and each round sends the whole history. */
 import type { OpenAI } from 'openai';
-import { EngineError, type ChatCall, type FinishReason, type Tool, type Usage } from '../contract/index.ts';
+import {
+  EngineError,
+  type CallerTool,
+  type ChatCall,
+  type FinishReason,
+  type Message,
+  type ToolChoice,
+  type Usage,
+} from '../contract/index.ts';
 import type { Delta, Round } from '../lib/agent/loop.ts';
 import { countOf, isObject, objectsOf, textOf, type JsonObject } from '../../lib/json.ts';
 import type { CallRequest } from '../lib/agent/tool-calls.ts';
 import { createIds, distinctIds } from './call-ids.ts';
+import { toolChoiceOf } from './caller-tools.ts';
 import { argumentsOf, longestArguments, mostCalls, mostParts } from './dialect.ts';
 import type { Dialect, History, RoundReader } from './dialect.ts';
 import { badResponse } from './failures.ts';
 import type { Model } from './models.ts';
+import { responsesFields } from './provider-fields.ts';
 import type { Shape } from './shape.ts';
 
 type Request = OpenAI.Responses.ResponseCreateParamsStreaming;
 
 export const responses: Dialect = { path: '/responses', createHistory };
 
-function createHistory(call: ChatCall, model: Model, tools: readonly Tool[]): History {
+function createHistory(call: ChatCall, model: Model, tools: readonly CallerTool[]): History {
   const { temperature, topP, maxTokens } = call;
+  const toolChoice = toolChoiceOf(call);
   const { replaysReasoning } = model.shape;
   const nextId = createIds();
-  const input: JsonObject[] = call.messages.map(({ role, content }) => ({ role, content }));
+  const input = call.messages.flatMap(toItems);
   const fixed = {
+    ...responsesFields(call, tools.length > 0, model),
     model: model.remoteId,
     stream: true,
     store: false,
@@ -30,6 +42,7 @@ function createHistory(call: ChatCall, model: Model, tools: readonly Tool[]): Hi
     ...(topP !== undefined && { top_p: topP }),
     ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
     ...(tools.length > 0 && { tools: tools.map(toFunction) }),
+    ...(toolChoice !== undefined && { tool_choice: toToolChoice(toolChoice) }),
   } satisfies Omit<Request, 'input'>;
 
   return {
@@ -52,9 +65,29 @@ function createHistory(call: ChatCall, model: Model, tools: readonly Tool[]): Hi
   };
 }
 
-function toFunction({ name, description, parameters }: Tool): OpenAI.Responses.FunctionTool {
+/** A message, and an item of its own for each tool call. */
+function toItems({ role, content, toolCalls = [], toolCallId = '' }: Message): JsonObject[] {
+  if (role === 'tool') return [{ type: 'function_call_output', call_id: toolCallId, output: content }];
+  if (role !== 'assistant' || toolCalls.length === 0) return [{ role, content }];
+  return [
+    ...(content === '' ? [] : [{ role, content }]),
+    ...toolCalls.map(({ id, name, arguments: json }) => ({
+      ...{ type: 'function_call', call_id: id, name },
+      arguments: argumentsOf(json),
+    })),
+  ];
+}
+
+const noParameters = { type: 'object', properties: {} } as const;
+
+function toFunction({ name, description, parameters = noParameters }: CallerTool): OpenAI.Responses.FunctionTool {
   // Strict mode rejects schemas with optional properties, which MCP servers use.
-  return { type: 'function', name, description, parameters: { ...parameters }, strict: false };
+  const tool = { type: 'function', name, parameters: { ...parameters }, strict: false } as const;
+  return description === undefined ? tool : { ...tool, description };
+}
+
+function toToolChoice(choice: ToolChoice): OpenAI.Responses.ToolChoiceOptions | OpenAI.Responses.ToolChoiceFunction {
+  return typeof choice === 'string' ? choice : { type: 'function', name: choice.name };
 }
 
 /** Converts an output item into an input item of the next request. Ids are dropped: they refer to stored items. */

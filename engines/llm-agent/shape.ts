@@ -92,3 +92,8 @@ export function withoutDropped(body: JsonObject, { dropped }: Shape): JsonObject
   const gone = dropped.includes('tools') ? [...dropped, 'tool_choice'] : dropped;
   return Object.fromEntries(Object.entries(body).filter(([field]) => !gone.includes(field)));
 }
+
+/** False once the model has rejected tools, or if the settings drop them. */
+export function takesTools({ dropped }: Shape): boolean {
+  return !dropped.includes('tools');
+}

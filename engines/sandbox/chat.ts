@@ -1,9 +1,11 @@
 /** A scripted model that does what the last user message says, run by the same agent loop as real models. */
-import { EngineError, defineEngine, type ChatCall, type ChatEngine } from '../contract/index.ts';
+import { EngineError, defineEngine, type ChatCall, type ChatEngine, type Message } from '../contract/index.ts';
+import { hasCallerTools } from '../lib/agent/caller-tools.ts';
 import { runLoop, type RoundStream, type Conversation, type Delta, type Round } from '../lib/agent/loop.ts';
 import { abortable, pause } from '../../lib/abort.ts';
 import { optionsSchema, serveSandbox } from './models.ts';
-import { readScript } from './script.ts';
+import { callsFor, readScript } from './script.ts';
+import { shapeAnswer } from './shape-answer.ts';
 
 const maxSteps = 8;
 /** Delay per word: words are streamed one by one, as by a real model. */
@@ -21,7 +23,7 @@ export const chat = defineEngine<'chat', object>({
 });
 
 function createChat(): ChatEngine {
-  const { modelOf, ...served } = serveSandbox('sandbox-chat');
+  const { modelOf, ...served } = serveSandbox('sandbox-chat', { supports: ['tools', 'json'] });
   return {
     ...served,
     complete: (call, { signal, tools }) =>
@@ -30,7 +32,8 @@ function createChat(): ChatEngine {
           const { isSlow } = modelOf(call.model);
           const pace = isSlow ? { ms: slowMs, pauses: Infinity } : { ms: normalMs, pauses: maxPauses };
           const conversation = converse(call, pace);
-          return runLoop({ conversation, tools, maxSteps }, own);
+          const returnsCalls = (call.tools ?? []).length > 0;
+          return runLoop({ conversation, tools: hasCallerTools(call) ? [] : tools, maxSteps, returnsCalls }, own);
         },
         signal,
         ({ type }) => type === 'completed',
@@ -45,19 +48,21 @@ interface Pace {
   readonly pauses: number;
 }
 
-function converse({ messages, maxTokens = Infinity }: ChatCall, pace: Pace): Conversation {
+function converse(call: ChatCall, pace: Pace): Conversation {
+  const { messages, maxTokens = Infinity } = call;
   const message = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   const script = readScript(message);
   /** The model's input so far, for the token counts. */
   const input = messages.map(({ content }) => content);
-  const toolOutputs: string[] = [];
+  const toolOutputs = callerOutputs(messages);
 
   /** The first round has the reasoning and the tool calls, the last one the content. */
   function nextRound(): Round {
     const isFirst = toolOutputs.length === 0;
-    const calls = isFirst ? script.calls : [];
+    const calls = isFirst ? callsFor(script, call) : [];
     const reasoning = isFirst ? wordsOf(script.reasoning) : [];
-    const content = calls.length > 0 ? [] : wordsOf([`You said: ${message}`, ...toolOutputs].join('\n'));
+    const content =
+      calls.length > 0 ? [] : wordsOf(shapeAnswer([`You said: ${message}`, ...toolOutputs].join('\n'), call));
     const thought = reasoning.slice(0, maxTokens);
     const spoken = content.slice(0, maxTokens - thought.length);
     const isCut = thought.length + spoken.length < reasoning.length + content.length;
@@ -66,7 +71,7 @@ function converse({ messages, maxTokens = Infinity }: ChatCall, pace: Pace): Con
     return {
       reasoning: thought.join(''),
       content: spoken.join(''),
-      calls: calls.map((call, index) => ({ id: `call-${index}`, ...call })),
+      calls: calls.map((one, index) => ({ id: `call-${index}`, ...one })),
       finish: isCut ? 'length' : 'stop',
       usage: {
         promptTokens,
@@ -98,11 +103,26 @@ function converse({ messages, maxTokens = Infinity }: ChatCall, pace: Pace): Con
       return { deltas: stream(round, signal), end: () => round };
     },
     append({ calls }, outputs) {
-      const lines = calls.map(({ name }, index) => `${name} said: ${outputs[index] ?? ''}`);
+      const lines = calls.map(({ name }, index) => outputLine(name, outputs[index] ?? ''));
       toolOutputs.push(...lines);
       input.push(...lines);
     },
   };
+}
+
+/** What the caller's tools answered since the last message of the user. */
+function callerOutputs(messages: readonly Message[]): string[] {
+  const recent = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
+  const calls = recent.flatMap(({ toolCalls = [] }) => toolCalls);
+  return recent
+    .filter(({ role }) => role === 'tool')
+    .map(({ toolCallId, content }) =>
+      outputLine(calls.findLast(({ id }) => id === toolCallId)?.name ?? 'tool', content),
+    );
+}
+
+function outputLine(name: string, output: string): string {
+  return `${name} said: ${output}`;
 }
 
 /** The tokens of this model: words with their leading white space. */

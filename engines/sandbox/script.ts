@@ -6,8 +6,10 @@
  *     call NAME {"a": 1}     calls the tool NAME; all calls of a message run concurrently
  *     call NAME "TEXT"       the same with {"text": "TEXT"}; also: call the tool `NAME` with the text "TEXT"
  *     fail: CODE             fails with this problem code after the first words
+ *
+ * With tools of the caller, only these are called.
  */
-import { engineErrorCodes, type EngineErrorCode } from '../contract/index.ts';
+import { engineErrorCodes, type ChatCall, type EngineErrorCode, type ToolChoice } from '../contract/index.ts';
 
 export interface Script {
   readonly reasoning: string;
@@ -30,6 +32,23 @@ export function readScript(message: string): Script {
     calls: lines.flatMap((line) => readCall(line) ?? []),
     failure: engineErrorCodes.find((code) => valuesOf('fail:').includes(code)),
   };
+}
+
+/** The calls of the script, as the caller's tools allow them. If it demands a call, the first tool is called with `{}`. */
+export function callsFor(
+  { calls }: Script,
+  { tools = [], toolChoice = 'auto', provider }: ChatCall,
+): readonly ScriptedCall[] {
+  if (tools.length === 0) return calls;
+  const allowed = tools.filter(({ name }) => mayCall(name, toolChoice));
+  const wanted = calls.filter(({ name }) => allowed.some((tool) => tool.name === name));
+  const demanded = toolChoice === 'auto' ? [] : allowed.slice(0, 1).map(({ name }) => ({ name, arguments: '{}' }));
+  const all = wanted.length > 0 ? wanted : demanded;
+  return provider?.parallel_tool_calls === false ? all.slice(0, 1) : all;
+}
+
+function mayCall(name: string, choice: ToolChoice): boolean {
+  return typeof choice === 'string' ? choice !== 'none' : choice.name === name;
 }
 
 function readCall(line: string): ScriptedCall | undefined {

@@ -1,11 +1,26 @@
-/** Decodes the recording like any local engine, and returns a fixed sentence, or "" for silence. */
+/**
+ * Decodes the recording like any local engine, and returns a fixed sentence, or "" for silence. Its segments and words
+ * share the duration in proportion to their length. The prompt and the temperature change nothing.
+ */
 import { createReadStream } from 'node:fs';
-import { EngineError, defineEngine, type EngineContext, type TranscriptionEngine } from '../contract/index.ts';
+import {
+  EngineError,
+  defineEngine,
+  type EngineContext,
+  type TimedText,
+  type Transcript,
+  type TranscriptionCall,
+  type TranscriptionEngine,
+  type TranscriptionOptions,
+} from '../contract/index.ts';
 import { pause } from '../../lib/abort.ts';
 import { readWav } from '../../lib/wav-reader.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
 import { optionsSchema, serveSandbox } from './models.ts';
 
+const supports = ['prompt', 'temperature', 'segment', 'word'] as const;
+
+/** How long the slow model takes; it reports one segment after another. */
 const slowMs = 3_000;
 const waiting = 64;
 
@@ -18,23 +33,74 @@ export const transcription = defineEngine<'transcription', object>({
 });
 
 function createListener(context: EngineContext): TranscriptionEngine {
-  const { modelOf, ...served } = serveSandbox('sandbox-transcribe');
+  const { modelOf, ...served } = serveSandbox('sandbox-transcribe', { supports });
   const queue = context.queue({ slots: context.cores, waiting });
   return {
     ...served,
-    async transcribe({ recording, model, language }, { signal }) {
-      const spoken = languageFor(language);
-      if (modelOf(model).isSlow) await pause(slowMs, signal);
-      return queue.run(
+    async transcribe(call, options) {
+      const { signal } = options;
+      const spoken = languageFor(call.language);
+      const totalMs = modelOf(call.model).isSlow ? slowMs : 0;
+      const { durationMs, silent } = await queue.run(
         async () => {
-          const { wavPath, durationMs } = await context.decode(recording, { signal });
-          if (await isSilent(wavPath, signal)) return { text: '', language: null, durationMs };
-          return { text: spoken.transcript, language: spoken.code, durationMs };
+          const { wavPath, durationMs } = await context.decode(call.recording, { signal });
+          return { durationMs, silent: await isSilent(wavPath, signal) };
         },
         { signal },
       );
+      if (silent) {
+        await pause(totalMs, signal);
+        options.onProgress?.(durationMs, durationMs);
+        return { text: '', language: null, durationMs, ...timesOf([], durationMs, call) };
+      }
+      const { segments, code } = spoken;
+      await report(placeTexts(segments, durationMs), { ...options, durationMs, totalMs });
+      return { text: segments.join(' '), language: code, durationMs, ...timesOf(segments, durationMs, call) };
     },
   };
+}
+
+interface Pace {
+  readonly durationMs: number;
+  readonly totalMs: number;
+}
+
+/** Calls back with each segment, evenly over `totalMs`. */
+async function report(
+  segments: readonly TimedText[],
+  { signal, onSegment, onProgress, durationMs, totalMs }: TranscriptionOptions & Pace,
+): Promise<void> {
+  for (const segment of segments) {
+    await pause(totalMs / segments.length, signal);
+    onSegment?.(segment);
+    onProgress?.(segment.endMs, durationMs);
+  }
+}
+
+function timesOf(
+  parts: readonly string[],
+  durationMs: number,
+  { timestamps }: TranscriptionCall,
+): Pick<Transcript, 'segments' | 'words'> {
+  const words = parts.flatMap((part) => part.split(' '));
+  return {
+    ...(timestamps?.includes('segment') && { segments: placeTexts(parts, durationMs) }),
+    ...(timestamps?.includes('word') && { words: placeTexts(words, durationMs) }),
+  };
+}
+
+/** Fills the duration with the texts, in proportion to their letters. */
+function placeTexts(texts: readonly string[], durationMs: number): TimedText[] {
+  const lettersIn = (text: string) => text.replaceAll(' ', '').length;
+  const total = lettersIn(texts.join(''));
+  let letters = 0;
+  let endMs = 0;
+  return texts.map((text) => {
+    const startMs = endMs;
+    letters += lettersIn(text);
+    endMs = Math.round((durationMs * letters) / total);
+    return { startMs, endMs, text };
+  });
 }
 
 function languageFor(code: string | undefined): Language {

@@ -12,7 +12,7 @@ import { entryOf, fixedModels, readyOrBusy, serveModels } from '../lib/serve-mod
 import { setupCommand } from '../lib/setup-command.ts';
 import { modelSource, modelUrl } from './catalogue.ts';
 import { languageFor } from './languages.ts';
-import { toModel, type Model } from './models.ts';
+import { featuresOf, toModel, type Model } from './models.ts';
 import { optionsSchema, type ModelOptions, type Options } from './options.ts';
 import { createPreparationTracker } from './preparation-tracker.ts';
 import { findWhisper, versionOf } from './program.ts';
@@ -37,7 +37,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   const program = () => findWhisper(options.program, context);
 
   const { modelOf, ...served } = serveModels(
-    fixedModels(models, (model) => entryOf(model, true)),
+    fixedModels(models, (model) => ({ ...entryOf(model, true), supports: featuresOf(model) })),
     availability,
   );
 
@@ -66,15 +66,16 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
 
   return {
     ...served,
-    async transcribe({ recording, model: id, language }, { signal }) {
+    async transcribe({ model: id, language, ...call }, options) {
       const model = modelOf(id);
       const [found, file] = [program(), await model.inspect()];
       if (found === undefined || !file.ok)
         throw new EngineError('model-unavailable', (await availability(model)).reason);
       const whisperLanguage = languageFor(language ?? model.language, file.multilingual, id);
       const files = { program: found, modelFile: model.file, vadFile: model.vad };
-      const job = { ...files, language: whisperLanguage, threads, recording };
-      return queue.run(() => transcribe(job, context, { signal }), { signal });
+      const { recording, prompt, temperature, timestamps } = call;
+      const job = { ...files, language: whisperLanguage, threads, recording, prompt, temperature, timestamps };
+      return queue.run(() => transcribe(job, context, options), options);
     },
     async prepare(call) {
       const files = await Promise.all(

@@ -1,6 +1,7 @@
 /** The model files of the settings. */
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import type { Feature } from '../contract/index.ts';
 import { isModelName, type ModelName } from './catalogue.ts';
 import { inspectModelFile, type ModelFile } from './model-file.ts';
 import type { ModelOptions } from './options.ts';
@@ -17,6 +18,11 @@ export function toModel(options: ModelOptions, dataDir: string): Model {
   const name = /^ggml-(.+)\.bin$/.exec(basename(options.file))?.[1] ?? '';
   const isDownload = isModelName(name) && options.file === downloadedModelPath(dataDir, name);
   return { ...options, download: isDownload ? name : undefined, inspect: remember(options.file) };
+}
+
+/** With VAD, whisper-cli counts the times of words without the removed silence (ggml-org/whisper.cpp#4046). */
+export function featuresOf({ vad }: Pick<ModelOptions, 'vad'>): readonly Feature[] {
+  return ['prompt', 'temperature', 'segment', ...(vad === undefined ? (['word'] as const) : [])];
 }
 
 /** A look at a model file is worth milliseconds; it is taken again only when the file has changed. */

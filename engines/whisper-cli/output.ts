@@ -1,47 +1,89 @@
-/** Reads the JSON that whisper-cli writes with `-oj`. Exit code 0 proves nothing: only a valid file is a transcript. */
+/** Reads the JSON that whisper-cli writes with `-oj` or `-ojf`. Exit code 0 proves nothing: only a valid file is a transcript. */
 import { readFile } from 'node:fs/promises';
-import { EngineError, type Transcript } from '../contract/index.ts';
+import { EngineError, type TimedText, type TimestampKind, type Transcript } from '../contract/index.ts';
+import { isObject } from '../../lib/json.ts';
 import { fromWhisper } from './languages.ts';
+import { createTimeline, tidy, withoutControls, withoutNotes } from './segments.ts';
+import { decodeBytes, wordsOf, type Offsets, type Token } from './words.ts';
 
 interface WhisperJson {
   readonly result: { readonly language?: string };
-  readonly transcription: readonly { readonly text: string }[];
+  readonly transcription: readonly Segment[];
 }
 
-/** Whisper's annotations for silence. */
-const notes = /\[BLANK_AUDIO\]|\[ ?Silence ?\]/gi;
+/** Each character of the texts is one byte of UTF-8. */
+interface Segment {
+  readonly text: string;
+  readonly offsets?: Offsets;
+  /** Only with `-ojf`. */
+  readonly tokens?: readonly Token[];
+}
 
-/** `log` is the program's output. Throws `engine-failed` if the file is missing or invalid. */
-export async function readTranscript(jsonPath: string, log: string): Promise<Transcript> {
-  const fail = (cause: unknown) =>
-    new EngineError('engine-failed', 'The transcription program produced no result.', {
+export interface Wanted {
+  readonly durationMs: number;
+  readonly timestamps: readonly TimestampKind[];
+}
+
+/** `log` is what the program wrote to stderr. Throws `engine-failed` if the file is missing or invalid. */
+export async function readTranscript(jsonPath: string, log: string, wanted: Wanted): Promise<Transcript> {
+  try {
+    return toTranscript(parse(await readFile(jsonPath)), wanted);
+  } catch (cause) {
+    throw new EngineError('engine-failed', 'The transcription program produced no result.', {
       cause: new Error(`whisper-cli wrote no usable JSON; output: ${log.trim().slice(-2000)}`, { cause }),
     });
-  let parsed: unknown;
-  try {
-    // whisper-cli does not escape control characters and may split a UTF-8 sequence: decode leniently, use spaces.
-    // eslint-disable-next-line no-control-regex
-    parsed = JSON.parse((await readFile(jsonPath, 'utf8')).replace(/[\x00-\x1f]/g, ' '));
-  } catch (cause) {
-    throw fail(cause);
   }
-  if (!isWhisperJson(parsed)) throw fail(new Error('the JSON has an unexpected structure'));
-  const text = parsed.transcription
-    .map((segment) => segment.text)
-    .join('')
-    .replace(notes, '')
-    .replace(/ {2,}/g, ' ')
-    .trim();
-  // Whisper reports a language for silence too.
-  return { text, language: text === '' ? null : fromWhisper(parsed.result.language) };
+}
+
+/** Throws if the JSON is invalid or lacks the times that are wanted. */
+export function parse(content: Buffer): WhisperJson {
+  // Latin-1 keeps the bytes of characters that are cut between tokens.
+  const parsed: unknown = JSON.parse(withoutControls(content.toString('latin1')));
+  if (!isWhisperJson(parsed)) throw new Error('the JSON has an unexpected structure');
+  return parsed;
+}
+
+export function toTranscript({ result, transcription }: WhisperJson, { durationMs, timestamps }: Wanted): Transcript {
+  const text = tidy(transcription.map((segment) => withoutNotes(decodeBytes(segment.text))).join(''));
+  const times = timestamps.length === 0 ? [] : timesOf(transcription, durationMs);
+  return {
+    text,
+    // Whisper reports a language for silence too.
+    language: text === '' ? null : fromWhisper(result.language),
+    durationMs,
+    ...(timestamps.includes('segment') && { segments: times.map(({ segment }) => segment) }),
+    ...(timestamps.includes('word') && {
+      words: times.flatMap(({ segment, tokens = missing('tokens') }) => wordsOf(segment, tokens, result.language)),
+    }),
+  };
+}
+
+function timesOf(segments: readonly Segment[], durationMs: number) {
+  const place = createTimeline(durationMs);
+  return segments.flatMap(({ text, offsets = missing('offsets'), tokens }) => {
+    const segment: TimedText | undefined = place({ ...offsets, text: decodeBytes(text) });
+    return segment === undefined ? [] : [{ segment, tokens }];
+  });
+}
+
+function missing(what: string): never {
+  throw new Error(`a segment has no ${what}`);
 }
 
 function isWhisperJson(value: unknown): value is WhisperJson {
-  const { result, transcription } = (value ?? {}) as { result?: unknown; transcription?: unknown };
-  return (
-    typeof result === 'object' &&
-    result !== null &&
-    Array.isArray(transcription) &&
-    transcription.every((segment: unknown) => typeof (segment as { text?: unknown } | null)?.text === 'string')
-  );
+  return isObject(value) && isObject(value.result) && isArrayOf(value.transcription, isSegment);
+}
+
+function isSegment(value: unknown): value is Segment {
+  return isToken(value) && ('tokens' in value ? isArrayOf(value.tokens, isToken) : true);
+}
+
+function isToken(value: unknown): value is Token {
+  if (!isObject(value) || typeof value.text !== 'string') return false;
+  const { offsets } = value;
+  return offsets === undefined || (isObject(offsets) && Number.isFinite(offsets.from) && Number.isFinite(offsets.to));
+}
+
+function isArrayOf<T>(value: unknown, isItem: (item: unknown) => item is T): value is readonly T[] {
+  return Array.isArray(value) && value.every(isItem);
 }

@@ -27,7 +27,10 @@ export async function pages(contract: Contract): Promise<Record<string, string>>
     }),
     'docs/reference/errors.md': blocksIn('docs/reference/errors.md', { problems: errorsReference() }),
     'docs/reference/limits.md': blocksIn('docs/reference/limits.md', { requests: requestLimits(contract) }),
-    'docs/reference/events.md': blocksIn('docs/reference/events.md', { events: eventsReference(contract) }),
+    'docs/reference/events.md': blocksIn('docs/reference/events.md', {
+      chatEvents: eventsReference(contract, 'ChatEvent'),
+      transcriptionEvents: eventsReference(contract, 'TranscriptionEvent'),
+    }),
     'docs/reference/api.md': blocksIn('docs/reference/api.md', { operations: operationsReference(contract) }),
     'docs/architecture.md': blocksIn('docs/architecture.md', { imports: importGraph() }),
     'docs/writing-an-engine.md': blocksIn('docs/writing-an-engine.md', { example: sourceOf('pocketsphinx.ts', 'ts') }),

@@ -2,6 +2,7 @@
 import { engineErrorCodes } from '../../engines/contract/index.ts';
 import type { ProblemCode } from '../../src/contract/operations.ts';
 import { ProblemError, problemAnswer, problems } from '../../src/contract/problems.ts';
+import { errorTable } from '../../src/openai/errors.ts';
 import { fileSchema, settingsTable } from '../../src/settings/table.ts';
 import { code, table } from './markdown.ts';
 import { fieldsOf, typeOf, type Described } from './schema-text.ts';
@@ -51,8 +52,14 @@ export function errorsReference(): string {
     retryAfter === undefined ? '' : `${retryAfter} s`,
     byEngines.includes(name) ? 'yes' : '',
     defaultFieldOf(name as ProblemCode),
+    underV1(name as ProblemCode),
   ]);
-  return table(['code', 'status', 'title', 'Retry-After', 'engines may throw it', 'field'], rows);
+  return table(['code', 'status', 'title', 'Retry-After', 'engines may throw it', 'field', 'under `/v1`'], rows);
+}
+
+function underV1(name: ProblemCode): string {
+  const { status, code: own = name.replaceAll('-', '_') } = errorTable[name];
+  return `${String(status)} ${code(own)}`;
 }
 
 /** What `errors` names when the failure itself names no field. */
@@ -94,8 +101,9 @@ export function operationsReference({ paths }: Contract): string {
   return table(['operation', 'what it does'], rows);
 }
 
-export function eventsReference(contract: Contract): string {
-  const { oneOf = [] } = (contract.components.schemas.ChatEvent ?? {}) as { oneOf?: readonly Described[] };
+/** `union`: the schema of the events of one stream. */
+export function eventsReference(contract: Contract, union: string): string {
+  const { oneOf = [] } = (contract.components.schemas[union] ?? {}) as { oneOf?: readonly Described[] };
   return oneOf
     .map((event) => {
       const schema = resolved(event, contract);

@@ -13,7 +13,12 @@ import { findFfmpeg } from '../engine-host/context.ts';
 import { openEngines } from '../engine-host/open-engines.ts';
 import { runProgram } from '../system/child-process.ts';
 import { listModels, toEntry } from '../engine-host/model-selection.ts';
-import { describeUnknownVariables, loadSettings, type LoadedSettings } from '../settings/load.ts';
+import {
+  describeIgnoredVariables,
+  describeUnknownVariables,
+  loadSettings,
+  type LoadedSettings,
+} from '../settings/load.ts';
 import { explainStartFailure } from './startup-error.ts';
 import { createMcpTools } from '../tools/mcp/index.ts';
 
@@ -31,7 +36,8 @@ try {
   const log = pino({ level: 'silent' });
   await using engines = await openEngines(settings, process.env, log);
   await using mcp = createMcpTools({ settings, env: process.env, log });
-  for (const line of describeUnknownVariables(process.env)) console.log(`Warning: ${line}`);
+  for (const line of [...describeUnknownVariables(process.env), ...describeIgnoredVariables(settings)])
+    console.log(`Warning: ${line}`);
   print('this machine', [node(), await ffmpeg(settings), await data(settings)]);
   const optional = optionalInstances(engines.registry, settings);
   for (const [instance, findings] of await findingsByInstance(engines.registry)) {

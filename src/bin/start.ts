@@ -5,7 +5,7 @@ import { describeService } from './startup-summary.ts';
 import { shrinkHeap } from '../system/shrink-heap.ts';
 import { prepareEngines } from './prepare-engines.ts';
 import { startService, type Service } from '../service.ts';
-import { describeUnknownVariables, loadSettings } from '../settings/load.ts';
+import { describeIgnoredVariables, describeUnknownVariables, loadSettings } from '../settings/load.ts';
 import { explainStartFailure } from './startup-error.ts';
 
 /** Docker sends SIGKILL ten seconds after SIGTERM. */
@@ -29,7 +29,8 @@ if (started) {
     return `Parlance listens on ${service.url}`;
   });
   process.stderr.write(`${await description}\n`);
-  for (const line of describeUnknownVariables(process.env)) process.stderr.write(`Warning: ${line}\n`);
+  for (const line of [...describeUnknownVariables(process.env), ...describeIgnoredVariables(settings)])
+    process.stderr.write(`Warning: ${line}\n`);
   if (settings.sandbox) process.stderr.write(`${sandboxNotice}\n`);
 }
 

@@ -1,15 +1,15 @@
 /** Delays the start of a stream, so that an early failure can still be an HTTP status. */
-import type { ChatEvent } from './events.ts';
 
 /**
  * Reads ahead until the first event from the provider, for at most `ms`. Resolves with all events, including those already
  * read; throws if the stream fails before.
  */
-export async function delayStart(
-  events: AsyncGenerator<ChatEvent, void, undefined>,
+export async function delayStart<Event>(
+  events: AsyncGenerator<Event, void, undefined>,
   ms: number,
-): Promise<AsyncIterable<ChatEvent>> {
-  const readAhead: Promise<IteratorResult<ChatEvent, void>>[] = [];
+  isFromProvider: (event: Event) => boolean,
+): Promise<AsyncIterable<Event>> {
+  const readAhead: Promise<IteratorResult<Event, void>>[] = [];
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, ms, undefined);
@@ -26,9 +26,4 @@ export async function delayStart(
   }
   const iterator = { next: () => readAhead.shift() ?? events.next(), return: () => events.return() };
   return { [Symbol.asyncIterator]: () => iterator };
-}
-
-/** The first two events only say that the run has started. */
-function isFromProvider(event: ChatEvent): boolean {
-  return event.type !== 'chat.started' && !(event.type === 'step.started' && event.step === 0);
 }

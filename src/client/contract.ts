@@ -7,6 +7,9 @@ type Schemas = components['schemas'];
 
 export type TranscriptionAvailability = Schemas['TranscriptionAvailability'];
 export type Transcription = Schemas['Transcription'];
+export type TimedText = Schemas['TimedText'];
+export type Timestamps = NonNullable<Schemas['TranscriptionRequest']['timestamps']>;
+export type TranscriptionEvent = Schemas['TranscriptionEvent'];
 export type ModelEntry = Schemas['ModelEntry'];
 export type ModelList = Schemas['ModelList'];
 export type SpeechModelEntry = Schemas['SpeechModelEntry'];

@@ -43,7 +43,7 @@ export class ParlanceError extends Error {
     this.requestId = facts.requestId;
   }
 
-  /** From the problem of a `chat.failed` event or of a response. */
+  /** From the problem of a `chat.failed` or `transcription.failed` event, or of a response. */
   static fromProblem(problem: Problem, headers?: Headers): ParlanceError {
     const { code, detail, status, errors, instance, retry_after: inBody } = problem;
     // A proxy may ask for a longer wait in the header.

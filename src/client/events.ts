@@ -1,6 +1,6 @@
-/** Reads chat events (WHATWG server-sent events) and checks the contract: numbered, one last event, nothing after it. */
+/** Reads event streams (WHATWG server-sent events) and checks the contract: numbered, one last event, nothing after it. */
 import { createParser } from 'eventsource-parser';
-import type { ChatEvent } from './contract.ts';
+import type { ChatEvent, TranscriptionEvent } from './contract.ts';
 import { ParlanceError } from './errors.ts';
 
 /** An event of any type: the service may be newer than this client. */
@@ -11,7 +11,10 @@ interface AnyEvent {
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
-const isLast: Readonly<Record<ChatEvent['type'], boolean>> = {
+/** The known types of a stream's events, and whether an event of the type is the last one. */
+type EventTypes<Event extends AnyEvent> = Readonly<Record<Event['type'], boolean>>;
+
+export const chatEvents: EventTypes<ChatEvent> = {
   'chat.started': false,
   'step.started': false,
   'reasoning.delta': false,
@@ -24,6 +27,14 @@ const isLast: Readonly<Record<ChatEvent['type'], boolean>> = {
   'chat.failed': true,
 };
 
+export const transcriptionEvents: EventTypes<TranscriptionEvent> = {
+  'transcription.started': false,
+  'segment.created': false,
+  'transcription.progress': false,
+  'transcription.completed': true,
+  'transcription.failed': true,
+};
+
 /** How long the connection may stay open after the last event before the client closes it. */
 const closeTimeoutMs = 1_000;
 
@@ -31,10 +42,12 @@ const closeTimeoutMs = 1_000;
  * Skips events of unknown types. Yields the last event once the stream has ended after it. Breaking out of the loop
  * closes the connection. Throws a `ParlanceError` with the code `stream-broken`, or the signal's abort reason.
  */
-export async function* readChatEvents(
+export async function* readEvents<Event extends AnyEvent>(
   body: ReadableStream<Uint8Array>,
+  types: EventTypes<Event>,
   signal: AbortSignal | undefined,
-): AsyncGenerator<ChatEvent, void, undefined> {
+): AsyncGenerator<Event, void, undefined> {
+  const isKnown = (event: AnyEvent): event is Event => Object.hasOwn(types, event.type);
   const reader: Reader = body.getReader();
   const events = parse(reader);
   try {
@@ -44,9 +57,10 @@ export async function* readChatEvents(
       if (!event) throw broken('The stream ended before its last event.');
       if (event.seq !== expected) throw broken(`Expected event ${expected}, received event ${event.seq}.`);
       if (!isKnown(event)) continue;
-      if (isLast[event.type]) await expectEnd(events);
+      const isLast = types[event.type as Event['type']];
+      if (isLast) await expectEnd(events);
       yield event;
-      if (isLast[event.type]) return;
+      if (isLast) return;
     }
   } catch (error) {
     signal?.throwIfAborted();
@@ -79,10 +93,6 @@ function toEvent(data: string): AnyEvent {
     throw broken('An event of the stream has no type or no sequence number.');
   }
   return event as AnyEvent;
-}
-
-function isKnown(event: AnyEvent): event is ChatEvent {
-  return Object.hasOwn(isLast, event.type);
 }
 
 /** A connection that breaks after the last event is not an error. */

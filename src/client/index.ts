@@ -9,12 +9,14 @@ import type {
   paths,
   SpeechModelList,
   SpeechRequest,
+  Timestamps,
   Transcription,
   TranscriptionAvailability,
+  TranscriptionEvent,
 } from './contract.ts';
 import { ParlanceError, unexpected } from './errors.ts';
-import { readChatEvents } from './events.ts';
-import { encodeForm } from './form.ts';
+import { chatEvents, readEvents, transcriptionEvents } from './events.ts';
+import { encodeForm, type Form } from './form.ts';
 import { clipsOf, type Clip } from './links.ts';
 import { toFilePart, type RecordingSource } from './recording.ts';
 import { strict, type Fetch } from './transport.ts';
@@ -44,6 +46,8 @@ export interface TranscribeOptions extends CallOptions {
   readonly model?: string;
   /** Two-letter ISO 639-1 code. Default: detected. */
   readonly language?: string;
+  /** `segment` adds `segments` to the result, `word` adds `segments` and `words`. Default: `none`. */
+  readonly timestamps?: Timestamps;
   /** Default: the name of the File, or the last segment of the path. */
   readonly fileName?: string;
   /** How much of the upload was sent, 0 to 1. Called on web pages only, and not if the client has its own `fetch`. */
@@ -61,6 +65,15 @@ export interface ChatAnswer extends ChatResult {
  */
 export interface Client {
   transcribe(recording: RecordingSource, options?: TranscribeOptions): Promise<Transcription>;
+  /**
+   * Segments and progress while the recording is transcribed, where the model reports them. The last event is
+   * `transcription.completed` or `transcription.failed`; otherwise the loop throws. The request is sent when iteration
+   * starts; breaking out of the loop cancels the transcription.
+   */
+  streamTranscription(
+    recording: RecordingSource,
+    options?: TranscribeOptions,
+  ): AsyncGenerator<TranscriptionEvent, void, undefined>;
   /** Whether transcription is available; free of charge. An unknown model is reported in the result, not as an error. */
   transcriptionAvailability(options?: CallOptions & { readonly model?: string }): Promise<TranscriptionAvailability>;
   transcriptionModels(options?: CallOptions): Promise<ModelList>;
@@ -77,6 +90,7 @@ export interface Client {
 }
 
 const json = { Accept: 'application/json' };
+const eventStream = { Accept: 'text/event-stream' };
 
 /** Throws a `TypeError` if `baseUrl` is not a valid service URL. */
 export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Client {
@@ -88,18 +102,14 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
   });
 
   return {
-    async transcribe(recording, { model, language, fileName, onUploadProgress, signal } = {}) {
-      const { body, contentType } = encodeForm({ model, language }, await toFilePart(recording, fileName));
-      const headers = { ...json, 'Content-Type': contentType };
-      const upload = onUploadProgress && !fetch ? uploadFetch(onUploadProgress) : undefined;
-      const call = {
-        headers,
-        ...optionsOf(signal),
-        ...(upload && { fetch: strict(upload) }),
-        body: { file: '' },
-        bodySerializer: () => body,
-      };
-      return dataOf(http.POST('/transcribe', call), signal);
+    async transcribe(recording, options = {}) {
+      const call = uploadOf(await formOf(recording, options), json, options, fetch);
+      return dataOf(http.POST('/transcribe', call), options.signal);
+    },
+    async *streamTranscription(recording, options = {}) {
+      const call = uploadOf(await formOf(recording, options), eventStream, options, fetch);
+      const { response } = await http.POST('/transcribe/stream', call);
+      yield* readEvents<TranscriptionEvent>(bodyOf(response), transcriptionEvents, options.signal);
     },
     transcriptionAvailability: ({ model, signal } = {}) =>
       dataOf(
@@ -118,10 +128,9 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
       return { ...data, clips: clipsOf(response.headers.get('link'), root) };
     },
     async *streamChat(body, { signal } = {}) {
-      const headers = { Accept: 'text/event-stream' };
-      const { response } = await http.POST('/chat/stream', { headers, ...optionsOf(signal), body });
-      if (!response.body) throw unexpected(response);
-      for await (const event of readChatEvents(response.body, signal)) yield withAbsoluteUrl(event, root);
+      const { response } = await http.POST('/chat/stream', { headers: eventStream, ...optionsOf(signal), body });
+      const events = readEvents<ChatEvent>(bodyOf(response), chatEvents, signal);
+      for await (const event of events) yield withAbsoluteUrl(event, root);
     },
     chatModels: ({ signal } = {}) => dataOf(http.GET('/models', { headers: json, ...optionsOf(signal) }), signal),
     async speak(body, { signal } = {}) {
@@ -140,6 +149,31 @@ const globalFetch: Fetch = (request) => globalThis.fetch(request);
 const unparsed: object = { parseAs: 'stream' };
 
 const optionsOf = (signal: AbortSignal | undefined) => ({ ...unparsed, ...(signal !== undefined && { signal }) });
+
+/** The fields precede the file, so that the service can refuse them before it has read the file. */
+async function formOf(
+  recording: RecordingSource,
+  { model, language, timestamps, fileName }: TranscribeOptions,
+): Promise<Form> {
+  return encodeForm({ model, language, timestamps }, await toFilePart(recording, fileName));
+}
+
+function uploadOf(
+  { body, contentType }: Form,
+  accept: Readonly<Record<string, string>>,
+  { onUploadProgress, signal }: TranscribeOptions,
+  ownFetch: Fetch | undefined,
+) {
+  const headers = { ...accept, 'Content-Type': contentType };
+  const upload = onUploadProgress && !ownFetch ? uploadFetch(onUploadProgress) : undefined;
+  const transport = upload && { fetch: strict(upload) };
+  return { headers, ...optionsOf(signal), ...transport, body: { file: '' }, bodySerializer: () => body };
+}
+
+function bodyOf(response: Response): ReadableStream<Uint8Array> {
+  if (!response.body) throw unexpected(response);
+  return response.body;
+}
 
 interface Answered<T> {
   readonly data?: T;

@@ -1,5 +1,15 @@
 /** The conformance checks for chat engines. An engine that passes can be used in the settings. */
-import type { AgentEvent, ChatCall, ChatResult, Tool, Usage } from '../../engines/contract/index.ts';
+import {
+  EngineError,
+  type AgentEvent,
+  type CallerTool,
+  type ChatCall,
+  type ChatResult,
+  type Feature,
+  type Tool,
+  type ToolCall,
+  type Usage,
+} from '../../engines/contract/index.ts';
 import { createEventOrder } from '../chat/event-order.ts';
 import { expectRejection, expectAccepted, expectThat, Nonconformance, promptly, shown, type Check } from './kit.ts';
 import { abortAtSeveralMoments, check, checksFor, firstAvailable, type Opened, type Subject } from './subject.ts';
@@ -12,6 +22,14 @@ const toolRequest = [
 /** Only the tool knows this word. */
 const secretWord = 'quokka';
 const noToolCall = 'the model called no tool; with --calls-tools this fails';
+
+const jsonRequest = [
+  { role: 'user', content: 'Answer with a JSON object that has the key "greeting", whose value says hello.' },
+] as const;
+
+/** Fields that a model may refuse, but only as what they are. */
+const otherFields = [{ stop: ['no such text'] }, { seed: 1 }] as const;
+const refusals: readonly string[] = ['parameter-not-supported', 'provider-rejected-request'];
 
 export interface ChatSubject extends Subject {
   /** Set if the model calls a tool when asked to; a tool that is not run is then the engine's fault. */
@@ -77,6 +95,44 @@ export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', endIn
     return finished.length === 0 ? noToolCall : undefined;
   }),
 
+  check(
+    'a model that supports tools returns its calls of the caller’s tools, and reads their outputs',
+    async (opened) => {
+      if (!(await supports(opened, 'tools'))) return undefined;
+      const tools = [repeated];
+      const events = await expectAccepted(listen(await complete(opened, { messages: toolRequest, tools })), 'a tool');
+      const { content, toolCalls = [] } = expectValidRun(events, tools);
+      const isOneStep = events.every(({ type }) => !type.startsWith('tool-')) && stepsOf(events) === 1;
+      expectThat(isOneStep, 'with tools of the caller, the run has more than one step, or runs tools itself');
+      const outputs = toolCalls.map(
+        ({ id }) => ({ role: 'tool', toolCallId: id, content: `alpha, ${secretWord}` }) as const,
+      );
+      const messages = [...toolRequest, { role: 'assistant', content, toolCalls } as const, ...outputs];
+      const followUp = listen(await complete(opened, { messages, tools }));
+      const { content: said } = expectValidRun(await expectAccepted(followUp, 'the output of a tool'), tools);
+      if (!opened.callsTools) return toolCalls.length === 0 ? noToolCall : undefined;
+      expectThat(toolCalls.length > 0, 'the model was asked to call the tool, but the result has no tool calls');
+      expectThat(said.includes(secretWord), `the caller returned "${secretWord}", but the answer is ${shown(said)}`);
+      return undefined;
+    },
+  ),
+
+  check('a model that supports json answers with JSON, and refuses only what it cannot do', async (opened) => {
+    if (!(await supports(opened, 'json'))) return;
+    const provider = { response_format: { type: 'json_object' } };
+    const answered = listen(await complete(opened, { messages: jsonRequest, provider }));
+    const { content } = expectValidRun(await expectAccepted(answered, shown(provider)));
+    expectThat(isJsonObject(content), `with ${shown(provider)} the answer is ${shown(content)}`);
+    for (const field of otherFields) {
+      const run = listen(await complete(opened, { provider: field })).catch((error: unknown) => {
+        if (EngineError.is(error) && refusals.includes(error.code)) return undefined;
+        throw error;
+      });
+      const events = await expectAccepted(run, `${shown(field)}, or refused as not supported,`);
+      if (events) expectValidRun(events);
+    }
+  }),
+
   check('an aborted call rejects promptly with the abort reason', async (opened) => {
     await abortAtSeveralMoments(opened, async (signal) => listen(await complete(opened, {}, [], signal)));
   }),
@@ -110,23 +166,45 @@ async function complete(
   return run as AsyncIterable<AgentEvent>;
 }
 
+async function supports({ registry }: Opened<ChatSubject>, feature: Feature): Promise<boolean> {
+  const { entry } = await firstAvailable(registry, 'chat');
+  return entry.supports?.includes(feature) ?? false;
+}
+
+function stepsOf(events: readonly AgentEvent[]): number {
+  return events.filter(({ type }) => type === 'step-started').length;
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
 async function listen(run: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
   const events: AgentEvent[] = [];
   for await (const event of run) events.push(event);
   return events;
 }
 
+const repeated = {
+  name: 'repeat',
+  description: 'Returns the given text, followed by a word of its own.',
+  parameters: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+} as const satisfies CallerTool;
+
 function repeat(run: (args: Readonly<Record<string, unknown>>) => Promise<string>): Tool {
-  return {
-    name: 'repeat',
-    description: 'Returns the given text, followed by a word of its own.',
-    parameters: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
-    run,
-  };
+  return { ...repeated, run };
 }
 
-/** Checks a successful run against the rules that the service enforces for every run; returns its result. */
-export function expectValidRun(events: readonly AgentEvent[]): ChatResult {
+/**
+ * Checks a successful run against the rules that the service enforces for every run; returns its result. `tools` are the
+ * caller's: without them there are no calls to return.
+ */
+export function expectValidRun(events: readonly AgentEvent[], tools: readonly CallerTool[] = []): ChatResult {
   const last = events.at(-1);
   const isOnTime = createEventOrder();
   const names = new Map<number, string>();
@@ -140,6 +218,7 @@ export function expectValidRun(events: readonly AgentEvent[]): ChatResult {
     }
   }
   expectThat(last?.type === 'completed', `a run ends with ${shown(last?.type)}, not with completed`);
+  expectToolCalls(last.result, tools);
   return last.result;
 }
 
@@ -173,12 +252,30 @@ function expectEvent(event: AgentEvent): void {
   }
 }
 
+function expectToolCalls({ finishReason, toolCalls }: ChatResult, tools: readonly CallerTool[]): void {
+  const calls: readonly ToolCall[] = toolCalls ?? [];
+  expectThat(
+    (finishReason === 'tool_calls') === calls.length > 0,
+    `the finish reason is ${shown(finishReason)}, and the tool calls are ${shown(toolCalls)}`,
+  );
+  for (const { id, name, arguments: given } of calls) {
+    const known = tools.map((tool) => tool.name).join(', ') || 'none';
+    expectThat(typeof id === 'string' && id !== '', `a tool call has the id ${shown(id)}`);
+    expectThat(
+      tools.some((tool) => tool.name === name),
+      `${shown(name)} is called; tools of the caller: ${known}`,
+    );
+    expectThat(typeof given === 'string', `the arguments of ${name} are ${shown(given)}, which is not a string`);
+  }
+  expectThat(new Set(calls.map(({ id }) => id)).size === calls.length, 'two tool calls have the same id');
+}
+
 function expectResult(result: ChatResult): void {
   expectThat(typeof result === 'object' && (result as unknown) !== null, `the result is ${shown(result)}`);
   const { content, finishReason, reasoning, usage } = result;
   expectThat(typeof content === 'string', `the content is ${shown(content)}`);
   expectThat(
-    ['stop', 'length', 'content_filter'].includes(finishReason),
+    ['stop', 'length', 'content_filter', 'tool_calls'].includes(finishReason),
     `the finish reason is ${shown(finishReason)}`,
   );
   expectThat(reasoning === null || typeof reasoning === 'string', `the reasoning is ${shown(reasoning)}`);

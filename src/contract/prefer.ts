@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
 import type { AnyAnswer, OperationId, Schemas } from './operations.ts';
 import { invalid, type ProblemError } from './problems.ts';
-import { operationsById, type MediaTypeObject, type ResponseObject } from './document.ts';
+import { nativeContract, type MediaTypeObject, type ResponseObject } from './document.ts';
 
 interface Preferring {
   /** The request id, part of problems and streams. */
@@ -19,16 +19,16 @@ interface Preferring {
  * Undefined without a preference. `example` selects one of several named examples. Throws `invalid-request`, listing the
  * declared codes or examples.
  */
-export function preferredAnswer(operation: OperationId, { id, headers }: Preferring): AnyAnswer | undefined {
+export function preferredAnswer(operation: string, { id, headers }: Preferring): AnyAnswer | undefined {
   const { code, example } = readPreferences(headers.prefer);
   if (code === undefined) return undefined;
-  const declared = operationsById.get(operation)?.responses ?? {};
+  const declared = nativeContract.operations.get(operation)?.responses ?? {};
   const response = Object.hasOwn(declared, code) ? declared[code] : undefined;
   if (!response) throw unknownPreference(`code ${code}; ${operation} declares ${Object.keys(declared).join(', ')}`);
   const status = Number(code);
   const head = { status, headers: exampleHeaders(response) };
   const [[mediaType, object] = ['', undefined]] = Object.entries(response.content ?? {});
-  if (mediaType === 'text/event-stream') return { ...head, mediaType, body: inTurn(...exampleEvents(id)) };
+  if (mediaType === 'text/event-stream') return { ...head, mediaType, body: inTurn(...exampleEvents(operation, id)) };
   if (mediaType.startsWith('audio/')) return { ...head, ...exampleSound(status) };
   const body = exampleOf(object, code, example);
   return { ...head, mediaType, body: mediaType === 'application/problem+json' ? { ...body, instance: id } : body };
@@ -59,16 +59,38 @@ function exampleHeaders({ headers = {} }: ResponseObject): Record<string, string
   );
 }
 
-/** A run without tools; its result is the example of the non-streaming answer. */
-function exampleEvents(id: string): Schemas['ChatEvent'][] {
-  const plain = operationsById.get('createChat')?.responses['200']?.content?.['application/json'];
-  const result = exampleOf(plain, '200') as Schemas['ChatResult'];
+type StreamEvent = Schemas['ChatEvent'] | Schemas['TranscriptionEvent'];
+
+/** A whole stream, whose result is the example of the non-streaming answer. */
+function exampleEvents(operation: string, id: string): StreamEvent[] {
+  return operation === 'streamTranscription' ? exampleTranscription(id) : exampleChat(id);
+}
+
+/** A run without tools. */
+function exampleChat(id: string): Schemas['ChatEvent'][] {
+  const result = exampleResult('createChat') as Schemas['ChatResult'];
   return [
     { type: 'chat.started', seq: 0, id, model: result.model },
     { type: 'step.started', seq: 1, step: 0 },
     { type: 'content.delta', seq: 2, step: 0, delta: result.content },
     { type: 'chat.completed', seq: 3, result },
   ];
+}
+
+/** One segment. */
+function exampleTranscription(id: string): Schemas['TranscriptionEvent'][] {
+  const result = exampleResult('createTranscription') as Schemas['Transcription'];
+  const { model, text, duration_ms = 0 } = result;
+  return [
+    { type: 'transcription.started', seq: 0, id, model },
+    { type: 'segment.created', seq: 1, segment: { start_ms: 0, end_ms: duration_ms, text } },
+    { type: 'transcription.progress', seq: 2, processed_ms: duration_ms, duration_ms },
+    { type: 'transcription.completed', seq: 3, result },
+  ];
+}
+
+function exampleResult(operation: OperationId): object {
+  return exampleOf(nativeContract.operations.get(operation)?.responses['200']?.content?.['application/json'], '200');
 }
 
 /** Length of the 206 example, in bytes. */

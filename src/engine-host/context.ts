@@ -2,7 +2,9 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { readWav, WavError } from '../../lib/wav-reader.ts';
+import { viaHeader, writeVia } from '../../lib/via.ts';
 import type { EngineContext, Logger } from '../../engines/contract/index.ts';
+import { currentVia } from '../caller.ts';
 import { createDecoder } from '../audio/decode.ts';
 import { createEncoder } from '../audio/encode/index.ts';
 import { largestSpeech } from '../system/disk-budget.ts';
@@ -21,6 +23,8 @@ export interface ContextOptions {
   readonly log: ParentLogger;
   readonly workspace: Workspace;
   readonly fetch: EngineContext['fetch'];
+  /** The id of this service in chains of services. */
+  readonly viaId: string;
 }
 
 /** Returns a function that creates the context of an instance. Throws a `SettingsError` if FFMPEG is not executable. */
@@ -30,6 +34,7 @@ export function createEngineContexts({
   log,
   workspace,
   fetch,
+  viaId,
 }: ContextOptions): (instance: string) => EngineContext {
   const ffmpeg = findFfmpeg(settings, env);
   const { disk, accountOf } = workspace;
@@ -42,7 +47,8 @@ export function createEngineContexts({
   });
   return (instance) => ({
     instance,
-    fetch,
+    fetch: withVia(fetch, viaId),
+    providerHeaders: () => ({ [viaHeader]: writeVia(currentVia() ?? [], viaId) }),
     env,
     log: log.child({ engine: instance }),
     now: Date.now,
@@ -61,6 +67,17 @@ export function createEngineContexts({
     run: runProgram,
     start: streamProgram,
   });
+}
+
+/** Adds the chain to the requests that an engine makes for a request, and not to its downloads. */
+function withVia(fetch: EngineContext['fetch'], viaId: string): EngineContext['fetch'] {
+  return (input, init) => {
+    const chain = currentVia();
+    if (chain === undefined) return fetch(input, init);
+    const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
+    headers.set(viaHeader, writeVia(chain, viaId));
+    return fetch(input, { ...init, headers: [...headers] });
+  };
 }
 
 /** The ffmpeg for decoding and for opus; undefined: WASM decoders are used, and opus is not available. */

@@ -2,6 +2,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHttpClient } from '../../lib/http-client.ts';
+import { createViaId } from '../../lib/via.ts';
 import { createRegistry, type Registry, type RegistryOptions } from './registry.ts';
 import { createEngineContexts, type ParentLogger } from './context.ts';
 import { createWorkspace, type Workspace } from '../system/workspace.ts';
@@ -10,6 +11,8 @@ import { SettingsError, type Environment, type LoadedSettings } from '../setting
 export interface OpenEngines extends AsyncDisposable {
   readonly registry: Registry;
   readonly workspace: Workspace;
+  /** The id of this service in chains of services. */
+  readonly viaId: string;
 }
 
 /** Throws a `SettingsError` that names the setting to change. */
@@ -31,6 +34,7 @@ export async function openEngines(
   guarding: Pick<RegistryOptions, 'limits' | 'guard'> = {},
 ): Promise<OpenEngines> {
   const http = createHttpClient(env);
+  const viaId = createViaId();
   const root = settings.dataDirIsNamed ? join(settings.dataDir, 'tmp') : tmpdir();
   const workspace = await openWorkspace(root, settings);
   const { transcribeModel, chatModel, ttsModel } = settings;
@@ -43,12 +47,13 @@ export async function openEngines(
         ...(chatModel !== undefined && { chat: chatModel }),
         ...(ttsModel !== undefined && { speech: ttsModel }),
       },
-      contextFor: createEngineContexts({ settings, env, log, workspace, fetch: http.fetch }),
+      contextFor: createEngineContexts({ settings, env, log, workspace, fetch: http.fetch, viaId }),
       ...guarding,
     });
     return {
       registry,
       workspace,
+      viaId,
       async [Symbol.asyncDispose]() {
         await registry[Symbol.asyncDispose]();
         await http[Symbol.asyncDispose]();

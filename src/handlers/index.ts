@@ -4,14 +4,17 @@ import type { Services } from './dependencies.ts';
 import { createChat, listChatModels, streamChat } from './chat.ts';
 import { createSpeech, getSpeechClip, listSpeechModels } from './speech.ts';
 import {
+  admitRecording,
   admitTranscription,
   createTranscription,
   getTranscriptionAvailability,
   listTranscriptionModels,
+  streamTranscription,
 } from './transcription.ts';
 
 export const handlers: Handlers<Services> = {
   createTranscription,
+  streamTranscription,
   getTranscriptionAvailability,
   listTranscriptionModels,
   createChat,
@@ -23,6 +26,17 @@ export const handlers: Handlers<Services> = {
 };
 
 /** Throws when an operation is switched off, before its body is read. */
-export function admit(operation: OperationId, services: Services): void {
-  if (operation === 'createTranscription') admitTranscription(services);
+export function admit(operation: string, services: Services): void {
+  if (takesRecording.has(operation)) admitTranscription(services);
 }
+
+/** Throws when the fields that precede the file of a form ask for what cannot be done, before the file is stored. */
+export async function admitFile(
+  operation: string,
+  fields: Readonly<Record<string, unknown>>,
+  services: Services,
+): Promise<void> {
+  if (takesRecording.has(operation)) await admitRecording(fields, services);
+}
+
+const takesRecording: ReadonlySet<string> = new Set<OperationId>(['createTranscription', 'streamTranscription']);

@@ -1,9 +1,12 @@
 import type { Availability } from '../../engines/contract/index.ts';
 import { availabilityOf } from '../engine-host/registry.ts';
 import { listModels, toEntry } from '../engine-host/model-selection.ts';
-import { answer, type Handler } from '../contract/operations.ts';
+import { delayStart } from '../chat/delayed-start.ts';
+import { answer, type Handler, type OperationRequest } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
-import { chooseTranscriptionModel, transcribe } from '../transcription/run.ts';
+import { chooseTranscriptionModel, requireTimestamps, transcribe } from '../transcription/run.ts';
+import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
+import { timestampKindsOf, toTranscription } from '../transcription/wire.ts';
 import type { Services } from './dependencies.ts';
 
 const disabled: Availability = {
@@ -17,13 +20,42 @@ export function admitTranscription({ transcribeEnabled }: Services): void {
   if (!transcribeEnabled) throw new ProblemError('transcription-disabled', disabled.reason);
 }
 
-export const createTranscription: Handler<'createTranscription', Services> = async ({ body, signal }, services) => {
-  const { file: recording, model: named, language: wanted } = body;
-  const model = await chooseTranscriptionModel(services, named);
-  const job = { recording, language: wanted };
-  const { text, language, durationMs } = await transcribe(model, job, { signal }, services);
-  const length = durationMs === undefined ? {} : { duration_ms: Math.round(durationMs) };
-  return answer({ status: 200, mediaType: 'application/json', body: { text, language, ...length, model: model.id } });
+/**
+ * Before the recording is stored, with the text fields that precede it in the form, not yet validated. Throws
+ * `parameter-not-supported`; everything else is reported after validation. Without `model` nothing is known yet: it may
+ * follow.
+ */
+export async function admitRecording(fields: Readonly<Record<string, unknown>>, { registry }: Services): Promise<void> {
+  const { timestamps, model: named } = fields;
+  if (named === undefined || (timestamps !== 'segment' && timestamps !== 'word')) return;
+  const { models } = await listModels(registry, 'transcription');
+  const model = models.find(({ id }) => id === named);
+  if (model) requireTimestamps(model, timestampKindsOf[timestamps]);
+}
+
+type TranscriptionRequest = OperationRequest<'createTranscription' | 'streamTranscription'>;
+
+async function prepare({ body }: TranscriptionRequest, services: Services) {
+  const { file: recording, model: named, language, timestamps: wanted = 'none' } = body;
+  const timestamps = timestampKindsOf[wanted];
+  const model = await chooseTranscriptionModel(services, named, timestamps);
+  return { model, job: { recording, language, timestamps } };
+}
+
+export const createTranscription: Handler<'createTranscription', Services> = async (request, services) => {
+  const { model, job } = await prepare(request, services);
+  const transcript = await transcribe(model, job, { signal: request.signal }, services);
+  return answer({ status: 200, mediaType: 'application/json', body: toTranscription(transcript, model.id) });
+};
+
+export const streamTranscription: Handler<'streamTranscription', Services> = async (request, services) => {
+  const { model, job } = await prepare(request, services);
+  const events = streamTranscript(model, job, request, services);
+  return answer({
+    status: 200,
+    mediaType: 'text/event-stream',
+    body: await delayStart(events, services.streamHoldMs, isFromEngine),
+  });
 };
 
 export const getTranscriptionAvailability: Handler<'getTranscriptionAvailability', Services> = async (

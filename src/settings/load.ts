@@ -7,6 +7,7 @@ import { parseDocument } from 'yaml';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import { isLoopback } from '../../lib/loopback.ts';
 import { proxyMistakes } from '../../lib/proxies.ts';
+import { ownAddress, type OwnAddress } from './own-address.ts';
 import { describeErrors, explainable } from './schema-errors.ts';
 import { fileSchema, settingsSchema, settingsTable, type McpServerSettings, type Settings } from './table.ts';
 
@@ -26,6 +27,8 @@ export interface LoadedSettings extends Settings {
   /** True if the file lists the engines: all of them are then required. The default engines are optional. */
   readonly enginesAreListed: boolean;
   readonly mcpServers: Readonly<Record<string, McpServerSettings>>;
+  /** Model ids by the names that apps send under /v1. */
+  readonly compatAliases: Readonly<Record<string, string>>;
   /** Relative paths in the settings are resolved from this directory. */
   readonly baseDir: string;
   /** True if DATA_DIR is set: temporary files are then stored there, too. */
@@ -43,7 +46,7 @@ const defaultFile = 'parlance.config.yaml';
 export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSettings {
   const file = readFile(env, cwd);
   const values: Record<string, unknown> = {};
-  for (const name of ['engines', 'mcpServers']) {
+  for (const name of ['engines', 'mcpServers', 'compatAliases']) {
     if (file.values[name] !== undefined) values[name] = file.values[name];
   }
   for (const [name, row] of Object.entries(settingsTable)) {
@@ -60,8 +63,9 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
   if (wrong.length > 0) throw new SettingsError([...new Set(wrong)].join('\n'));
 
   const settings = normalized(values) as unknown as Omit<Settings, 'dataDir'> &
-    Partial<Pick<LoadedSettings, 'dataDir' | 'engines' | 'mcpServers'>>;
+    Partial<Pick<LoadedSettings, 'dataDir' | 'engines' | 'mcpServers' | 'compatAliases'>>;
   rejectOpenAccess(settings);
+  rejectLoops(settings, file.path);
   const dataDir = resolve(file.dir, settings.dataDir ?? join(homedir(), '.local/share/parlance'));
   return {
     ...settings,
@@ -70,6 +74,7 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     enginesAreListed: settings.engines !== undefined,
     engines: settings.engines ?? defaultEngines({ ...settings, dataDir }),
     mcpServers: settings.mcpServers ?? {},
+    compatAliases: settings.compatAliases ?? {},
     baseDir: file.dir,
   };
 }
@@ -107,6 +112,30 @@ function rejectOpenAccess({ host, apiKeys, allowOpen }: Pick<Settings, 'host' | 
   );
 }
 
+/** A provider that is this service itself would be asked without end. */
+function rejectLoops(settings: OwnAddress & Partial<Pick<LoadedSettings, 'engines'>>, path = ''): void {
+  const wrong = Object.entries(settings.engines ?? {}).flatMap(([name, given]) =>
+    [given].flat().flatMap(({ baseUrl }, index) => {
+      const own = typeof baseUrl === 'string' ? ownAddress(baseUrl, settings) : undefined;
+      if (own === undefined) return [];
+      const place = Array.isArray(given) ? `engines.${name}[${String(index)}]` : `engines.${name}`;
+      return [
+        `${path}: ${place}.baseUrl: the URL is that of this service itself (${own}); set it to that of a provider`,
+      ];
+    }),
+  );
+  if (wrong.length > 0) throw new SettingsError(wrong.join('\n'));
+}
+
+/** Returns one line for each variable that is set but not used. */
+export function describeIgnoredVariables(settings: LoadedSettings): string[] {
+  const { enginesAreListed, sandbox, openaiBaseUrl, openaiApiKey } = settings;
+  const own = openaiBaseUrl === undefined ? undefined : ownAddress(openaiBaseUrl, settings);
+  if (own === undefined || enginesAreListed || sandbox) return [];
+  const names = `OPENAI_BASE_URL${openaiApiKey === undefined ? '' : ' and OPENAI_API_KEY'}`;
+  return [`${names}: ignored, because the URL is that of this service itself (${own})`];
+}
+
 /**
  * Defaults without a file: the local engines, and the provider from the environment. Neither in sandbox mode: its
  * responses must not depend on the machine or cost money.
@@ -122,14 +151,19 @@ function defaultEngines(settings: DefaultsSettings): LoadedSettings['engines'] {
   };
 }
 
-type DefaultsSettings = Pick<Settings, 'dataDir'> & Partial<Settings>;
+type DefaultsSettings = Pick<Settings, 'dataDir'> & OwnAddress & Partial<Settings>;
 
 const localModel = 'local';
 const localVoice = 'espeak';
 
-/** A base URL without a key means that the provider needs none. */
-function providerOf({ openaiApiKey: apiKey, openaiBaseUrl: baseUrl }: Partial<Settings>): object | undefined {
+/**
+ * A base URL without a key means that the provider needs none. If the URL is that of this service, which people set for
+ * their clients, the key is one of ours: it must not be sent to OpenAI.
+ */
+function providerOf(settings: DefaultsSettings): object | undefined {
+  const { openaiApiKey: apiKey, openaiBaseUrl: baseUrl } = settings;
   if (apiKey === undefined && baseUrl === undefined) return undefined;
+  if (baseUrl !== undefined && ownAddress(baseUrl, settings) !== undefined) return undefined;
   return { baseUrl: baseUrl ?? 'https://api.openai.com/v1', ...(apiKey !== undefined && { apiKey }) };
 }
 
@@ -149,10 +183,13 @@ function hosted(settings: DefaultsSettings): readonly InstanceSettings[] {
 /** Default addresses of Ollama and the llama.cpp server. Both are optional: used if running. */
 const chatServers = { ollama: 'http://127.0.0.1:11434/v1', 'llama-cpp': 'http://127.0.0.1:8080/v1' } as const;
 
-function chatServersOfThisMachine({ chatModel }: DefaultsSettings): Record<string, InstanceSettings> {
-  const [first] = Object.keys(chatServers);
+/** Not the one whose port is ours. */
+function chatServersOfThisMachine(settings: DefaultsSettings): Record<string, InstanceSettings> {
+  const { chatModel } = settings;
+  const servers = Object.entries(chatServers).filter(([, baseUrl]) => ownAddress(baseUrl, settings) === undefined);
+  const [first] = servers[0] ?? [];
   return Object.fromEntries(
-    Object.entries(chatServers).map(([name, baseUrl]) => [
+    servers.map(([name, baseUrl]) => [
       name,
       { use: 'llm-agent', baseUrl, ...(name === first && chatModels(name, chatModel)) },
     ]),

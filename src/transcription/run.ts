@@ -18,7 +18,7 @@ export interface TranscriptionJob {
 export interface TranscriptionListener {
   readonly signal: AbortSignal;
   readonly onSegment?: (segment: TimedText) => void;
-  readonly onProgress?: (processedMs: number) => void;
+  readonly onProgress?: (processedMs: number, durationMs?: number) => void;
 }
 
 type TranscriptionServices = Pick<Services, 'registry' | 'transcribeTimeoutMs'>;
@@ -33,12 +33,17 @@ export async function chooseTranscriptionModel(
   timestamps: readonly TimestampKind[] = [],
 ): Promise<ServedModel<'transcription'>> {
   const model = await chooseModel(registry, 'transcription', named);
-  for (const kind of timestamps) requireSupport(model, kind, '/timestamps');
+  requireTimestamps(model, timestamps);
   await requireAvailable(model);
   return model;
 }
 
-/** Throws `engine-timeout` after TRANSCRIBE_TIMEOUT. */
+/** Throws `parameter-not-supported`. */
+export function requireTimestamps(model: ServedModel<'transcription'>, timestamps: readonly TimestampKind[]): void {
+  for (const kind of timestamps) requireSupport(model, kind, '/timestamps');
+}
+
+/** Throws `engine-timeout` after TRANSCRIBE_TIMEOUT, and `engine-failed` if the engine omits the timestamps. */
 export async function transcribe(
   { engine, engineId }: ServedModel<'transcription'>,
   { recording, language, prompt, temperature, timestamps = [] }: TranscriptionJob,
@@ -56,5 +61,21 @@ export async function transcribe(
     ...(temperature !== undefined && { temperature }),
     ...(timestamps.length > 0 && { timestamps }),
   };
-  return await engine.transcribe(call, { signal: timeout.signal, ...callbacks });
+  return withTimestamps(await engine.transcribe(call, { signal: timeout.signal, ...callbacks }), timestamps);
+}
+
+const fieldOf = { segment: 'segments', word: 'words' } as const satisfies Record<TimestampKind, keyof Transcript>;
+
+/** Exactly the timestamps that were asked for; [] for silence. */
+function withTimestamps({ segments, words, ...plain }: Transcript, kinds: readonly TimestampKind[]): Transcript {
+  const given = { segments, words };
+  const asked = kinds.map((kind) => {
+    const name = fieldOf[kind];
+    const times = given[name] ?? (plain.text === '' ? [] : undefined);
+    if (times) return [name, times] as const;
+    throw new EngineError('engine-failed', 'The engine returned no timestamps.', {
+      cause: new Error(`the entry supports "${kind}", but its transcript has no ${name}`),
+    });
+  });
+  return { ...plain, ...Object.fromEntries(asked) };
 }

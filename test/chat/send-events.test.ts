@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { nativeDialect } from '../../src/http/native-door.ts';
 import { sendEvents } from '../../src/http/sse.ts';
+
+const { stream: format } = nativeDialect;
 import type { Schemas } from '../../src/contract/operations.ts';
 import { problemAnswer, ProblemError } from '../../src/contract/problems.ts';
 
@@ -38,7 +41,8 @@ it('ends with the error despite a full buffer', async () => {
     events: endless(controller.signal, told),
     signal: controller.signal,
     heartbeatMs: 1,
-    toProblem: (error) => problemAnswer(error, 'an-id').body,
+    format,
+    encodeFailure: (error, last) => format.encodeFailure(problemAnswer(error, 'an-id'), { reason: error, last }),
   });
   await expect.poll(() => res.writableNeedDrain && told.count, { timeout: 10_000 }).toBeGreaterThan(0);
   await expect.poll(() => res.writableLength).toBeLessThan(1_000_000);
@@ -65,7 +69,8 @@ it('does not wait for drain after an abort', async () => {
     })(),
     signal: AbortSignal.abort(ending),
     heartbeatMs: 1,
-    toProblem: (error) => problemAnswer(error, 'an-id').body,
+    format,
+    encodeFailure: (error, last) => format.encodeFailure(problemAnswer(error, 'an-id'), { reason: error, last }),
   });
   expect(res.writableEnded).toBe(true);
 });
@@ -80,7 +85,8 @@ it('rejects after a disconnect, and writes nothing more', async () => {
     events: endless(controller.signal, told),
     signal: controller.signal,
     heartbeatMs: 1,
-    toProblem: (error) => {
+    format,
+    encodeFailure: (error) => {
       throw error as Error;
     },
   });

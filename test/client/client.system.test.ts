@@ -34,6 +34,8 @@ describe('an abort', () => {
   }
 
   it('ends a transcription', () => cancels((signal) => client.transcribe(wav, { language: 'zz', signal })));
+  it('ends the stream of a transcription', () =>
+    cancels((signal) => collect(client.streamTranscription(wav, { language: 'zz', signal }))));
   it('ends a chat', () => cancels((signal) => client.chat(say('wait'), { signal })));
   it('ends a stream', () => cancels((signal) => collect(client.streamChat(say('wait'), { signal }))));
   it('ends speech while it is heard', () =>

@@ -68,6 +68,55 @@ describe('transcribe', () => {
   });
 });
 
+describe('timestamps', () => {
+  const expected = { text: `${wav.length} bytes of wav`, language: null, duration_ms: 1500, model: 'ear' };
+  const segments = [{ start_ms: 0, end_ms: 1200, text: expected.text }];
+
+  it('are in the result when asked for', async () => {
+    expect(await client.transcribe(wav, { timestamps: 'segment' })).toEqual({ ...expected, segments });
+    expect(await client.transcribe(wav, { timestamps: 'none' })).toEqual(expected);
+  });
+
+  it('that the model does not support are refused', async () => {
+    expect(await failureOf(client.transcribe(wav, { timestamps: 'word' }))).toMatchObject({
+      status: 422,
+      code: 'parameter-not-supported',
+      errors: [{ in: 'body', pointer: '/timestamps' }],
+    });
+  });
+});
+
+describe('streamTranscription', () => {
+  const text = `${wav.length} bytes of wav`;
+
+  it('shows segments and progress, up to the result', async () => {
+    const events = await collect(client.streamTranscription(wav, { timestamps: 'segment' }));
+    expect(events).toMatchObject([
+      { seq: 0, type: 'transcription.started', model: 'ear' },
+      { seq: 1, type: 'segment.created', segment: { start_ms: 0, end_ms: 1200, text } },
+      { seq: 2, type: 'transcription.progress', processed_ms: 1200, duration_ms: 1500 },
+      { seq: 3, type: 'transcription.completed' },
+    ]);
+    const last = events.at(-1);
+    if (last?.type !== 'transcription.completed') throw new Error(`the last event is ${String(last?.type)}`);
+    expect(last.result).toEqual(await client.transcribe(wav, { timestamps: 'segment' }));
+  });
+
+  it('has a failure as the last event, which can be thrown', async () => {
+    const last = (await collect(client.streamTranscription(wav, { language: 'xx' }))).at(-1);
+    if (last?.type !== 'transcription.failed') throw new Error(`the last event is ${String(last?.type)}`);
+    expect(ParlanceError.fromProblem(last.problem)).toMatchObject({ code: 'provider-error', status: 502 });
+  });
+
+  it('rejects like transcribe when the request is refused', async () => {
+    expect(await failureOf(collect(client.streamTranscription(wav, { model: 'nose' })))).toMatchObject({
+      status: 422,
+      code: 'unknown-model',
+    });
+    await expect(collect(client.streamTranscription('/not/there.wav'))).rejects.toThrow(TypeError);
+  });
+});
+
 describe('createClient', () => {
   it('uses the global fetch of the time of the call', async () => {
     const early = createClient({ baseUrl: 'http://127.0.0.1:9' });
@@ -226,6 +275,7 @@ describe('an abort', () => {
     const before = service.log.length;
     const signal = AbortSignal.abort(reason);
     await expect(client.transcribe(wav, { signal })).rejects.toBe(reason);
+    await expect(collect(client.streamTranscription(wav, { signal }))).rejects.toBe(reason);
     await expect(client.chat(say('hello'), { signal })).rejects.toBe(reason);
     await expect(collect(client.streamChat(say('hello'), { signal }))).rejects.toBe(reason);
     await client.chatModels();

@@ -46,7 +46,7 @@ const builtIns: Readonly<Record<string, BuiltIn>> = {
     options: async () => ({
       baseUrl: await startTranscriptionProvider(),
       apiKey: 'sk-test',
-      models: [{ id: 'ears', languages: ['en'] }],
+      models: [{ id: 'ears', languages: ['en'], supports: ['prompt', 'temperature', 'segment', 'word'] }],
     }),
   },
   'llm-agent': {

@@ -101,7 +101,7 @@ export const badOptions = {
 const also = (part: string, deed: string) => `${part}: async (...call) => { ${deed}; return parts.${part}(...call); }`;
 
 /** Rejects as it should, but its work does not end. */
-export const goesOn = (part: string) => also(part, `spawn('sleep', ['10'])`);
+export const goesOn = (part: string) => also(part, `spawn('sleep', ['30'])`);
 
 export const litters = (part: string) => also(part, `await mkdtemp(tmpdir() + '/litter-')`);
 
@@ -116,17 +116,17 @@ export const talksElsewhere = (part: string) => ({
 
 const tries = `connect(9, '198.51.100.1').on('error', () => undefined).destroySoon()`;
 
-/** By itself each of them is gone after some seconds: later than the kit looks, however busy the machine is. */
+/** By itself each of them is gone after half a minute: later than the kit looks, however busy the machine is. */
 export const badEndings = (part: string) => ({
-  'leaves a child process': also(part, `spawn('sleep', ['10'])`),
-  'leaves a detached child process': also(part, `spawn('sleep', ['10'], { detached: true }).unref()`),
+  'leaves a child process': also(part, `spawn('sleep', ['30'])`),
+  'leaves a detached child process': also(part, `spawn('sleep', ['30'], { detached: true }).unref()`),
   'ends a shell, but not the shell’s child process': also(
     part,
-    `const shell = spawn('sh', ['-c', 'sleep 10 & echo; wait']); shell.stdout.once('data', () => shell.kill())`,
+    `const shell = spawn('sh', ['-c', 'sleep 30 & echo; wait']); shell.stdout.once('data', () => shell.kill())`,
   ),
   'leaves a server': also(
     part,
-    `const server = createServer().listen(0); setTimeout(() => server.close(), 10_000).unref()`,
+    `const server = createServer().listen(0); setTimeout(() => server.close(), 30_000).unref()`,
   ),
 });
 

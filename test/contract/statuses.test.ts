@@ -95,13 +95,14 @@ describe.each(operations)('$id', (operation) => {
   }
 });
 
-test('every event is sent', async () => {
-  const operation = operations.find(({ id }) => id === 'streamChat')!;
-  const streams = await Promise.all(
-    ['talkative', 'late-failure'].map((model) => ask(service, operation, ofModel(operation, model))),
-  );
+test.each([
+  ['streamChat', ['talkative', 'late-failure']],
+  ['streamTranscription', ['fine', 'late-failure']],
+])('every event of %s is sent', async (id, models) => {
+  const operation = operations.find((operation) => operation.id === id)!;
+  const streams = await Promise.all(models.map((model) => ask(service, operation, ofModel(operation, model))));
   const seen = streams.flatMap(({ text }) => readEventStream(text, (what) => new Error(what)).map(({ type }) => type));
-  expect(new Set(seen)).toEqual(new Set(eventTypes));
+  expect(new Set(seen)).toEqual(new Set(eventTypes[id]));
 });
 
 // -------------------------------------------------------------------------------------------------- ways in detail

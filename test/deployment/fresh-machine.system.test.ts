@@ -64,6 +64,8 @@ interface MachineOptions {
   readonly dataDir?: string;
 }
 
+const changedConstants = ['--import', join(programs, 'changed-constants.mjs')];
+
 /** As a fresh machine is, but for the mirror: where the models come from by default no test may ask. */
 async function freshMachine(options: MachineOptions): Promise<ProcessOptions> {
   const { tools: found = tools, mirror, expected, env, dataDir } = options;
@@ -72,7 +74,7 @@ async function freshMachine(options: MachineOptions): Promise<ProcessOptions> {
   return {
     config: `engines: { local: { use: whisper-cli, mirror: '${mirror.url}', models: [${model}] } }`,
     env: { PATH: await pathWith(found), TRANSCRIBE_SETUP: 'on', ...digests, ...env },
-    ...(expected && { nodeOptions: ['--import', join(programs, 'known-digests.mjs')] }),
+    ...(expected && { nodeOptions: changedConstants }),
     ...(dataDir !== undefined && { dataDir }),
   };
 }
@@ -358,7 +360,7 @@ describeWith(['whisper-cli', 'ffmpeg'], 'npm run doctor', (found) => {
   });
 });
 
-/** It gives up after half a minute: begun first, looked at last. */
+/** It gives up after some seconds: begun first, looked at last. */
 let startWithoutNetwork: (() => Promise<void>) | undefined;
 const withoutNetwork = new AsyncDisposableStack();
 beforeAll(() => startWithoutNetwork?.());
@@ -370,8 +372,9 @@ describeAsRoot('a fresh machine without a network', () => {
     let service: ChildService;
     startWithoutNetwork = async () => {
       namespace = withoutNetwork.use(await openNamespace());
-      const env = { WHISPER_CLI: whisper, TRANSCRIBE_SETUP: 'on' };
-      service = withoutNetwork.use(await spawnService({ env, through: () => namespace.enter }));
+      const env = { WHISPER_CLI: whisper, TRANSCRIBE_SETUP: 'on', FIRST_DELAY_MS: '300' };
+      const options = { env, nodeOptions: changedConstants, through: () => namespace.enter };
+      service = withoutNetwork.use(await spawnService(options));
       atFirst = await ask();
     };
 

@@ -73,6 +73,19 @@ describe('every declared answer', () => {
     expect(events.at(-1)?.result).toEqual(plain.body);
   });
 
+  it('is for the stream of a transcription a whole one, too', async () => {
+    const { text } = await sandbox.api.send('POST', '/api/v1/transcribe/stream', { headers: prefer('code=200') });
+    const plain = await sandbox.api.send('POST', '/api/v1/transcribe', { headers: prefer('code=200') });
+    const events = readEventStream(text, (what) => new Error(what));
+    expect(events.map(({ type }) => type)).toEqual([
+      'transcription.started',
+      'segment.created',
+      'transcription.progress',
+      'transcription.completed',
+    ]);
+    expect(events.at(-1)?.result).toEqual(plain.body);
+  });
+
   it.each([
     ['POST', '/api/v1/tts', 200, 8044],
     ['GET', '/api/v1/tts/clips/anything', 200, 8044],

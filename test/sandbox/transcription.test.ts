@@ -1,10 +1,12 @@
 /** The sandbox decodes the recording and returns a fixed sentence. */
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Schemas } from '../../src/contract/operations.ts';
 import { spokenWords } from '../../src/conformance/recordings.ts';
 import { wavHeader } from '../../lib/wav.ts';
 import type { Answer } from '../support/http.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 import { serveSandbox } from './support.ts';
 
 const sandbox = serveSandbox();
@@ -56,6 +58,35 @@ describe('the sandbox', () => {
     ['fr', 'Le bac à sable a entendu un enregistrement.'],
   ])('returns it in the requested language (%s)', async (language, text) => {
     expect((await transcribe(await words(), { language })).body).toMatchObject({ language, text });
+  });
+
+  it('reports its segments and words, which share the duration', async () => {
+    const path = join(await temporaryDirectory(), 'recording.wav');
+    const content = second(3000);
+    await writeFile(path, content);
+    const recording = { path, bytes: content.length, container: 'wav', mediaType: 'audio/wav' } as const;
+    const [model] = await sandbox.service.service.registry.models('transcription');
+    const { engine, engineId, entry } = model!;
+    expect(entry.supports).toEqual(['prompt', 'temperature', 'segment', 'word']);
+    const events: unknown[] = [];
+    const call = { recording, model: engineId, timestamps: ['segment', 'word'], prompt: 'a', temperature: 1 } as const;
+    const { segments, words } = await engine.transcribe(call, {
+      signal: new AbortController().signal,
+      onSegment: (segment) => events.push(segment),
+      onProgress: (ms) => events.push(ms),
+    });
+    expect(segments).toEqual([
+      { startMs: 0, endMs: 345, text: 'The sandbox' },
+      { startMs: 345, endMs: 621, text: 'has heard' },
+      { startMs: 621, endMs: 1000, text: 'a recording.' },
+    ]);
+    expect(events).toEqual(segments?.flatMap((segment) => [segment, segment.endMs]));
+    expect(words?.slice(0, 3)).toEqual([
+      { startMs: 0, endMs: 103, text: 'The' },
+      { startMs: 103, endMs: 345, text: 'sandbox' },
+      { startMs: 345, endMs: 448, text: 'has' },
+    ]);
+    expect(words?.map(({ text }) => text).join(' ')).toBe('The sandbox has heard a recording.');
   });
 
   it('does not know other languages', async () => {

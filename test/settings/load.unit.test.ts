@@ -1,7 +1,13 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { describeUnknownVariables, loadSettings, SettingsError, type Environment } from '../../src/settings/load.ts';
+import {
+  describeIgnoredVariables,
+  describeUnknownVariables,
+  loadSettings,
+  SettingsError,
+  type Environment,
+} from '../../src/settings/load.ts';
 import { settingsTable, type Settings } from '../../src/settings/table.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 
@@ -40,6 +46,7 @@ const examples: Readonly<Record<Name, { env: string; fromEnv: unknown; yaml?: st
     fromFile: 'http://localhost:1/voice',
   },
   sandbox: { env: '1', fromEnv: true, yaml: 'true', fromFile: true },
+  compatTools: { env: 'off', fromEnv: false, yaml: 'false', fromFile: false },
   apiKeys: { env: 'one, two,', fromEnv: ['one', 'two'], yaml: '[three]', fromFile: ['three'] },
   allowOpen: { env: 'true', fromEnv: true, yaml: 'true', fromFile: true },
   corsOrigins: {
@@ -82,6 +89,8 @@ describe('a setting', () => {
       transcribeSetup: true,
       transcribeMaxSeconds: 3600,
       transcribeTimeout: 600,
+      compatTools: true,
+      compatAliases: {},
       logLevel: 'info',
       dataDir: join(homedir(), '.local/share/parlance'),
       dataDirIsNamed: false,
@@ -390,7 +399,7 @@ describe('a wrong value', () => {
     expect(message).not.toContain('\n');
     expect(message).toContain(`${file}: unknown setting "volume"; known: host, port, `);
     const known = /known: (.*)$/.exec(message)?.[1]?.split(', ');
-    expect(known?.sort()).toEqual([...namesInFile, 'engines', 'mcpServers'].sort());
+    expect(known?.sort()).toEqual([...namesInFile, 'compatAliases', 'engines', 'mcpServers'].sort());
   });
 
   it.each([
@@ -474,5 +483,59 @@ describe('a variable', () => {
       'unknown variable TRANSCRIBE_MODLE; did you mean TRANSCRIBE_MODEL?',
       'unknown variable PARLANCE_VOLUME',
     ]);
+  });
+});
+
+describe('a provider that is the service itself', () => {
+  const config = (baseUrl: string) => `engines: { cloud: { use: llm-agent, baseUrl: "${baseUrl}" } }`;
+  const says = (place: string, own: string) =>
+    `${file}: engines.${place}.baseUrl: the URL is that of this service itself (${own}); set it to that of a provider`;
+
+  it('stops the start, with the name of the setting', async () => {
+    expect(await refusal({}, config('http://localhost:8484/v1'))).toBe(says('cloud', 'HOST and PORT'));
+    const env = { PORT: '9000', HOST: '0.0.0.0', API_KEYS: 'k', PUBLIC_URL: 'https://voice.example.com' };
+    const list = `engines:
+      a: [{ use: hosted-stt, baseUrl: "http://127.0.0.1:8484" }, { use: tts, baseUrl: "https://voice.example.com/api/v1" }]
+      b: { use: ./own.js, baseUrl: "http://127.0.0.1:9000" }
+      c: { use: ./own.js, baseUrl: 7 }`;
+    expect(await refusal(env, list)).toBe(`${says('a[1]', 'PUBLIC_URL')}\n${says('b', 'HOST and PORT')}`);
+    await expect(load({}, config('http://127.0.0.1:8000/v1'))).resolves.toBeDefined();
+  });
+
+  it('is found behind a variable in the file', async () => {
+    const env = { OPENAI_BASE_URL: 'http://127.0.0.1:8484/v1' };
+    expect(await refusal(env, config('${OPENAI_BASE_URL}'))).toBe(says('cloud', 'HOST and PORT'));
+  });
+
+  it('is ignored in OPENAI_BASE_URL, together with the key, which is one of ours', async () => {
+    const env = {
+      OPENAI_BASE_URL: 'http://127.0.0.1:8484/v1',
+      OPENAI_API_KEY: 'ours',
+      CHAT_MODEL: 'x',
+      TTS_MODEL: 'y',
+    };
+    const settings = await load(env);
+    expect(Object.keys(settings.engines)).toEqual(['local', 'espeak', 'ollama', 'llama-cpp']);
+    expect(JSON.stringify(settings.engines)).not.toContain('ours');
+    const ignored = 'ignored, because the URL is that of this service itself (HOST and PORT)';
+    expect(describeIgnoredVariables(settings)).toEqual([`OPENAI_BASE_URL and OPENAI_API_KEY: ${ignored}`]);
+    const { OPENAI_BASE_URL } = env;
+    expect(describeIgnoredVariables(await load({ OPENAI_BASE_URL }))).toEqual([`OPENAI_BASE_URL: ${ignored}`]);
+  });
+
+  it.each([
+    ['the variable is not set', {}, ''],
+    ['the provider is another service', { OPENAI_BASE_URL: 'http://127.0.0.1:8000/v1' }, ''],
+    ['the file lists the engines', { OPENAI_BASE_URL: 'http://127.0.0.1:8484/v1' }, 'engines: { e: { use: espeak } }'],
+    ['in sandbox mode', { OPENAI_BASE_URL: 'http://127.0.0.1:8484/v1', PARLANCE_SANDBOX: '1' }, ''],
+  ])('is not mentioned when %s', async (_what, env, yaml) => {
+    expect(describeIgnoredVariables(await load(env, yaml))).toEqual([]);
+  });
+
+  it('is not looked for among the chat servers of this machine', async () => {
+    expect(Object.keys((await load({ PORT: '8080' })).engines)).toEqual(['local', 'espeak', 'ollama']);
+    const settings = await load({ PORT: '11434', CHAT_MODEL: 'gemma' });
+    expect(settings.engines).toMatchObject({ 'llama-cpp': { models: ['gemma'], discover: true } });
+    expect(settings.engines).not.toHaveProperty('ollama');
   });
 });

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { directoryVariable } from '../contract/coverage/recorder.ts';
+import { compileCacheVariable } from './compile-cache.ts';
 import { findProgram } from './programs.ts';
 import type { LogLine } from './service.ts';
 import { writeFiles } from './temporary.ts';
@@ -104,6 +105,9 @@ export async function startProcess(script: string, options: ProcessOptions = {})
   return child;
 }
 
+/** What the programs of a run compile, the next ones load, as after `npm start`. */
+export const compileCache: NodeJS.ProcessEnv = { NODE_COMPILE_CACHE: process.env[compileCacheVariable] };
+
 const setpriv = findProgram('setpriv');
 
 /** The command line of a program that ends with the test's own process, whatever ends that (Linux). */
@@ -121,7 +125,7 @@ async function spawnProcess(script: string, options: ProcessOptions): Promise<Ch
   const [program, ...args] = tiedToUs(...(commandLine as [string, ...string[]]));
   const child = spawn(program, args, {
     cwd: dir,
-    env: { PATH: process.env.PATH, HOME: dir, DATA_DIR: dataDir, ...env },
+    env: { PATH: process.env.PATH, HOME: dir, DATA_DIR: dataDir, ...compileCache, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exit = new Promise<Exit>((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));

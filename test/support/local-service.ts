@@ -41,6 +41,8 @@ export interface UploadOptions {
   readonly type?: string;
   readonly fields?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** Default: /transcribe. */
+  readonly path?: string;
 }
 
 /** POSTs a recording as a browser's form does. */
@@ -50,8 +52,8 @@ export async function upload(
   options: UploadOptions = {},
 ): Promise<Response> {
   const form = new FormData();
-  const { name = 'recording', type = '', fields = {}, signal } = options;
+  const { name = 'recording', type = '', fields = {}, signal, path = '/transcribe' } = options;
   form.set('file', new File([new Uint8Array(recording)], name, { type }));
   for (const [field, value] of Object.entries(fields)) form.set(field, value);
-  return service.api('/transcribe', { method: 'POST', body: form, ...(signal && { signal }) });
+  return service.api(path, { method: 'POST', body: form, ...(signal && { signal }) });
 }

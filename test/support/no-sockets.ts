@@ -1,4 +1,4 @@
-/** A test that connects or listens belongs into a `*.test.ts` or `*.system.test.ts`: here it fails. */
+/** A test that connects or listens belongs into any other kind of test: here it fails. */
 import { subscribe } from 'node:diagnostics_channel';
 
 const refuse = () => {

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { tiedToUs } from './child-service.ts';
+import { compileCache, tiedToUs } from './child-service.ts';
 
 const home = join(import.meta.dirname, '../..');
 
@@ -20,7 +20,11 @@ export async function runScript(
 ): Promise<ScriptEnd> {
   const [program, ...rest] = tiedToUs(process.execPath, '--conditions=parlance-source', join(home, script), ...args);
   const { PATH, HOME } = process.env;
-  const child = spawn(program, rest, { cwd, env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, rest, {
+    cwd,
+    env: { PATH, HOME, ...compileCache, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const code = new Promise<number | null>((resolve, reject) => child.once('close', resolve).once('error', reject));
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   return { code: await code, stdout, stderr };

@@ -25,10 +25,10 @@ async function start(env: Readonly<Record<string, string>>): Promise<TestService
 const goneInTime = (gone: () => boolean | Promise<boolean>) => until('nothing of it is left', gone, limitMs);
 
 describe.each(Object.entries(stages))('while %s', (_stage, { env, program }) => {
-  test('a disconnect ends its programs', async () => {
+  test.each(['/transcribe', '/transcribe/stream'])('a disconnect ends its programs: %s', async (path) => {
     const service = await start(env);
     const caller = new AbortController();
-    const left = expect(upload(service, recording, { signal: caller.signal })).rejects.toThrow();
+    const left = expect(upload(service, recording, { path, signal: caller.signal })).rejects.toThrow();
     const programs = await atWork(service, program);
     caller.abort();
     await goneInTime(() => !anyAlive(programs));

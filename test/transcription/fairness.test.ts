@@ -37,6 +37,8 @@ export default {
 interface Caller {
   readonly localAddress?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Default: /transcribe. */
+  readonly path?: string;
 }
 
 interface Outcome {
@@ -48,10 +50,11 @@ interface Outcome {
 const body = multipart(recording);
 
 /** Sends that many uploads at once; the outcomes are added as the answers come. */
-function uploadAll({ url }: TestService, count: number, { localAddress, headers = {} }: Caller): Outcome[] {
+function uploadAll({ url }: TestService, count: number, caller: Caller): Outcome[] {
+  const { localAddress, headers = {}, path = '/transcribe' } = caller;
   const outcomes: Outcome[] = [];
   for (let sent = 0; sent < count; sent += 1) {
-    const upload = request(`${url}/api/v1/transcribe`, {
+    const upload = request(`${url}/api/v1${path}`, {
       method: 'POST',
       agent: false,
       headers: { ...multipartType, ...headers, 'content-length': body.length },
@@ -70,7 +73,7 @@ function uploadAll({ url }: TestService, count: number, { localAddress, headers 
 
 async function expectFairness(env: Readonly<Record<string, string>>, greedy: Caller, quiet: Caller): Promise<void> {
   const config = 'engines: { gated: { use: ./gated.mjs } }\n';
-  const service = await startTestService({ config, files: { 'gated.mjs': engine }, env });
+  const service = await startTestService({ config, files: { 'gated.mjs': engine }, env, streamHoldMs: 60_000 });
   onTestFinished(() => service[Symbol.asyncDispose]());
 
   const ofGreedy = uploadAll(service, 40, greedy);
@@ -89,6 +92,8 @@ async function expectFairness(env: Readonly<Record<string, string>>, greedy: Cal
   }
 }
 
+const withKey = (key: string): Caller => ({ headers: { authorization: `Bearer ${key}` } });
+
 describe('five uploads of one caller are transcribed beside forty of another', () => {
   // Other systems have no addresses of the loopback network but 127.0.0.1.
   test.runIf(process.platform === 'linux')('by address, in open mode', async () => {
@@ -96,7 +101,14 @@ describe('five uploads of one caller are transcribed beside forty of another', (
   });
 
   test('by key, from one address', async () => {
-    const withKey = (key: string): Caller => ({ headers: { authorization: `Bearer ${key}` } });
     await expectFairness({ API_KEYS: 'a-greedy-key,a-quiet-key' }, withKey('a-greedy-key'), withKey('a-quiet-key'));
+  });
+
+  test.each([
+    ['the greedy one', { path: '/transcribe/stream' }, {}],
+    ['the quiet one', {}, { path: '/transcribe/stream' }],
+  ])('when %s streams', async (_who, ofGreedy: Partial<Caller>, ofQuiet: Partial<Caller>) => {
+    const greedy = { ...withKey('a-greedy-key'), ...ofGreedy };
+    await expectFairness({ API_KEYS: 'a-greedy-key,a-quiet-key' }, greedy, { ...withKey('a-quiet-key'), ...ofQuiet });
   });
 });

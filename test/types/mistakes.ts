@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/require-await -- these handlers only answer */
 /**
  * Handlers that keep the contract and handlers that break it. Above each mistake stands a line that expects the
- * compiler to refuse the next one; handlers.system.test.ts makes sure that it does so.
+ * compiler to refuse the next one; handlers.process.test.ts makes sure that it does so.
  */
 import { answer, type Handler, type Handlers, type OperationId, type Schemas } from '../../src/contract/operations.ts';
 import { invalid, ProblemError } from '../../src/contract/problems.ts';
@@ -121,8 +121,8 @@ export const statusOfAnotherOperation: Handler<'listChatModels', Services> = asy
 // ------------------------------------------------------------------------------------------ mistakes of a body
 
 export const undeclaredProperty: Handler<'createTranscription', Services> = async () =>
-  // @ts-expect-error a transcript has no `words`
-  answer({ status: 200, mediaType: json, body: { ...transcript, words: [] } });
+  // @ts-expect-error a transcript has no `tokens`
+  answer({ status: 200, mediaType: json, body: { ...transcript, tokens: [] } });
 
 export const undeclaredPropertyInAList: Handler<'listChatModels', Services> = async () =>
   // @ts-expect-error an entry has no `price`

@@ -40,16 +40,18 @@ export interface Loop {
   readonly conversation: Conversation;
   readonly tools: readonly Tool[];
   readonly maxSteps: number;
+  /** The tools are the caller's: the first round is the only one, and its calls are the result. Default: false. */
+  readonly returnsCalls?: boolean;
 }
 
 /** Throws an `EngineError`, or the signal's reason. */
 export async function* runLoop(
-  { conversation, tools, maxSteps }: Loop,
+  { conversation, tools, maxSteps, returnsCalls = false }: Loop,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, void, undefined> {
   const rounds: Round[] = [];
   for (let step = 0; ; step += 1) {
-    const isLast = step + 1 === maxSteps;
+    const isLast = !returnsCalls && step + 1 === maxSteps;
     yield { type: 'step-started', step };
     const stream = conversation.ask(isLast, signal);
     for await (const deltas of stream.deltas) {
@@ -59,6 +61,10 @@ export async function* runLoop(
     const round = stream.end();
     rounds.push(round);
     const wantsTools = round.finish === 'stop' && round.calls.length > 0;
+    if (wantsTools && returnsCalls) {
+      yield { type: 'completed', result: { ...resultOf(rounds, 'tool_calls'), toolCalls: round.calls } };
+      return;
+    }
     if (!wantsTools || isLast) {
       yield { type: 'completed', result: resultOf(rounds, wantsTools ? 'length' : round.finish) };
       return;

@@ -59,6 +59,8 @@ const patterns = {
     /context.?(length|size|window)|maximum context|too many (input )?tokens|string_above_max_length|prompt is too long|input token count|reduce the length/i,
   policy: /content.?(policy|filter|management)|moderation|safety system|flagged/i,
   unknownModel: /^model_not_found$/,
+  /** Another Parlance whose own provider is misconfigured, or which found that it is its own provider. */
+  misconfigured: /^provider[-_]misconfigured$/,
 };
 
 /** Public message per code. */
@@ -118,6 +120,7 @@ function failureCode({ status, complaint, code, type }: Refusal): FailureCode {
     case 529:
       return 'provider-overloaded';
     default:
+      if (patterns.misconfigured.test(code)) return 'provider-misconfigured';
       // Redirects are not followed: keys and recordings are sent only to the configured URL.
       return (status >= 300 && status < 400) || status === 404 || status === 405 || status === 410
         ? 'provider-misconfigured'

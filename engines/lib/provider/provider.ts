@@ -43,7 +43,8 @@ const waitsMs = [250, 1_000];
 /** With a longer Retry-After, the caller decides about a retry. */
 const longestWaitMs = 2_000;
 
-export function createProvider(options: ProviderOptions, { instance, env, now, log }: EngineContext): Provider {
+export function createProvider(options: ProviderOptions, context: EngineContext): Provider {
+  const { instance, env, now, log } = context;
   const { apiKey, headers = {} } = options;
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const health = createHealth(instance, apiKey === '', now);
@@ -60,7 +61,7 @@ export function createProvider(options: ProviderOptions, { instance, env, now, l
     const http = {
       method,
       url: `${baseUrl}${path}`,
-      headers: { ...ownHeaders, ...request.headers, ...headers },
+      headers: { ...ownHeaders, ...request.headers, ...headers, ...context.providerHeaders?.() },
       ...(body && { body: body() }),
     };
     let answer: HttpAnswer;

@@ -26,7 +26,10 @@ export function guardTranscribe(engine: TranscriptionEngine, facts: CallFacts): 
     const options = {
       signal,
       ...(onSegment && { onSegment: (segment: unknown) => onSegment(checkTime(segment)) }),
-      ...(onProgress && { onProgress: (ms: unknown) => isAmount(ms) && onProgress(ms) }),
+      ...(onProgress && {
+        onProgress: (ms: unknown, durationMs: unknown) =>
+          isAmount(ms) && onProgress(ms, isAmount(durationMs) ? durationMs : undefined),
+      }),
     };
     try {
       return checkTranscript(await outcome(() => engine.transcribe(call, options), signal, facts.abortMs));

@@ -38,7 +38,7 @@ export const clients: readonly Client[] = [
 ];
 
 /** `curl -F file=@path`, with more arguments. */
-export async function curl(url: string, path: string, ...args: readonly string[]): Promise<Unchecked> {
+async function curl(url: string, path: string, ...args: readonly string[]): Promise<Unchecked> {
   const line = ['--silent', '--show-error', '--include', '--max-time', '25', '-F', `file=@${path}`, ...args, url];
   const printed = await new Promise<string>((resolve, reject) => {
     execFile('curl', line, { encoding: 'utf8' }, (error, stdout, stderr) => {

@@ -1,11 +1,10 @@
-import type { ChatEvent } from '../../../src/client/index.ts';
 import { toneWav } from '../../support/tone-model.ts';
 
 export const say = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
 export const wav = toneWav({ words: ['alpha'], rate: 16_000 });
 
-export async function collect(events: AsyncIterable<ChatEvent>): Promise<ChatEvent[]> {
-  const all: ChatEvent[] = [];
+export async function collect<Event>(events: AsyncIterable<Event>): Promise<Event[]> {
+  const all: Event[] = [];
   for await (const event of events) all.push(event);
   return all;
 }

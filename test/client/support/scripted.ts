@@ -63,10 +63,15 @@ const speech = (context) => ({
 });
 
 const transcription = (context) => ({
-  ...common({ id: 'ear', local: true }),
-  async transcribe({ recording: { bytes, container }, language }, { signal }) {
+  ...common({ id: 'ear', local: true, supports: ['segment'] }),
+  async transcribe({ recording: { bytes, container }, language, timestamps = [] }, { signal, onSegment, onProgress }) {
+    const text = bytes + ' bytes of ' + container;
+    const segments = [{ startMs: 0, endMs: 1200, text }];
+    onSegment?.(segments[0]);
+    onProgress?.(1200, 1500);
     if (language === 'zz') await untilAborted(context, signal);
-    return { text: bytes + ' bytes of ' + container, language: language ?? null, durationMs: 1500 };
+    if (language === 'xx') throw failure('provider-error', 'It fell over.');
+    return { text, language: language ?? null, durationMs: 1500, ...(timestamps.length > 0 && { segments }) };
   },
 });
 
@@ -79,7 +84,7 @@ export default Object.entries({ chat, speech, transcription }).map(([capability,
 }));
 `;
 
-/** Say \`wait\`, \`rate limit\`, \`fail midway\` or \`read aloud\` to the chat, \`wait\` to the voice; language \`zz\` makes the ear wait. */
+/** Say \`wait\`, \`rate limit\`, \`fail midway\` or \`read aloud\` to the chat, \`wait\` to the voice; language \`zz\` makes the ear wait, \`xx\` fail. */
 export const scripted = {
   config: 'engines: { scripted: { use: ./scripted.mjs } }\n',
   files: { 'scripted.mjs': source },

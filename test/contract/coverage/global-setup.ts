@@ -1,6 +1,6 @@
 /**
- * Contract coverage: every service that the tests start notes what it answers, and the contract may declare nothing that
- * no service has answered. Some answers are shown by system tests alone, so a run judges only when it has the system tests:
+ * Contract coverage: each service that the tests start notes what it answers, and the contract may declare nothing that
+ * no service has answered. Some answers are seen by process and system tests alone, so only a run that has both judges:
  *
  * - `npm run test:all` judges its own notes.
  * - `npm test` keeps its notes for the next run and judges nothing.
@@ -13,7 +13,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { contract } from '../../../src/contract/document.ts';
+import { nativeContract, openaiContract } from '../../../src/contract/document.ts';
 import { fingerprint } from './fingerprint.ts';
 import { coverageOf, keepNotes, keptNotes, readNotes } from './report.ts';
 import { directoryVariable, keptVariable } from './recorder.ts';
@@ -28,10 +28,8 @@ export default async function setup(project: TestProject): Promise<(() => Promis
   const kept = process.env[keptVariable] ?? join(home, 'node_modules/.cache/parlance/contract-notes.json');
   return async () => {
     const projects = project.vitest.projects.map(({ name }) => name);
-    const [hasSystem, hasOthers] = [
-      projects.includes('system'),
-      projects.includes('unit') && projects.includes('service'),
-    ];
+    const hasAll = (...names: string[]) => names.every((name) => projects.includes(name));
+    const [hasSystem, hasOthers] = [hasAll('process', 'system'), hasAll('unit', 'service')];
     if (await isWhole(project)) {
       const notes = readNotes(directory);
       if (hasSystem && hasOthers) judge(notes);
@@ -59,8 +57,9 @@ function judgeTogether(notes: ReadonlySet<string>, others: ReadonlySet<string> |
 }
 
 function judge(notes: ReadonlySet<string>): void {
-  const { table, missing } = coverageOf(contract, notes);
-  console.log(`\n${table}\n`);
+  const reports = [nativeContract, openaiContract].map(({ document }) => coverageOf(document, notes));
+  for (const { table } of reports) console.log(`\n${table}\n`);
+  const missing = reports.flatMap((report) => report.missing);
   if (missing.length === 0) return;
   console.error(`The contract declares what no test has seen: ${missing.join(', ')}.`);
   process.exitCode = 1;

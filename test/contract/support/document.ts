@@ -65,9 +65,15 @@ export const operations: readonly Operation[] = Object.entries(document.paths).f
   Object.entries(methods).map(([method, object]) => toOperation(template, method.toUpperCase(), object)),
 );
 
-export const eventTypes: readonly string[] = Object.keys(
-  document.components.schemas.ChatEvent?.discriminator?.mapping ?? {},
-);
+/** The types of events of each stream, by operation id. */
+export const eventTypes: Readonly<Record<string, readonly string[]>> = {
+  streamChat: typesOfUnion('ChatEvent'),
+  streamTranscription: typesOfUnion('TranscriptionEvent'),
+};
+
+function typesOfUnion(name: string): string[] {
+  return Object.keys(document.components.schemas[name]?.discriminator?.mapping ?? {});
+}
 
 function toOperation(template: string, method: string, object: OperationObject): Operation {
   const [[mediaType, body] = []] = Object.entries(object.requestBody?.content ?? {});

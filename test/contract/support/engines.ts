@@ -1,7 +1,7 @@
 /**
  * One scripted engine for everything: transcription, chat, speech. The id of a model says how it behaves:
- * `fine` works; `talkative` (chat) shows every event but a failure, which `late-failure` shows; `endless` (speech) never
- * ends; `lawless` (transcription) answers what the contract does not allow; `crash` throws what no contract foresees; and
+ * `fine` works; `talkative` (chat) shows every event but a failure, which `late-failure` shows, as in a transcription;
+ * `endless` (speech) never ends; `lawless` (transcription) answers what the contract does not allow; `crash` throws what no contract foresees; and
  * each code of an engine's failure fails with it.
  */
 import { engineErrorCodes } from '../../../engines/contract/index.ts';
@@ -23,7 +23,7 @@ function failWhereAsked(model) {
 }
 
 function define(capability, more, verb) {
-  const models = ['fine', ...more, 'crash', ...codes].map((id) => ({ id, local: true }));
+  const models = ['fine', ...more, 'crash', ...codes].map((id) => ({ id, local: true, supports: ['segment', 'word'] }));
   const create = () => ({
     models: async () => models,
     availability: async () => ready,
@@ -32,11 +32,23 @@ function define(capability, more, verb) {
   return { contract: 1, name: 'scripted-' + capability, capability, options: { type: 'object', properties: {} }, create };
 }
 
-const transcription = define('transcription', ['lawless'], {
-  async transcribe({ recording, model, language }) {
+const transcription = define('transcription', ['late-failure', 'lawless'], {
+  async transcribe({ recording, model, language, timestamps = [] }, { onSegment, onProgress }) {
     failWhereAsked(model);
     if (model === 'lawless') return { text: 'fine', language: 'English' };
-    return { text: recording.bytes + ' bytes of ' + recording.container, language: language ?? null, durationMs: 500 };
+    const text = recording.bytes + ' bytes of ' + recording.container;
+    const times = [{ startMs: 0, endMs: 400, text }];
+    onSegment?.(times[0]);
+    onProgress?.(400, 500);
+    if (model === 'late-failure') {
+      await wait(0);
+      failWhereAsked('provider-error');
+    }
+    return {
+      ...{ text, language: language ?? null, durationMs: 500 },
+      ...(timestamps.includes('segment') && { segments: times }),
+      ...(timestamps.includes('word') && { words: times }),
+    };
   },
 });
 

@@ -71,6 +71,7 @@ const smallRequests: Readonly<Record<string, Parts>> = {
   streamChat: { body: hello },
   createSpeech: { body: { text: 'Hello' } },
   createTranscription: { body: { file: wavHead } },
+  streamTranscription: { body: { file: wavHead } },
   getSpeechClip: { path: { id: 'Vb1yPz4mQ0iYxkq3o9TtWw' } },
 };
 

@@ -1,121 +1,20 @@
-/** eSpeak speech with the program and with the package, verified with ffmpeg and pocketsphinx. */
-import { readdir } from 'node:fs/promises';
-import { describe, expect, it, vi } from 'vitest';
-import { speechFormats, type EngineError, type SpeechCall } from '../../../engines/contract/index.ts';
-import { createClient } from '../../../src/client/index.ts';
-import { createSpeakers } from '../../../src/speech/speaker.ts';
-import { startChildService } from '../../support/child-service.ts';
+/** How soon eSpeak speech begins, and ends with its caller, with the program and with the package. */
+import { expect, it, vi } from 'vitest';
+import { speechFormats } from '../../../engines/contract/index.ts';
 import { describeWith } from '../../support/programs.ts';
 import { processes } from '../../support/proc.ts';
 import { until } from '../../support/processes.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
-import { collect, secondsOf, secondsOfWav, startEspeak, wordsIn, type Synthesizer } from './support.ts';
+import { collect, sentence, startEspeak, type Synthesizer } from './support.ts';
 
-// The package takes about a second for each of many texts when other processes use the CPU too.
 vi.setConfig({ testTimeout: 90_000 });
-
-const sentence = 'The quick brown fox jumps over the lazy dog near the old river bank. ';
 
 /** How long anything of a synthesis may stay alive after an abort. */
 const soonMs = 250;
 
-const noCaller = new AbortController().signal;
-
 const children = () => processes().filter(({ parent }) => parent === process.pid).length;
 
-function speaks(synthesizer: Synthesizer): void {
-  it('is recognized, over HTTP, as exactly these words', async () => {
-    const { service } = await startEspeak(synthesizer);
-    const answer = await service.post('/tts', { text: 'yes no hello' });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe('audio/mpeg');
-    expect(await wordsIn(new Uint8Array(await answer.arrayBuffer()))).toBe('yes no hello');
-  });
-
-  it('produces every format, all of the same length', async () => {
-    const { say } = await startEspeak(synthesizer);
-    const expected = secondsOfWav(await collect(say({ format: 'wav' })));
-    expect(expected).toBeGreaterThan(0.5);
-    for (const format of speechFormats) {
-      const seconds = await secondsOf(await collect(say({ format })));
-      expect(Math.abs(seconds - expected), format).toBeLessThan(0.15);
-    }
-  });
-
-  it('lists its voices, and uses the requested one', async () => {
-    const { engine, say } = await startEspeak(synthesizer);
-    const [model] = await engine.models();
-    expect(model).toMatchObject({ id: 'espeak', name: 'eSpeak NG', local: true });
-    const voices = new Map(model!.voices?.map((voice) => [voice.id, voice]));
-    expect(voices.size).toBeGreaterThan(100);
-    expect(voices.size).toBe(model!.voices?.length);
-    expect(voices.get('en')).toEqual({ id: 'en', name: 'English', language: 'en' });
-    expect(voices.get('en-us')).toEqual({ id: 'en-us', name: 'English (America)', language: 'en' });
-    expect(voices.get('de')).toEqual({ id: 'de', name: 'German', language: 'de' });
-    expect(voices.get('cmn')).toMatchObject({ language: 'zh' });
-    expect(voices.get('zh')).toMatchObject({ name: 'Chinese', language: 'zh' });
-    expect(voices.get('grc')).toMatchObject({ language: null });
-
-    const wav = (call: Partial<SpeechCall>) => collect(say({ text: 'ja', format: 'wav', ...call }));
-    const [english, german] = [await wav({ voice: 'en' }), await wav({ voice: 'de' })];
-    expect(german).not.toEqual(english);
-    expect(await wav({ language: 'de' }), 'a language chooses a voice').toEqual(german);
-    expect(await wav({}), 'English without either').toEqual(english);
-    expect(await wav({ language: 'xx' }), 'a language without a voice is only advice').toEqual(english);
-    expect(await wav({ voice: 'en', language: 'de' }), 'the voice goes first').toEqual(english);
-    await expect(say({ voice: 'nobody' })).rejects.toMatchObject({ code: 'voice-not-supported' });
-    await expect(say({ voice: '--version' })).rejects.toMatchObject({ code: 'voice-not-supported' });
-  });
-
-  it('treats any text as plain text', async () => {
-    const { say } = await startEspeak(synthesizer);
-    const wav = (text: string) => collect(say({ text, format: 'wav' }));
-    const seconds = async (text: string) => secondsOfWav(await wav(text));
-    const yes = await seconds('yes');
-    expect(await seconds('<voice name="de">yes</voice>'), 'a tag is spoken').toBeGreaterThan(yes + 0.3);
-    expect(await seconds('yes <break time="60s"/>'), 'and nothing that is obeyed').toBeLessThan(60);
-    expect(await seconds('-v de yes'), 'an option is spoken').toBeGreaterThan(yes + 0.3);
-    expect(await wav('[[[[yes'), 'phonemes are letters').toEqual(await wav('[ [ [ [yes'));
-    expect(await wav('\u0001200Syes\u0000 no\ud800'), 'commands and halves are spaces').toEqual(
-      await wav(' 200Syes  no '),
-    );
-  });
-
-  it.each([
-    ['th', 'มะนาว'],
-    ['ko', '레몬 '],
-    ['en', '我们'],
-    ['en', 'hello'],
-    ['en', '🙂 '],
-    ['en', 'W.'],
-    ['en', 'www '],
-    ['de', 'z.B. '],
-    ['de', '777 '],
-    ['en', '**bold** '],
-  ])('skips nothing where pauses are missing (%s: %s)', async (voice, word) => {
-    const { say } = await startEspeak(synthesizer);
-    const seconds = async (text: string) => secondsOfWav(await collect(say({ text, voice, format: 'wav' })));
-    expect(await seconds(word.repeat(200))).toBeGreaterThan(0.8 * 20 * (await seconds(word.repeat(10))));
-  });
-
-  it('says the whole name of each emoji, also of adjacent ones', async () => {
-    const { say } = await startEspeak(synthesizer);
-    const seconds = async (text: string) => secondsOfWav(await collect(say({ text, format: 'wav' })));
-    expect(await seconds('🎉🎉👍🏽👍🏽🇩🇪🇫🇷')).toBe(await seconds('🎉 🎉 👍🏽 👍🏽 🇩🇪 🇫🇷'));
-    expect(await seconds('🎉'.repeat(200))).toBeGreaterThan(0.7 * 20 * (await seconds('🎉 '.repeat(10))));
-  });
-
-  it('produces audio, if only silence, for a text without words', async () => {
-    const { say } = await startEspeak(synthesizer);
-    for (const text of ['…', '🙂🙂', '   ', '\n\n', '\u0001', '\ud800', '[[']) {
-      expect(secondsOfWav(await collect(say({ text, format: 'wav' }))), JSON.stringify(text)).toBeGreaterThanOrEqual(
-        0.09,
-      );
-    }
-    expect(await secondsOf(await collect(say({ text: ' ' })))).toBeGreaterThanOrEqual(0.09);
-  });
-
+function isPrompt(synthesizer: Synthesizer): void {
   it('streams: the first bytes arrive long before the last', async () => {
     const { say } = await startEspeak(synthesizer);
     await collect(say({})); // the thread of the encoder is there
@@ -163,59 +62,5 @@ function speaks(synthesizer: Synthesizer): void {
   });
 }
 
-describeWith(['espeak-ng', 'ffmpeg', 'pocketsphinx_continuous'], 'espeak-ng, the program', () => speaks('program'));
-describeWith(['ffmpeg', 'pocketsphinx_continuous'], 'espeak-ng, the package', () => speaks('package'));
-
-describeWith(['espeak-ng'], 'a long text', () => {
-  it('with 32,000 characters is synthesized completely', async () => {
-    const { say } = await startEspeak();
-    const wav = await collect(say({ text: 'hello, '.repeat(4571), format: 'wav' }));
-    expect(secondsOfWav(wav)).toBeGreaterThan(4571 * 0.4);
-    expect(wav.readUInt32LE(40), 'the length in its header is true').toBe(wav.length - 44);
-  });
-});
-
-describeWith(['espeak-ng'], 'the program', () => {
-  it('leaves no files in HOME and in the temporary directory', async () => {
-    const temporary = await temporaryDirectory();
-    const { url, dir } = await startChildService({ env: { TMPDIR: temporary } });
-    const before = await readdir(dir);
-    expect(await createClient({ baseUrl: url }).speak({ text: 'hello' })).toMatchObject({ status: 200 });
-    expect(await readdir(dir)).toEqual(before);
-    expect(await readdir(temporary)).toEqual([]);
-  });
-});
-
-describeWith(['espeak-ng'], 'in line', () => {
-  it('rejects with overloaded and Retry-After when the timeout passes in the queue', async () => {
-    const { service } = await startEspeak('program', 'slots: 1, waiting: 1');
-    const speakerWithin = async (firstBytesMs: number) => {
-      const limits = { firstBytesMs, silenceMs: 60_000 };
-      const { registry } = service.service;
-      const speakers = await createSpeakers({ registry, defaultVoice: undefined, limits });
-      return speakers.choose({ model: null, voice: null, pointers: { model: '/model', voice: '/voice_id' } });
-    };
-    const speak = async (withinMs: number) =>
-      (await speakerWithin(withinMs)).speak({ text: sentence.repeat(450), format: 'mp3' }, { signal: noCaller });
-    const keepsItsPlace = (await speak(60_000)).audio[Symbol.asyncIterator](); // as long as nobody reads it
-    const refused: unknown = await speak(200).catch((error: unknown) => error);
-    expect(refused).toMatchObject({ code: 'overloaded' });
-    expect((refused as EngineError).retryAfter).toBeGreaterThanOrEqual(1);
-    const next = speak(60_000);
-    await keepsItsPlace.return?.();
-    await (await next).audio[Symbol.asyncIterator]().return?.();
-  });
-});
-
-describe('a default voice', () => {
-  it('from the settings is used when a call names none', async () => {
-    const { say } = await startEspeak('package', 'voice: de');
-    const german = await collect(say({ format: 'wav' }));
-    expect(german).toEqual(await collect(say({ voice: 'de', format: 'wav' })));
-    expect(german).not.toEqual(await collect(say({ language: 'en', format: 'wav' })));
-  });
-
-  it('that does not exist makes startup fail', async () => {
-    await expect(startEspeak('package', 'voice: nobody')).rejects.toThrow('Unknown voice "nobody"');
-  });
-});
+describeWith(['espeak-ng', 'ffmpeg'], 'espeak-ng, the program', () => isPrompt('program'));
+describeWith(['ffmpeg'], 'espeak-ng, the package', () => isPrompt('package'));

@@ -16,12 +16,20 @@ export interface Espeak {
   say(call: Partial<SpeechCall>, signal?: AbortSignal): Promise<Speech>;
 }
 
+export const sentence = 'The quick brown fox jumps over the lazy dog near the old river bank. ';
+
 /** Disposed at the end of the test. `options` are lines of YAML in flow style. */
 export async function startEspeak(synthesizer: Synthesizer = 'program', options = ''): Promise<Espeak> {
+  const espeak = await openEspeak(synthesizer, options);
+  onTestFinished(() => espeak.service[Symbol.asyncDispose]());
+  return espeak;
+}
+
+/** The same for several tests: its caller disposes of the service. */
+export async function openEspeak(synthesizer: Synthesizer, options = ''): Promise<Espeak> {
   const ffmpeg = findProgram('ffmpeg');
   const env = synthesizer === 'package' ? { PATH: '/nowhere', ...(ffmpeg && { FFMPEG: ffmpeg }) } : {};
   const service = await startTestService({ env, config: `engines:\n  voice: { use: espeak, ${options} }\n` });
-  onTestFinished(() => service[Symbol.asyncDispose]());
   const [model] = await service.service.registry.models('speech');
   const engine = model!.engine;
   const say: Espeak['say'] = (call, signal = new AbortController().signal) =>

@@ -23,7 +23,7 @@ describe('a hosted model is', () => {
           available: true,
           code: 'ready',
           reason: 'Ready.',
-          supports: [],
+          supports: ['prompt', 'temperature'],
         },
       ],
       default: 'remote',

@@ -39,6 +39,27 @@ describe.each(['chat', 'responses'])('with aimock, by %s', (api) => {
     expect(mock.getRequests()).toHaveLength(2);
   });
 
+  test('calls of the caller’s tools are returned, and answered by the caller', async () => {
+    mock.on({ userMessage: /France/, hasToolResult: false }, { toolCalls });
+    mock.on({ userMessage: /France/, hasToolResult: true }, { content: 'Sunny in both.' });
+    const { name, description, parameters } = weather;
+    const callerTools = [{ name, description, parameters }];
+    const { ask } = await open({ api });
+    const first = await ask({ callerTools });
+    expect(first).toMatchObject({ finishReason: 'tool_calls', toolCalls });
+    const called = first.toolCalls ?? [];
+    const second = await ask({
+      callerTools,
+      messages: [
+        { role: 'user', content: 'What is the capital of France?' },
+        { role: 'assistant', content: first.content, toolCalls: called },
+        ...called.map(({ id }) => ({ role: 'tool', toolCallId: id, content: 'Sunny.' }) as const),
+      ],
+    });
+    expect(second).toMatchObject({ content: 'Sunny in both.', finishReason: 'stop' });
+    expect(mock.getRequests()).toHaveLength(2);
+  });
+
   test('reasoning is returned', async () => {
     mock.onMessage(/France/, { content: 'Paris.', reasoning: 'Which country? France.' });
     expect(await (await open({ api })).ask()).toMatchObject({ content: 'Paris.', reasoning: 'Which country? France.' });

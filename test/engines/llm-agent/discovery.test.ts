@@ -56,6 +56,30 @@ describe('without models in the settings', () => {
     expect(await (await discover(all, { modelFilter: ['*'] })).ids()).toHaveLength(others.length + chat.length);
   });
 
+  test('capabilities as a Parlance lists them select the chat models, and those of other providers do not', async () => {
+    const models = [
+      ...[
+        { id: 'mind', capabilities: ['chat'] },
+        { id: 'whisper-like', capabilities: ['speech', 'chat'] },
+      ],
+      ...[
+        { id: 'local', capabilities: ['transcription'] },
+        { id: 'espeak', capabilities: ['speech'] },
+      ],
+      ...[{ id: 'silent' }, { id: 'other', capabilities: ['tool_use'] }, { id: 'none', capabilities: [] }],
+      ...[
+        { id: 'mistral', capabilities: { completion_chat: true } },
+        { id: 'odd', capabilities: [null, 7] },
+      ],
+    ];
+    const list = answers(200, { object: 'list', data: models });
+    const others = ['silent', 'other', 'none', 'mistral', 'odd'].map((id) => `cloud/${id}`);
+    expect(await (await discover(list)).ids()).toEqual(['cloud/mind', 'cloud/whisper-like', ...others]);
+    expect(await (await discover(list, { modelFilter: ['*e*'] })).ids()).toEqual([
+      ...['cloud/whisper-like', 'cloud/silent', 'cloud/other', 'cloud/none'],
+    ]);
+  });
+
   test('a filter selects models', async () => {
     const all = lists('gpt-5', 'gpt-5-transcribe', 'whisper-1', 'o9', 'g+t');
     const modelFilter = ['gpt-*', 'o9', 'g+*', '!*-transcribe'];

@@ -2,6 +2,7 @@
 import { onTestFinished } from 'vitest';
 import type {
   AgentEvent,
+  CallerTool,
   ChatCall,
   ChatResult,
   EngineContext,
@@ -20,7 +21,10 @@ export interface Line {
   readonly message: string;
 }
 
-export interface RunOptions extends Partial<ChatCall> {
+export interface RunOptions extends Omit<Partial<ChatCall>, 'tools'> {
+  /** `ChatCall.tools`. */
+  readonly callerTools?: readonly CallerTool[];
+  /** Of the service. */
   readonly tools?: readonly Tool[];
   readonly signal?: AbortSignal;
 }
@@ -54,12 +58,13 @@ export async function openAgent(options: Readonly<Record<string, unknown>>, fact
   });
   onTestFinished(() => registry[Symbol.asyncDispose]());
 
-  async function events({ tools = [], signal = new AbortController().signal, ...call }: RunOptions = {}) {
+  async function events({ tools = [], callerTools, signal = new AbortController().signal, ...call }: RunOptions = {}) {
     const models = await registry.models('chat');
     const model = call.model === undefined ? models[0] : models.find(({ id }) => id === call.model);
     if (model === undefined) throw new Error(`no model ${String(call.model)}`);
     const messages = [{ role: 'user', content: 'What is the capital of France?' }] as const;
-    return model.engine.complete({ messages, ...call, model: model.engineId }, { signal, tools });
+    const own = callerTools && { tools: callerTools };
+    return model.engine.complete({ messages, ...call, ...own, model: model.engineId }, { signal, tools });
   }
   const agent: Agent = {
     log,

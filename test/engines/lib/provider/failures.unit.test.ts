@@ -38,6 +38,8 @@ const table: readonly (readonly [name: string, status: number, body: string | ob
   ['no text', 422, '', 'provider-rejected-request'],
   ['a payload', 413, '<html>413</html>', 'provider-rejected-request'],
   ['a media type', 415, 'Unsupported Media Type', 'provider-rejected-request'],
+  ['another Parlance that is misconfigured', 502, { code: 'provider-misconfigured' }, 'provider-misconfigured'],
+  ['the same, at /v1', 502, openai({ code: 'provider_misconfigured' }), 'provider-misconfigured'],
   ['an unknown model', 400, openai({ code: 'model_not_found' }), 'provider-misconfigured'],
   ['an unknown path', 404, openai({ message: 'not found' }), 'provider-misconfigured'],
   ['a method', 405, '', 'provider-misconfigured'],

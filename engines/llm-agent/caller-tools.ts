@@ -1,0 +1,19 @@
+/** The caller's tools: the engine only passes them on, and returns the model's calls. */
+import { EngineError, type ChatCall, type ToolChoice } from '../contract/index.ts';
+import type { Model } from './models.ts';
+import { takesTools } from './shape.ts';
+
+/** Only for the caller's tools: the service's are always the model's choice. */
+export function toolChoiceOf({ tools = [], toolChoice }: ChatCall): ToolChoice | undefined {
+  return tools.length > 0 ? toolChoice : undefined;
+}
+
+/** Throws `parameter-not-supported` if the request would be sent without the tools, or without the choice. */
+export function requireTools({ id, shape }: Pick<Model, 'id' | 'shape'>, choice: ToolChoice = 'auto'): void {
+  if (!takesTools(shape)) throw notSupported(id, 'tools');
+  if (choice !== 'auto' && shape.dropped.includes('tool_choice')) throw notSupported(id, 'tool_choice');
+}
+
+export function notSupported(model: string, parameter: string, cause?: Error): EngineError {
+  return new EngineError('parameter-not-supported', `The model ${model} does not support ${parameter}.`, { cause });
+}

@@ -1,0 +1,69 @@
+/** A transcription as a stream of events: what the engine reports meanwhile, and the result. */
+import type { ServedModel } from '../engine-host/registry.ts';
+import { supports } from '../engine-host/model-selection.ts';
+import { linkedSignal } from '../../lib/abort.ts';
+import type { Services } from '../handlers/dependencies.ts';
+import { createReports, type Report } from './reports.ts';
+import { transcribe, type TranscriptionJob } from './run.ts';
+import { toTimedText, toTranscription, type TranscriptionEvent } from './wire.ts';
+
+interface StreamRequest {
+  /** The request id. */
+  readonly id: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Events up to `transcription.completed`; failures are thrown. The engine starts when the second event is requested and
+ * does not wait for the reader. It is aborted when the reader ends the iteration.
+ */
+export async function* streamTranscript(
+  model: ServedModel<'transcription'>,
+  job: TranscriptionJob,
+  { id, signal }: StreamRequest,
+  services: Pick<Services, 'registry' | 'transcribeTimeoutMs'>,
+): AsyncGenerator<TranscriptionEvent, void, undefined> {
+  const scope = linkedSignal(signal);
+  let seq = 0;
+  try {
+    yield { type: 'transcription.started', seq: seq++, id, model: model.id };
+    scope.signal.throwIfAborted();
+    const { end, onSegment, onProgress, ...reports } = createReports();
+    const listener = { signal: scope.signal, onProgress, ...(supports(model, 'segment') && { onSegment }) };
+    const working = scope.race(transcribe(model, job, listener, services)).finally(end);
+    working.catch(ignore); // also while its reports are still being read
+    for await (const report of reports) {
+      scope.signal.throwIfAborted();
+      yield toEvent(report, seq++);
+    }
+    const transcript = await working;
+    scope[Symbol.dispose]();
+    yield { type: 'transcription.completed', seq, result: toTranscription(transcript, model.id) };
+  } finally {
+    scope[Symbol.dispose]();
+    scope.abort(readerLeft);
+  }
+}
+
+/** The first event only says that the transcription has started. */
+export function isFromEngine({ type }: TranscriptionEvent): boolean {
+  return type !== 'transcription.started';
+}
+
+/** Created once: each new error captures a stack. */
+const readerLeft = new Error('the reader of the transcription has ended');
+
+function ignore(): void {
+  // Awaited after the reports.
+}
+
+function toEvent(report: Report, seq: number): TranscriptionEvent {
+  if ('segment' in report) return { type: 'segment.created', seq, segment: toTimedText(report.segment) };
+  const { processedMs, durationMs } = report.progress;
+  return {
+    type: 'transcription.progress',
+    seq,
+    processed_ms: processedMs,
+    ...(durationMs !== undefined && { duration_ms: Math.round(durationMs) }),
+  };
+}

@@ -1,0 +1,32 @@
+/** Transcripts in the API: fields in snake_case, whole milliseconds. */
+import type { TimedText, TimestampKind, Transcript } from '../../engines/contract/index.ts';
+import type { Schemas } from '../contract/operations.ts';
+
+export type TranscriptionEvent = Schemas['TranscriptionEvent'];
+type Timestamps = NonNullable<Schemas['TranscriptionRequest']['timestamps']>;
+
+/** What the engine is asked for: segments always come with words. */
+export const timestampKindsOf: Readonly<Record<Timestamps, readonly TimestampKind[]>> = {
+  none: [],
+  segment: ['segment'],
+  word: ['segment', 'word'],
+};
+
+/** `model`: the id as requests name it. */
+export function toTranscription(
+  { text, language, durationMs, segments, words }: Transcript,
+  model: string,
+): Schemas['Transcription'] {
+  return {
+    text,
+    language,
+    ...(durationMs !== undefined && { duration_ms: Math.round(durationMs) }),
+    model,
+    ...(segments && { segments: segments.map(toTimedText) }),
+    ...(words && { words: words.map(toTimedText) }),
+  };
+}
+
+export function toTimedText({ startMs, endMs, text }: TimedText): Schemas['TimedText'] {
+  return { start_ms: startMs, end_ms: endMs, text };
+}

@@ -1,0 +1,155 @@
+/** What the doctor says of providers whose models stand in the settings: it asks, but nothing that costs. */
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { writeFiles, temporaryDirectory } from '../support/temporary.ts';
+import { answers, resets, startProvider, type Behaviour } from '../support/provider.ts';
+import { runScript } from '../support/scripts.ts';
+
+const key = 'sk-very-secret-4711';
+
+async function examine(behaviour: Behaviour) {
+  const provider = await startProvider();
+  provider.behave(behaviour);
+  const { baseUrl } = provider;
+  const options = `baseUrl: '${baseUrl}', apiKey: ${key}`;
+  const cwd = await temporaryDirectory();
+  await writeFiles(cwd, {
+    'parlance.config.yaml': `engines:
+      ears: { use: hosted-stt, ${options}, models: [ears] }
+      mind: { use: llm-agent, ${options}, models: [mind] }
+      mouth: { use: tts, ${options}, models: [mouth] }`,
+  });
+  const { code, stdout } = await runScript('src/bin/doctor.ts', [], { cwd, env: { DATA_DIR: join(cwd, 'data') } });
+  expect(stdout).not.toContain(key);
+  const lines = stdout.split('\n').map((line) => line.trim().replace(/ +/g, ' '));
+  const found = (name: string) => {
+    const line = lines.findIndex((text) => text.includes(`provider ${name}`));
+    return { said: lines[line]?.replace(baseUrl, 'URL'), fix: lines[line + 1] };
+  };
+  const calls = provider.calls.map(({ method, path, headers }) => `${method} ${path} ${headers.authorization}`);
+  return { code, calls, verdict: lines.findLast((line) => line !== ''), found };
+}
+
+const names = ['ears', 'mind', 'mouth'];
+
+test('one that answers is asked for its list of models, and for nothing else', async () => {
+  const { code, calls, verdict, found } = await examine(answers(200, { data: [{ id: 'ears' }] }));
+  for (const name of names) expect(found(name).said).toBe(`ok provider ${name} URL, with a key, answers`);
+  expect(calls).toEqual(names.map(() => `GET /v1/models Bearer ${key}`));
+  expect({ code, verdict }).toEqual({ code: 0, verdict: 'Transcription works with: ears' });
+});
+
+test('one that cannot be reached is missing, and transcribes nothing', async () => {
+  const { code, verdict, found } = await examine(resets);
+  const said = 'URL, with a key: The provider is unreachable.';
+  const fix = 'fix: start the provider there, or change baseUrl';
+  for (const name of names) expect(found(name)).toEqual({ said: `MISSING provider ${name} ${said}`, fix });
+  expect({ code, verdict }).toEqual({ code: 1, verdict: 'Nothing can transcribe.' });
+});
+
+test('one that refuses the key is missing, and transcribes nothing', async () => {
+  const { code, verdict, found } = await examine(answers(401, { error: { message: `${key} is wrong` } }));
+  for (const name of names)
+    expect(found(name).said).toMatch(/^MISSING .* URL, with a key: The provider rejected the API key/);
+  expect({ code, verdict }).toEqual({ code: 1, verdict: 'Nothing can transcribe.' });
+});
+
+test('another Parlance cannot chat under this path', async () => {
+  const entry = { id: 'mind', name: 'mind', engine: 'local', local: true, available: true, code: 'ready', reason: '' };
+  const { found } = await examine(answers(200, { data: [entry], default: 'mind' }));
+  const said = 'URL, with a key: This is the API of another Parlance; its chat completions are below /v1, not /api/v1.';
+  expect(found('mind').said).toBe(`MISSING provider mind ${said}`);
+  expect(found('ears').said).toBe('ok provider ears URL, with a key, answers');
+});
+
+test.each([403, 404, 405])('of one without a list (%i) it says what it does not know', async (status) => {
+  const { code, verdict, found } = await examine(answers(status, 'No.'));
+  const said = 'URL, with a key, answers, but has no list of models: the key could not be checked';
+  for (const name of names) expect(found(name).said).toBe(`ok provider ${name} ${said}`);
+  expect({ code, verdict }).toEqual({ code: 0, verdict: 'Transcription works with: ears' });
+});
+
+describe('the verdict', () => {
+  const working = (capability: string) => `
+    export default {
+      contract: 1, name: 'tiny', capability: '${capability}', options: { type: 'object', properties: {} },
+      create: () => ({
+        models: async () => [{ id: 'tiny', local: true }],
+        availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+        transcribe() {}, complete() {}, synthesize() {},
+      }),
+    };`;
+
+  /** The lines at the end, one for each capability. */
+  async function judge(config: string | undefined, env: Readonly<Record<string, string>> = {}) {
+    const cwd = await temporaryDirectory();
+    const files = Object.fromEntries(['transcription', 'chat', 'speech'].map((name) => [`${name}.mjs`, working(name)]));
+    await writeFiles(cwd, { ...files, ...(config !== undefined && { 'parlance.config.yaml': config }) });
+    const { code, stdout } = await runScript('src/bin/doctor.ts', [], {
+      cwd,
+      env: { DATA_DIR: join(cwd, 'data'), ...env },
+    });
+    return { code, verdicts: stdout.trimEnd().split('\n').slice(-3) };
+  }
+
+  test('does not count transcription that is switched off', async () => {
+    const config = 'transcribeEnabled: false\nengines: { a: { use: ./transcription.mjs }, b: { use: ./chat.mjs } }';
+    expect(await judge(config)).toEqual({
+      code: 0,
+      verdicts: [
+        'Chat works with: tiny',
+        'Speech: no engine is configured.',
+        'Transcription is switched off (TRANSCRIBE_ENABLED=false).',
+      ],
+    });
+  });
+
+  test('is good for a service that only chats', async () => {
+    expect(await judge('engines: { mind: { use: ./chat.mjs } }')).toEqual({
+      code: 0,
+      verdicts: [
+        'Chat works with: tiny',
+        'Speech: no engine is configured.',
+        'Transcription: no engine is configured.',
+      ],
+    });
+  });
+
+  test('is bad when one of several cannot work', async () => {
+    const config =
+      'engines: { ear: { use: ./transcription.mjs }, mind: { use: llm-agent, baseUrl: "http://127.0.0.1:9" } }';
+    expect(await judge(config)).toEqual({
+      code: 1,
+      verdicts: ['Nothing can chat.', 'Speech: no engine is configured.', 'Transcription works with: tiny'],
+    });
+  });
+
+  test('is bad when nothing is configured', async () => {
+    expect(await judge('engines: {}')).toMatchObject({ code: 1 });
+  });
+
+  test('calls what is optional absent, and lists no engine without a line', async () => {
+    const cwd = await temporaryDirectory();
+    const own = { PORT: '8484', OPENAI_BASE_URL: 'http://127.0.0.1:8484/v1' };
+    const env = { DATA_DIR: join(cwd, 'data'), PATH: '/nowhere', TRANSCRIBE_MODLE: 'x', ...own };
+    const { stdout } = await runScript('src/bin/doctor.ts', [], { cwd, env });
+    expect(stdout.match(/^Warning: .*$/gm)).toEqual([
+      'Warning: unknown variable TRANSCRIBE_MODLE; did you mean TRANSCRIBE_MODEL?',
+      'Warning: OPENAI_BASE_URL: ignored, because the URL is that of this service itself (HOST and PORT)',
+    ]);
+    expect(stdout).toMatch(/absent {2}ffmpeg {7}not found.*\n {10}fix: /);
+    expect(stdout).toMatch(/engine ollama\n {2}(absent|ok) /);
+    expect(stdout).toMatch(/MISSING whisper-cli/);
+    const sandbox = await runScript('src/bin/doctor.ts', [], { cwd, env: { ...env, PARLANCE_SANDBOX: '1' } });
+    expect(sandbox.stdout.match(/^engine sandbox\n.*/gm)).toEqual([
+      'engine sandbox\n  ok      engine       needs nothing of this machine',
+    ]);
+  });
+
+  test('counts transcription on a fresh machine, but not the chat servers that may be there', async () => {
+    const { code, verdicts } = await judge(undefined, { PATH: '/nowhere' });
+    expect(code).toBe(1);
+    expect(verdicts.at(-1)).toBe('Nothing can transcribe.');
+    expect(verdicts[0]).toMatch(/^Chat(:| works)/); // whoever works on this machine may run one
+  });
+});

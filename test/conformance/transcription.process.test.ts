@@ -1,0 +1,164 @@
+/** The kit for transcription catches what it is to catch. */
+import { transcriptionChecks } from '../../src/conformance/transcription.ts';
+import { openRecorder } from '../../src/conformance/recordings.ts';
+import {
+  badEndings,
+  badListings,
+  badOptions,
+  describeKit,
+  goesOn,
+  litters,
+  ownEngineError,
+  talksElsewhere,
+} from './support.ts';
+
+/** Hears any sound as words. Keeps every rule. */
+const good = `
+  import { readFile, writeFile } from 'node:fs/promises';
+  import { setTimeout as sleep } from 'node:timers/promises';
+  ${ownEngineError}
+  export const parts = {
+    options: { type: 'object', additionalProperties: false, properties: { volume: { type: 'string' } } },
+    models: async () => [{ id: 'ears', local: true, supports: ['prompt', 'temperature', 'segment', 'word'] }],
+    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    refuse: ({ model, language = 'en' }) => {
+      if (model !== 'ears') throw new EngineError('unknown-model', 'There is no such model.');
+      if (language !== 'en') throw new EngineError('language-not-supported', 'It knows English only.');
+    },
+    decode: (context, recording, { signal }) => context.decode(recording, { signal }),
+    work: async (context, wavPath, { signal }) => {
+      await using directory = await context.temporaryDirectory();
+      await writeFile(directory.path + '/notes', 'of the work');
+      await sleep(150, undefined, { signal }).catch(() => signal.throwIfAborted());
+    },
+    hear: (wav, durationMs) => wav.subarray(44).some((byte) => byte !== 0)
+      ? { text: 'Alpha, bravo.', language: 'en', durationMs }
+      : { text: '', language: null, durationMs },
+    time: ({ text }, timestamps = []) => ({
+      ...(timestamps.includes('segment') && { segments: text ? [{ startMs: 0, endMs: 900, text }] : [] }),
+      ...(timestamps.includes('word') && {
+        words: text ? [{ startMs: 0, endMs: 400, text: 'Alpha' }, { startMs: 400, endMs: 900, text: 'bravo' }] : [],
+      }),
+    }),
+    report: ({ segments = [] }, { onSegment, onProgress }) => {
+      for (const segment of segments) {
+        onSegment?.({ ...segment });
+        onProgress?.(segment.endMs);
+      }
+    },
+  };
+  export const engineOf = ({ options, models, availability, refuse, decode, work, hear, time, report }) => ({
+    contract: 1,
+    name: 'ears',
+    capability: 'transcription',
+    options,
+    create: (_options, context) => ({
+      models,
+      availability,
+      async transcribe(call, options) {
+        options.signal.throwIfAborted();
+        refuse(call);
+        const { wavPath, durationMs } = await decode(context, call.recording, options);
+        await work(context, wavPath, options);
+        const heard = hear(await readFile(wavPath), durationMs);
+        const transcript = { ...heard, ...(heard && time(heard, call.timestamps)) };
+        report(transcript, options);
+        return heard && transcript;
+      },
+    }),
+  });
+  export default engineOf(parts);`;
+
+/** Changes the times that the good engine has, if any. */
+const times = (lie: string) => `time: (heard, kinds) => {
+  const times = parts.time(heard, kinds);
+  return times.words && times.segments ? { ...times, ...(${lie}) } : times;
+}`;
+
+const bad = {
+  ...badListings,
+  'an unknown model is rejected': {
+    'accepts any model': `refuse: (call) => parts.refuse({ ...call, model: 'ears' })`,
+    'throws an ordinary error': `refuse: ({ model }) => { if (model !== 'ears') throw new Error('no such model'); }`,
+  },
+  'speech is transcribed': {
+    'returns nothing': `hear: () => undefined`,
+    'names the language in English': `hear: (...heard) => ({ ...parts.hear(...heard), language: 'english' })`,
+    'omits the language': `hear: () => ({ text: 'alpha' })`,
+    'returns empty text': `hear: () => ({ text: '', language: null })`,
+    'returns several lines': `hear: (...heard) => ({ ...parts.hear(...heard), text: 'alpha\\nbravo' })`,
+    'returns the duration in seconds': `hear: (wav, durationMs) => ({ ...parts.hear(wav), durationMs: durationMs / 1000 })`,
+  },
+  'silence returns empty text and no language': {
+    'returns words for silence': `hear: () => ({ text: 'Thank you.', language: 'en' })`,
+    'returns a language for silence': `hear: (...heard) => ({ ...parts.hear(...heard), language: 'en' })`,
+  },
+  'supported hints are accepted': {
+    'takes no prompt': `refuse: (call) => { parts.refuse(call); if (call.prompt) throw new Error('no'); }`,
+    'takes no temperature': `refuse: (call) => { parts.refuse(call); if (call.temperature) throw new Error('no'); }`,
+  },
+  'supported timestamps spell the text, in order and within the recording': {
+    'returns none': `time: () => ({})`,
+    'returns words only with segments': `time: (heard, kinds) => kinds?.length === 1 ? {} : parts.time(heard, kinds)`,
+    'returns none for silence': `time: (heard, kinds) => heard.text ? parts.time(heard, kinds) : {}`,
+    'hears a segment in silence': times(`heard.text ? {} : { segments: [{ startMs: 0, endMs: 1, text: '' }] }`),
+    'spells another text': times(`{ words: times.words.slice(1) }`),
+    'measures in seconds': times(`{ segments: [{ startMs: 0, endMs: 0.9, text: heard.text }] }`),
+    'is out of order': times(`{ words: times.words.map((word, i) => ({ ...word, startMs: 300 - i })) }`),
+    'ends before it starts': times(`{ segments: [{ startMs: 2, endMs: 1, text: heard.text }] }`),
+    'ends after the recording': times(`{ segments: [{ startMs: 0, endMs: 9e6, text: heard.text }] }`),
+  },
+  'segments reported early are those of the transcript, and progress does not go back': {
+    'reports another text': `report: (heard, { onSegment }) =>
+      parts.report(heard, { onSegment: (segment) => onSegment?.({ ...segment, text: 'alpha' }) })`,
+    'reports a segment twice': `report: (...call) => { parts.report(...call); parts.report(...call); }`,
+    'goes back': `report: (_heard, { onProgress }) => { onProgress?.(500); onProgress?.(400); }`,
+    'goes beyond the end': `report: (_heard, { onProgress }) => onProgress?.(9e6)`,
+  },
+  'invalid audio is rejected': {
+    'transcribes it': `decode: async (context, { path }) => ({ wavPath: path, durationMs: 1 })`,
+    'throws an ordinary error': `decode: (...call) => parts.decode(...call).catch(() => { throw new Error('broken'); })`,
+    'rejects with an unknown code': `decode: (...call) => parts.decode(...call).catch((error) => { error.code = 'broken'; throw error; })`,
+  },
+  'an unsupported language is rejected': {
+    'accepts any language': `refuse: (call) => parts.refuse({ ...call, language: 'en' })`,
+    'rejects with another code': `refuse: (call) => {
+      try { parts.refuse(call); } catch (error) { throw Object.assign(error, { code: 'content-rejected' }); }
+    }`,
+  },
+  'an aborted call rejects promptly with the abort reason': {
+    'does not stop': `
+      decode: (context, recording) => parts.decode(context, recording, { signal: new AbortController().signal }),
+      work: () => sleep(1000)`,
+    'leaves a program running': goesOn('decode'),
+    'rejects with an error of its own': `
+      decode: (...call) => parts.decode(...call).catch(() => { throw new Error(); }),
+      work: (...call) => parts.work(...call).catch(() => { throw new Error(); })`,
+  },
+  ...talksElsewhere('work'),
+  'no files remain after a call, however it ends': {
+    'writes to the temporary directory of the system': litters('work'),
+    'leaves a directory': `work: async (context, wavPath, options) => {
+      await context.temporaryDirectory();
+      await parts.work(context, wavPath, options);
+    }`,
+    'leaves a directory after an abort': `decode: async (context, recording, { signal }) => {
+      const directory = await context.temporaryDirectory();
+      const decoded = await parts.decode(context, recording, { signal });
+      await sleep(150, undefined, { signal });
+      await directory[Symbol.asyncDispose]();
+      return decoded;
+    }`,
+  },
+  'no child process or connection outlives the engine': badEndings('work'),
+  ...badOptions,
+};
+
+const record = await openRecorder();
+
+describeKit('transcription', {
+  checks: transcriptionChecks,
+  good,
+  bad,
+  toSubject: (subject) => ({ ...subject, record }),
+});

@@ -1,0 +1,212 @@
+/** Timestamps, prompt and temperature, with the real whisper-cli and with one that repeats its arguments. */
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Transcript, TranscriptionCall, TranscriptionOptions } from '../../../engines/contract/index.ts';
+import { openerOf } from '../../../src/conformance/open.ts';
+import { openRecorder } from '../../../src/conformance/recordings.ts';
+import { sharedDirectory } from '../../conformance/support.ts';
+import { describeWith, run } from '../../support/programs.ts';
+import { tonePcm, toneWav, wav, writeToneModel } from '../../support/tone-model.ts';
+
+const rate = 16_000;
+const directory = sharedDirectory();
+const standIn = join(import.meta.dirname, '../../fixtures/whisper/whisper-cli.mjs');
+const path = (name: string) => join(directory.path, name);
+
+beforeAll(async () => {
+  await writeToneModel(path('tones.bin'));
+  await writeFile(path('alpha.wav'), toneWav({ words: ['alpha'], rate }));
+});
+
+interface OpenedModel {
+  readonly supports: readonly string[] | undefined;
+  readonly transcribe: (
+    wavPath: string,
+    call?: Partial<TranscriptionCall>,
+    options?: Partial<TranscriptionOptions>,
+  ) => Promise<Transcript>;
+}
+
+/** Disposed at the end of the test. */
+async function openModel(program: string, file = path('tones.bin'), options: object = {}): Promise<OpenedModel> {
+  const models = [{ id: 'local', file, ...options }];
+  const opened = await openerOf('whisper-cli', directory.path)({ program, models });
+  onTestFinished(() => opened[Symbol.asyncDispose]());
+  const [model] = await opened.registry.models('transcription');
+  const { entry, engine, engineId } = model!;
+  return {
+    supports: entry.supports,
+    async transcribe(wavPath, call = {}, options = {}) {
+      await using recording = await (await openRecorder(wavPath))('words');
+      const { signal } = new AbortController();
+      return await engine.transcribe({ recording, model: engineId, ...call }, { signal, ...options });
+    },
+  };
+}
+
+describeWith(['whisper-cli'], 'whisper-cli', ({ 'whisper-cli': program }) => {
+  /** Words in the first and in the second window of 30 s. */
+  const truth = [
+    { startMs: 0, endMs: 2000, text: 'alpha bravo über' },
+    { startMs: 30_000, endMs: 31_500, text: 'kilo golf' },
+  ];
+
+  beforeAll(async () => {
+    const first = tonePcm({ words: ['alpha', 'bravo', 'über'], rate, tailSeconds: 28 });
+    const second = tonePcm({ words: ['kilo', 'golf'], rate });
+    await writeFile(path('two.wav'), wav(Int16Array.from([...first, ...second]), { rate, channels: 1 }));
+    await writeFile(path('silence.wav'), toneWav({ words: [], rate }));
+    await writeFile(path('click.wav'), wav(new Int16Array(300), { rate, channels: 1 }));
+  });
+
+  test('returns the segments of the recording', async () => {
+    const { transcribe } = await openModel(program);
+    const { text, segments = [] } = await transcribe(path('two.wav'), { timestamps: ['segment'] });
+    expect(text).toBe('alpha bravo über kilo golf');
+    expect(segments.map((segment) => segment.text)).toEqual(truth.map((segment) => segment.text));
+    for (const [index, { startMs, endMs }] of segments.entries()) {
+      expect(Math.abs(startMs - truth[index]!.startMs)).toBeLessThanOrEqual(100);
+      expect(Math.abs(endMs - truth[index]!.endMs)).toBeLessThanOrEqual(100);
+    }
+  });
+
+  test('returns the words of its own full output, in order and within their segments', async () => {
+    const { transcribe } = await openModel(program);
+    const { segments = [], words = [] } = await transcribe(path('two.wav'), { timestamps: ['segment', 'word'] });
+    expect(words).toEqual(await tokensOf(path('two.wav')));
+    expect(words.map(({ text }) => text)).toEqual(['alpha', 'bravo', 'über', 'kilo', 'golf']);
+    expect(words.map(({ startMs }) => startMs)).toEqual(words.map(({ startMs }) => startMs).sort((a, b) => a - b));
+    for (const [index, { startMs, endMs }] of words.entries()) {
+      const segment = segments[index < 3 ? 0 : 1]!;
+      expect(startMs).toBeGreaterThanOrEqual(segment.startMs);
+      expect(endMs).toBeLessThanOrEqual(segment.endMs);
+    }
+  });
+
+  /** Each word of the tone model is one token. */
+  async function tokensOf(wavPath: string) {
+    await run(program, [
+      '-np',
+      '-m',
+      path('tones.bin'),
+      '-l',
+      'auto',
+      '-t',
+      '1',
+      '-ojf',
+      '-of',
+      path('full'),
+      '-f',
+      wavPath,
+    ]);
+    const { transcription } = JSON.parse(await readFile(path('full.json'), 'utf8')) as {
+      transcription: { tokens: { text: string; offsets: { from: number; to: number } }[] }[];
+    };
+    return transcription
+      .flatMap(({ tokens }) => tokens)
+      .filter(({ text }) => !text.startsWith('[_'))
+      .map(({ text, offsets: { from, to } }) => ({ startMs: from, endMs: to, text: text.trim() }));
+  }
+
+  test('reports segments and progress while it works', async () => {
+    const { transcribe } = await openModel(program);
+    const events: unknown[] = [];
+    const { segments } = await transcribe(
+      path('two.wav'),
+      { timestamps: ['segment'] },
+      { onSegment: (segment) => events.push(segment), onProgress: (ms) => events.push(ms) },
+    );
+    expect(events).toEqual(segments?.flatMap((segment) => [segment, segment.endMs]));
+    expect(events).toHaveLength(4);
+  });
+
+  test.each(['silence', 'click'])('returns no times for silence (%s)', async (name) => {
+    const { transcribe } = await openModel(program);
+    const silent = await transcribe(path(`${name}.wav`), { timestamps: ['segment', 'word'] });
+    expect(silent).toMatchObject({ text: '', language: null, segments: [], words: [] });
+  });
+
+  test.each([
+    ['like an option', '-np'],
+    ['with a word that would overflow its stack', 'x'.repeat(100_000)],
+    ['of four-byte characters', '😀'.repeat(100_000)],
+  ])('accepts a prompt %s', async (_what, prompt) => {
+    const { transcribe } = await openModel(program);
+    expect(await transcribe(path('alpha.wav'), { prompt })).toMatchObject({ text: 'alpha' });
+  });
+});
+
+describe('the arguments of whisper-cli', () => {
+  beforeAll(async () => {
+    for (const name of ['argument-list', 'hangs-after-a-segment'])
+      await copyFile(path('tones.bin'), path(`${name}.bin`));
+  });
+
+  async function argumentsFor(call: Partial<TranscriptionCall>): Promise<string[]> {
+    const { transcribe } = await openModel(standIn, path('argument-list.bin'));
+    return JSON.parse((await transcribe(path('alpha.wav'), call)).text) as string[];
+  }
+
+  test('are the plain ones for a plain call', async () => {
+    const args = await argumentsFor({});
+    const flags = args.filter((arg) => /^--?[a-z]/.test(arg));
+    expect(flags).toEqual(['-np', '-m', '-l', '-t', '-oj', '-of', '-f']);
+  });
+
+  test('ask for tokens only if words are wanted', async () => {
+    expect(await argumentsFor({ timestamps: ['segment'] })).toContain('-oj');
+    const args = await argumentsFor({ timestamps: ['segment', 'word'] });
+    expect(args).toContain('-ojf');
+    expect(args).not.toContain('-oj');
+  });
+
+  test.each(['Parlance', '-oj --translate', 'two\nlines and "quotes"', ' 東京 '])(
+    'contain the prompt as one argument: %j',
+    async (prompt) => {
+      const args = await argumentsFor({ prompt });
+      expect(args[args.indexOf('--prompt') + 1]).toBe(prompt);
+    },
+  );
+
+  test('contain the end of a long prompt, and no NUL', async () => {
+    const args = await argumentsFor({ prompt: `${'a'.repeat(5000)}\0${'😀'.repeat(1000)}` });
+    expect(args[args.indexOf('--prompt') + 1]).toBe(`${'a'.repeat(999)} ${'😀'.repeat(1000)}`);
+  });
+
+  test.each([0, 0.35, 1])('contain the temperature %d', async (temperature) => {
+    const args = await argumentsFor({ temperature });
+    expect(args[args.indexOf('-tp') + 1]).toBe(String(temperature));
+  });
+
+  test('a segment is reported before the program ends', async () => {
+    const { transcribe } = await openModel(standIn, path('hangs-after-a-segment.bin'));
+    const caller = new AbortController();
+    const reason = new Error('seen enough');
+    const segments: unknown[] = [];
+    const onSegment = (segment: unknown) => {
+      segments.push(segment);
+      caller.abort(reason);
+    };
+    await expect(transcribe(path('alpha.wav'), {}, { signal: caller.signal, onSegment })).rejects.toBe(reason);
+    expect(segments).toEqual([{ startMs: 0, endMs: 500, text: 'alpha' }]);
+  });
+});
+
+test('a failure of whisper-cli is explained without the text of the recording', async () => {
+  await copyFile(path('tones.bin'), path('fails-after-a-segment.bin'));
+  const { transcribe } = await openModel(standIn, path('fails-after-a-segment.bin'));
+  const error = await transcribe(path('alpha.wav')).catch((error: unknown) => error);
+  expect(error).toMatchObject({ code: 'engine-failed' });
+  expect(inspect(error)).toContain('out of memory');
+  expect(inspect(error)).not.toContain('secret words');
+});
+
+describe('a model of whisper-cli', () => {
+  test('supports the times of words only without VAD', async () => {
+    expect((await openModel(standIn)).supports).toEqual(['prompt', 'temperature', 'segment', 'word']);
+    const { supports } = await openModel(standIn, path('tones.bin'), { vad: path('silero.bin') });
+    expect(supports).toEqual(['prompt', 'temperature', 'segment']);
+  });
+});
