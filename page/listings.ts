@@ -62,8 +62,8 @@ export async function refreshListings(): Promise<void> {
   const { signal } = (current = new AbortController());
   try {
     const service = client.value;
-    const [transcription, chat, speech, probe] = await Promise.all([
-      service.transcriptionModels({ signal }),
+    const transcription = await service.transcriptionModels({ signal }); // alone: a key is refused once
+    const [chat, speech, probe] = await Promise.all([
       service.chatModels({ signal }),
       service.speechModels({ signal }),
       service.transcriptionAvailability({ signal }),

@@ -19,6 +19,7 @@ import { isImpossible } from '../microphone.ts';
 import { prefer, settings } from '../preferences.ts';
 import { ask, isAnswering } from '../run.ts';
 import { hush, unlock } from '../speaker.ts';
+import { shareOf, textOfTranscript, type Transcript } from '../transcript.ts';
 import { scrollToEnd } from './follow.ts';
 import { Icon } from './icons.tsx';
 import { Meter, Seconds } from './meter.tsx';
@@ -29,7 +30,7 @@ export function Composer() {
     <footer class="bottom">
       <Notices />
       <form class="composer" aria-label="Message" onSubmit={submit}>
-        {transcribing.value && <TranscriptionProgress />}
+        {transcribing.value && <TranscriptionProgress transcript={transcribing.value} />}
         <Message />
         <div class="tools">
           <Tools />
@@ -271,16 +272,20 @@ function SendOrCancel() {
   );
 }
 
-function TranscriptionProgress() {
-  const sent = transcribing.value?.sent;
-  const isUploading = sent !== undefined && sent < 1;
-  return <progress class="edge" aria-label="Transcription" {...(isUploading && { value: sent })} />;
+function TranscriptionProgress({ transcript }: { readonly transcript: Transcript }) {
+  const share = shareOf(transcript);
+  return (
+    <>
+      <progress class="edge" aria-label="Transcription" {...(share !== undefined && { value: share })} />
+      {transcript.text !== '' && <p class="growing">{transcript.text}</p>}
+    </>
+  );
 }
 
 function hintOf(): string {
   if (dictation.value === 'asking' || handsFree.value === 'asking')
     return 'Allow the microphone in the browser’s question.';
-  if (transcribing.value) return uploadText(transcribing.value.sent);
+  if (transcribing.value) return textOfTranscript(transcribing.value);
   if (dictation.value === 'recording') return hasKeyboard ? 'Recording. Esc drops it.' : 'Recording.';
   if (isMuted.value && handsFree.value !== 'off') return 'Muted.';
   switch (handsFree.value) {
@@ -304,8 +309,3 @@ function keepFocus(): void {
 const hasKeyboard = matchMedia('(pointer: fine)').matches;
 const idleHint = hasKeyboard ? 'Enter sends, Shift+Enter starts a new line.' : '\u00a0';
 const answeringHint = hasKeyboard ? 'Answering. Esc stops it.' : 'Answering.';
-
-function uploadText(sent: number | undefined): string {
-  if (sent === undefined || sent >= 1) return 'Transcribing.';
-  return `Uploading: ${Math.round(sent * 100)} %.`;
-}

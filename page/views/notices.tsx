@@ -103,6 +103,8 @@ function MicrophoneNotice() {
 function KeptRecording() {
   if (!kept.value) return null;
   const { failure, recording } = kept.value;
+  const close = () => (kept.value = undefined);
+  if (!recording) return <FailureNotice failure={failure} close={close} />;
   return (
     <Notice role="alert">
       <p>{failure.text}</p>
@@ -117,7 +119,7 @@ function KeptRecording() {
         <button type="button" class="outlined" onClick={saveKept}>
           Save
         </button>
-        <button type="button" class="quiet" onClick={() => (kept.value = undefined)}>
+        <button type="button" class="quiet" onClick={close}>
           Discard
         </button>
       </div>

@@ -1,6 +1,6 @@
 /** The title, and who hears, answers and speaks. */
 import type { ModelEntry, SpeechModelEntry } from '../../src/client/index.ts';
-import { isPreparing, optionText, placeOf, progressOf, whatToDo, type Capability } from '../choices.ts';
+import { isPreparing, optionText, placeOf, progressOf, type Capability } from '../choices.ts';
 import { chosen, listings } from '../listings.ts';
 import { prefer } from '../preferences.ts';
 import { startOver, turns } from '../run.ts';
@@ -56,7 +56,7 @@ function ModelPicker({ label, capability, wanted }: ModelPickerProps) {
         aria-describedby={`${capability}-note`}
         onChange={({ currentTarget }) => prefer({ [wanted]: currentTarget.value })}
       >
-        {!entry && <option value="">{entries ? 'Nothing yet' : 'Looking …'}</option>}
+        {!entry && <option value="">{entries ? 'None' : 'Looking …'}</option>}
         {entries?.map((one) => (
           <option key={one.id} value={one.id} disabled={!one.available}>
             {optionText(one)}
@@ -64,15 +64,10 @@ function ModelPicker({ label, capability, wanted }: ModelPickerProps) {
         ))}
       </select>
       <p id={`${capability}-note`} class="note">
-        {entry ? <EntryNote entry={entry} /> : entries && emptyText(capability)}
+        {entry ? <EntryNote entry={entry} /> : entries && 'Not set up'}
       </p>
     </div>
   );
-}
-
-function emptyText(capability: Capability): string {
-  const probe = listings.value?.probe;
-  return capability === 'transcription' && probe?.code === 'disabled' ? probe.reason : whatToDo[capability];
 }
 
 function EntryNote({ entry }: { readonly entry: ModelEntry }) {
