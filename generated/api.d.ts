@@ -120,10 +120,10 @@ export type paths = {
         put?: never;
         /**
          * Transcribe a recording as an event stream
-         * @description Transcribes a recording like `POST /transcribe` and streams server-sent events meanwhile: segments and progress,
-         *     where the model reports them before its end (an entry that does not support `segment` reports no segments). A failure
-         *     before the model's first event is returned as an HTTP status (for up to 5 s); after that it is the event
-         *     `transcription.failed`. A disconnect cancels the transcription; streams cannot be resumed.
+         * @description Transcribes a recording like `POST /transcribe` and streams server-sent events meanwhile: its place in the line,
+         *     segments and progress, where the model reports them before its end (an entry that does not support `segment` reports
+         *     no segments). A failure before the second event is returned as an HTTP status (for up to 5 s); after that it is the
+         *     event `transcription.failed`. A disconnect cancels the transcription; streams cannot be resumed.
          */
         post: operations["streamTranscription"];
         delete?: never;
@@ -385,6 +385,8 @@ export type components = {
             code: components["schemas"]["AvailabilityCode"];
             /** @description Human-readable explanation of `code`. */
             reason: string;
+            /** @description Only with the code `preparing`: how much is built and downloaded, from 0 to 1; null when not known. */
+            progress?: number | null;
             /** @description What the model can do beyond the basics; may be empty. */
             supports: components["schemas"]["Feature"][];
         };
@@ -495,6 +497,8 @@ export type components = {
             code: components["schemas"]["AvailabilityCode"];
             /** @description Human-readable explanation of `code`. */
             reason: string;
+            /** @description Only with the code `preparing`: how much is built and downloaded, from 0 to 1; null when not known. */
+            progress?: number | null;
             /** @description What the model can do beyond the basics; may be empty. */
             supports: components["schemas"]["Feature"][];
             /** @description Empty when the engine does not list its voices. */
@@ -656,6 +660,8 @@ export type components = {
             code: components["schemas"]["AvailabilityCode"];
             /** @description Human-readable explanation of `code`. */
             reason: string;
+            /** @description Only with the code `preparing`: how much is built and downloaded, from 0 to 1; null when not known. */
+            progress?: number | null;
             /** @description The model that was checked; "" when there is none. */
             model: string;
         };
@@ -678,7 +684,7 @@ export type components = {
          * @description An event of a transcription stream. The last event is always `transcription.completed` or `transcription.failed`.
          *     Ignore unknown types.
          */
-        TranscriptionEvent: components["schemas"]["TranscriptionStarted"] | components["schemas"]["SegmentCreated"] | components["schemas"]["TranscriptionProgress"] | components["schemas"]["TranscriptionCompleted"] | components["schemas"]["TranscriptionFailed"];
+        TranscriptionEvent: components["schemas"]["TranscriptionStarted"] | components["schemas"]["TranscriptionQueued"] | components["schemas"]["SegmentCreated"] | components["schemas"]["TranscriptionProgress"] | components["schemas"]["TranscriptionCompleted"] | components["schemas"]["TranscriptionFailed"];
         /** @description The last event of a failed transcription. */
         TranscriptionFailed: {
             /**
@@ -715,6 +721,29 @@ export type components = {
              * @description Duration of the recording in milliseconds, where already known.
              */
             duration_ms?: number;
+        };
+        /**
+         * @description The recording waits in the line of its model. Follows `transcription.started` when it begins to wait and whenever
+         *     `ahead` changes, before any segment or progress; a slow reader receives only the latest. When its turn has come,
+         *     `transcription.progress` with `processed_ms: 0` follows.
+         */
+        TranscriptionQueued: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "transcription.queued";
+            /**
+             * Format: int64
+             * @description Sequence number of the event in the stream: starts at 0, increments by 1.
+             */
+            seq: number;
+            /**
+             * Format: int64
+             * @description The number of recordings that will be served before this one; 0: it is next. Callers take turns, so that it may also
+             *     rise.
+             */
+            ahead: number;
         };
         TranscriptionRequest: {
             /**
