@@ -87,7 +87,7 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
     };
     const fail = (error: unknown) => {
       removeFromLine();
-      reject(error as Error);
+      reject(error);
     };
     const waiter: Waiter = {
       start() {
@@ -98,7 +98,7 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
           resolve(release);
         } catch (error) {
           release();
-          reject(error as Error);
+          reject(error);
         }
       },
       refuse() {

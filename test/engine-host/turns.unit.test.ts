@@ -25,7 +25,9 @@ it('is the order in which jobs start when no other comes and the running ones en
           started.push(job);
           return new Promise<void>((resolve) => running.push(resolve));
         };
-        const onQueued = (ahead: number | null) => void (first.has(job) || first.set(job, ahead));
+        const onQueued = (ahead: number | null) => {
+          if (!first.has(job)) first.set(job, ahead);
+        };
         void runInScope({ caller }, () => queue.run(work, { signal, onQueued }));
       }
       await settle();

@@ -42,7 +42,7 @@ test('each waiting stream shows how many are ahead, and that its turn has come',
   const open = () => openStream(service.url, { headers: multipartType, body: multipart(recording) });
   const finish = (job: number) => writeFile(join(service.dir, `end-${job}`), '');
   const shown = (stream: Awaited<ReturnType<typeof open>>) =>
-    stream.events.flatMap((event) =>
+    stream.events.flatMap((event): (number | string)[] =>
       event.type === 'transcription.queued'
         ? [event.ahead]
         : event.type === 'transcription.progress'
