@@ -35,16 +35,21 @@ interface StreamSchema {
 const run = promisify(execFile);
 const home = fileURLToPath(new URL('..', import.meta.url));
 
-/** Compiles spec/ to OpenAPI 3.2, the only version that can describe a single event of a stream (`itemSchema`). */
-async function compileSpec(): Promise<Document> {
+/** The native contract as OpenAPI 3.2, the only version that can describe a single event of a stream (`itemSchema`). */
+async function compileNative(): Promise<Document> {
+  const document = await compileSpec('spec', 'openapi-3.2.json');
+  addProblemExamples(document);
+  return document;
+}
+
+/** Compiles the TypeSpec of a folder to the OpenAPI document that its tspconfig.yaml names. */
+async function compileSpec(folder: string, file: string): Promise<Document> {
   const output = await mkdtemp(join(tmpdir(), 'parlance-spec-'));
   try {
     const tsp = join(home, 'node_modules/@typespec/compiler/cmd/tsp.js');
-    const args = ['compile', 'spec', '--config', 'spec/tspconfig.yaml', '--output-dir', output];
+    const args = ['compile', folder, '--config', `${folder}/tspconfig.yaml`, '--output-dir', output];
     await run(process.execPath, [tsp, ...args], { cwd: home, timeout: 120_000 });
-    const document = JSON.parse(await readFile(join(output, 'openapi-3.2.json'), 'utf8')) as Document;
-    addProblemExamples(document);
-    return document;
+    return JSON.parse(await readFile(join(output, file), 'utf8')) as Document;
   } finally {
     await rm(output, { recursive: true, force: true });
   }
@@ -96,12 +101,14 @@ interface Engine {
 }
 
 async function files(): Promise<Record<string, string>> {
-  const latest = await compileSpec();
+  const [latest, compat] = await Promise.all([compileNative(), compileSpec('spec/openai', 'openapi-compat.json')]);
   const document = toOpenApi31(latest);
   return {
     'generated/openapi-3.2.json': `${JSON.stringify(latest, null, 2)}\n`,
     'generated/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
     'generated/api.d.ts': await toTypes(document),
+    'generated/openapi-compat.json': `${JSON.stringify(compat, null, 2)}\n`,
+    'generated/openai-api.d.ts': await toTypes(compat),
     'generated/config.schema.json': `${JSON.stringify(configSchema(await builtInOptions()), null, 2)}\n`,
     ...(await pages(document as unknown as Contract)),
   };

@@ -2,9 +2,12 @@
 import { getHeapStatistics } from 'node:v8';
 import type { GuardLimits, Registry } from './engine-host/registry.ts';
 import { createApp, type RequestListener } from './http/app.ts';
+import type { Dialect } from './http/door.ts';
+import type { Door } from './http/incoming-request.ts';
+import { nativeDialect } from './http/native-door.ts';
 import { createRouter } from './http/router.ts';
 import { clipLimits, createClipStore } from './clips/store.ts';
-import { apiRoot } from './contract/document.ts';
+import { nativeContract } from './contract/document.ts';
 import { largestRequestBody } from './contract/body-limit.ts';
 import { preferredAnswer } from './contract/prefer.ts';
 import type { ParentLogger } from './engine-host/context.ts';
@@ -20,6 +23,10 @@ import type { Services } from './handlers/dependencies.ts';
 import { largestSpeech } from './system/disk-budget.ts';
 import { createSpeakers } from './speech/speaker.ts';
 import { createSpeechSpool } from './speech/speech-spool.ts';
+import { checkAliases } from './openai/aliases.ts';
+import { openaiDialect } from './openai/dialect.ts';
+import { admitOpenAI, admitOpenAIFile, openaiHandlers } from './openai/index.ts';
+import { isOpenAITarget } from './openai/paths.ts';
 import { createMcpTools } from './tools/mcp/index.ts';
 import { createReadAloud } from './tools/read-aloud.ts';
 import { createToolbox } from './tools/toolbox.ts';
@@ -77,12 +84,16 @@ const clipStore = Symbol('clips');
 /** Answers to aborted requests take a moment to go out. */
 const farewellMs = 1_000;
 
+function dialectFor(target: string): Dialect {
+  return isOpenAITarget(target) ? openaiDialect : nativeDialect;
+}
+
 /** Throws a `RegistryError`, or what `listen` says. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const app = await openApp(options);
   const { settings, log, connectionLimits: limits } = options;
   const { host, port } = settings;
-  const server = await listen(app.listener, { host, port, log, limits }).catch(async (error: unknown) => {
+  const server = await listen(app.listener, { host, port, log, dialectFor, limits }).catch(async (error: unknown) => {
     await app[Symbol.asyncDispose]();
     throw error;
   });
@@ -147,23 +158,40 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     speakers,
     clips,
     speechSpool,
-    linkTo: (path) => `${settings.publicUrl ?? ''}${apiRoot}${path}`,
+    linkTo: (path) => `${settings.publicUrl ?? ''}${nativeContract.root}${path}`,
     streamHoldMs,
     transcribeEnabled: settings.transcribeEnabled,
     transcribeTimeoutMs: settings.transcribeTimeout * 1000,
+    compatTools: settings.compatTools,
+    compatAliases: new Map(Object.entries(settings.compatAliases)),
   };
+  await checkAliases(services);
   const ending = new AbortController();
   const access = createAccess(settings);
-  const listener = createApp({
+  const routing = { services, access, checkAnswers: env.NODE_ENV !== 'production' };
+  const native: Door = {
+    ...nativeDialect,
     respond: await createRouter({
+      ...routing,
+      contract: nativeDialect.contract,
       handlers,
-      services,
-      access,
       admit: (operation) => admit(operation, services),
       admitFile: (operation, fields) => admitFile(operation, fields, services),
       prefer: settings.sandbox ? preferredAnswer : undefined,
-      checkAnswers: env.NODE_ENV !== 'production',
     }),
+  };
+  const openai: Door = {
+    ...openaiDialect,
+    respond: await createRouter({
+      ...routing,
+      contract: openaiDialect.contract,
+      handlers: openaiHandlers,
+      admit: (operation) => admitOpenAI(operation, services),
+      admitFile: (operation, fields) => admitOpenAIFile(operation, fields, services),
+    }),
+  };
+  const listener = createApp({
+    doorFor: (target) => (isOpenAITarget(target) ? openai : native),
     access,
     budget: new ByteBudget(bodyBudget ?? memoryForBodies()),
     arrivals: createArrivals(bodyPace),

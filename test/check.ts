@@ -7,6 +7,7 @@ const home = fileURLToPath(new URL('..', import.meta.url));
 const checks: readonly (readonly [what: string, ...command: string[]])[] = [
   ['generated files and reference pages are up to date', process.execPath, 'spec/generate.ts', '--check'],
   ['the contract is valid OpenAPI', 'redocly', 'lint', '--config', 'spec/redocly.yaml', 'generated/openapi.json'],
+  ['so is the OpenAI one', 'redocly', 'lint', '--config', 'spec/redocly.yaml', 'generated/openapi-compat.json'],
   ['types', process.execPath, 'node_modules/@typescript/native/bin/tsc', '-p', '.'],
   ['lint', 'eslint', '.'],
   ['format', 'prettier', '--check', '--log-level', 'warn', '.'],

@@ -15,12 +15,16 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   [/^src\/settings\//, /^(lib|engines\/contract)\//],
   [/^src\/engine-host\//, /^(lib\/|engines\/contract\/|src\/(settings|contract|system|audio)\/|src\/caller\.ts$)/],
   [
-    /^src\/(chat|speech|transcription|clips|tools)\//,
-    /^(lib\/|engines\/contract\/|src\/(chat|speech|transcription|clips|tools|engine-host|settings|contract|system)\/|src\/caller\.ts$|src\/handlers\/dependencies\.ts$)/,
+    /^src\/(chat|speech|clips|tools|transcription)\//,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|settings|contract|system)\/|src\/caller\.ts$|src\/handlers\/dependencies\.ts$)/,
   ],
   [
     /^src\/handlers\//,
-    /^(lib\/|engines\/contract\/|src\/(chat|speech|transcription|clips|tools|engine-host|contract)\/|src\/http\/byte-range\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|contract)\/|src\/http\/byte-range\.ts$)/,
+  ],
+  [
+    /^src\/openai\//,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|handlers|engine-host|contract)\/|src\/http\/door\.ts$|generated\/openai-api\.d\.ts$)/,
   ],
   [/^src\/http\//, /^(lib\/|engines\/contract\/|src\/(contract|system|audio|settings)\/|src\/caller\.ts$)/],
   [

@@ -49,7 +49,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
 
   const { modelOf, ...served } = serveModels(
     {
-      entries: async () => [{ id, name, local: true, voices: await voices() }],
+      entries: async () => [{ id, name, local: true, supports, voices: await voices() }],
       find: (model) => (model === id ? id : undefined),
     },
     async () =>
@@ -60,7 +60,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
     ...served,
     async synthesize(call, { signal }) {
       modelOf(call.model);
-      const { format } = call;
+      const { text, format, speed = 1 } = call;
       const { formats } = context;
       if (!formats.includes(format)) {
         throw new EngineError(
@@ -72,7 +72,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
       if (!found) throw new EngineError('model-unavailable', help);
       const { file } = chooseVoice(await catalogue.voicesOf(found), call, instanceVoice);
       const start = async (own: AbortSignal) => {
-        const pcm = await speak({ text: call.text, voiceFile: file }, found, context, own);
+        const pcm = await speak({ text, voiceFile: file, speed }, found, context, own);
         return context.encode(pcm, format, { signal: own });
       };
       return speakInTurn(queue, start, { signal });
@@ -105,4 +105,5 @@ function cached<T>(search: () => Promise<T>, now: () => number): () => Promise<T
   };
 }
 
+const supports = ['speed'] as const;
 const generalHelp = 'eSpeak NG not found: run `apt-get install espeak-ng`, or `npm install` without `--omit=optional`.';

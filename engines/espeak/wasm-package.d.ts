@@ -11,6 +11,8 @@ declare module '@echogarden/espeak-ng-emscripten' {
     list_voices(): EspeakVoice[];
     /** By tag or file; returns 0 if the voice exists. */
     set_voice(name: string): number;
+    /** Words per minute. */
+    set_rate(rate: number): void;
     get_samplerate(): number;
     /** `take` receives mono samples during synthesis; returning true stops it. */
     synthesize(ssml: string, take: (samples: Int16Array<ArrayBuffer>) => boolean): void;

@@ -1,6 +1,6 @@
 /**
  * Command line for the WASM package with the arguments of espeak-ng: `--voices` prints the table of voices;
- * `--stdin --stdout -b 1 -v VOICE` reads UTF-8 text and streams a WAV file.
+ * `--stdin --stdout -b 1 -v VOICE -s RATE` reads UTF-8 text and streams a WAV file.
  */
 import { readFileSync, writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -20,16 +20,24 @@ const { values } = parseArgs({
     stdout: { type: 'boolean' },
     encoding: { type: 'string', short: 'b' },
     voice: { type: 'string', short: 'v', default: 'en' },
+    speed: { type: 'string', short: 's', default: '175' },
   },
 });
 
 const { eSpeakNGWorker } = await initialize();
 const espeak = new eSpeakNGWorker();
 if (values.voices) write(Buffer.from(espeak.list_voices().map(toRow).join('')));
-else speak(espeak, readFileSync(0, 'utf8'), values.voice);
+else speak(espeak, readFileSync(0, 'utf8'), { voice: values.voice, rate: Number(values.speed) });
 
-function speak(speaker: Espeak, text: string, voice: string): void {
+interface Manner {
+  readonly voice: string;
+  /** Words per minute. */
+  readonly rate: number;
+}
+
+function speak(speaker: Espeak, text: string, { voice, rate }: Manner): void {
   if (speaker.set_voice(voice) !== 0) throw new Error(`unknown voice ${voice}`);
+  speaker.set_rate(rate);
   write(wavHeader(unknownLength, speaker.get_samplerate()));
   let held: Buffer[] = [];
   speaker.synthesize(withoutMarkup(text), (samples) => {

@@ -1,7 +1,7 @@
 /** Parses transcription responses, whose fields differ between providers. */
 import { EngineError, type TimestampKind } from '../contract/index.ts';
 import { isObject, parseObject } from '../../lib/json.ts';
-import { toIsoLanguage } from './languages.ts';
+import { toIsoLanguage } from '../../lib/languages.ts';
 import { noTimes, readTimes, toOneLine, type Times } from './times.ts';
 
 export interface ProviderTranscript {

@@ -1,15 +1,20 @@
 /** The supported speech APIs and their differences. */
-import type { SpeechFormat } from '../contract/index.ts';
+import type { Feature, SpeechFormat } from '../contract/index.ts';
 
 /** Formats that can be requested: `pcm` is 16-bit little-endian mono without a header, `ogg` is Vorbis. */
 export const remoteFormats = ['pcm', 'wav', 'mp3', 'opus', 'ogg'] as const satisfies readonly (SpeechFormat | 'pcm')[];
 export type RemoteFormat = (typeof remoteFormats)[number];
+
+/** What a provider may support besides the text and the voice. */
+export const speechFeatures = ['speed', 'instructions'] as const satisfies readonly Feature[];
+export type SpeechFeature = (typeof speechFeatures)[number];
 
 export interface Api {
   /** Names of the request fields. */
   readonly fields: { readonly text: string; readonly voice: string; readonly format: string };
   readonly path: string;
   readonly formats: readonly RemoteFormat[];
+  readonly supports: readonly SpeechFeature[];
   /** Maximum text length of a request, in code points. */
   readonly maxCharacters: number;
 }
@@ -21,18 +26,21 @@ export const apis: Readonly<Record<(typeof apiNames)[number], Api>> = {
     fields: { text: 'input', voice: 'voice', format: 'response_format' },
     path: '/audio/speech',
     formats: ['pcm', 'mp3', 'opus'],
+    supports: speechFeatures,
     maxCharacters: 4096,
   },
   mistral: {
     fields: { text: 'input', voice: 'voice_id', format: 'response_format' },
     path: '/audio/speech',
     formats: ['wav', 'mp3'],
+    supports: [],
     maxCharacters: 4096,
   },
   parlance: {
     fields: { text: 'text', voice: 'voice_id', format: 'format' },
     path: '/tts',
     formats: ['wav', 'mp3', 'opus', 'ogg'],
+    supports: [],
     maxCharacters: 32_000,
   },
 };

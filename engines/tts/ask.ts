@@ -35,13 +35,15 @@ export async function requestPiece(
   { provider, api, path, timeoutMs, idleMs }: Endpoint,
 ): Promise<ByteReader> {
   const { fields } = api;
+  const { speed, instructions = model.instructions } = call;
   const body = Buffer.from(
     JSON.stringify({
       model: model.remoteId,
       [fields.text]: text,
       [fields.format]: format,
       ...(voice !== undefined && { [fields.voice]: voice }),
-      ...(model.instructions !== undefined && { instructions: model.instructions }),
+      ...(speed !== undefined && { speed }),
+      ...(instructions !== undefined && { instructions }),
     }),
   );
   const late = () =>

@@ -23,14 +23,14 @@ const usualRate = 24_000;
 export function toModel(options: string | ModelOptions, api: Api, remote?: Pick<RemoteVoices, 'of'>): Model {
   const given: ModelOptions = typeof options === 'string' ? { id: options } : options;
   const { id, remoteId = id, name, defaultVoice, sampleRate = usualRate, instructions } = given;
-  const { maxCharacters = api.maxCharacters, formats = api.formats } = given;
+  const { maxCharacters = api.maxCharacters, formats = api.formats, supports = api.supports } = given;
   const voices = given.voices?.map(toVoice);
   const listed = () => voices ?? remote?.of(remoteId);
   return {
     ...{ id, remoteId, maxCharacters, formats, sampleRate, instructions },
     entry: () => {
       const now = listed();
-      return { id, ...(name !== undefined && { name }), ...(now && { voices: now }) };
+      return { id, ...(name !== undefined && { name }), supports, ...(now && { voices: now }) };
     },
     voiceFor: voices
       ? chooseAmong(voices, id, defaultVoice)

@@ -6,7 +6,7 @@ import {
   shortText,
   type ProviderOptions,
 } from '../lib/provider/options.ts';
-import { apiNames, remoteFormats, type RemoteFormat } from './apis.ts';
+import { apiNames, remoteFormats, speechFeatures, type RemoteFormat, type SpeechFeature } from './apis.ts';
 
 export interface Options extends ProviderOptions {
   readonly models: readonly (string | ModelOptions)[];
@@ -26,6 +26,7 @@ export interface ModelOptions {
   readonly formats?: readonly RemoteFormat[];
   readonly sampleRate?: number;
   readonly instructions?: string;
+  readonly supports?: readonly SpeechFeature[];
 }
 
 export interface VoiceOptions {
@@ -85,7 +86,16 @@ const model = {
       type: 'string',
       minLength: 1,
       maxLength: 4096,
-      description: 'Speaking instructions, for models that support them (gpt-4o-mini-tts).',
+      description:
+        'Speaking instructions, for models that support them (gpt-4o-mini-tts). Those of a request take precedence.',
+    },
+    supports: {
+      type: 'array',
+      uniqueItems: true,
+      items: { type: 'string', enum: speechFeatures },
+      description:
+        'What the model does with requests that ask for it. Default: both for the API openai (tts-1 has only speed), ' +
+        'none for the others.',
     },
   },
 };

@@ -1,4 +1,4 @@
-/** Maps error responses about the voice and the format to problem codes. */
+/** Maps error responses about the voice, the format and the speed to problem codes. */
 import { EngineError, type SpeechCall } from '../contract/index.ts';
 import type { Refusal } from '../lib/provider/failures.ts';
 import type { RemoteFormat } from './apis.ts';
@@ -22,6 +22,9 @@ export function explainRefusal(refusal: Refusal, asked: Asked, cause: Error): Er
       return new EngineError('voice-not-supported', 'The provider does not support this voice.', { cause });
     }
     return misconfigured('voice', cause);
+  }
+  if (asked.call.speed !== undefined && isAbout(refusal, 'speed')) {
+    return new EngineError('parameter-not-supported', 'The provider does not support this speed.', { cause });
   }
   if (isAbout(refusal, 'response.?format')) {
     return asked.format === asked.call.format

@@ -2,6 +2,7 @@
 import { engineErrorCodes } from '../../engines/contract/index.ts';
 import type { ProblemCode } from '../../src/contract/operations.ts';
 import { ProblemError, problemAnswer, problems } from '../../src/contract/problems.ts';
+import { errorTable } from '../../src/openai/errors.ts';
 import { fileSchema, settingsTable } from '../../src/settings/table.ts';
 import { code, table } from './markdown.ts';
 import { fieldsOf, typeOf, type Described } from './schema-text.ts';
@@ -51,8 +52,14 @@ export function errorsReference(): string {
     retryAfter === undefined ? '' : `${retryAfter} s`,
     byEngines.includes(name) ? 'yes' : '',
     defaultFieldOf(name as ProblemCode),
+    underV1(name as ProblemCode),
   ]);
-  return table(['code', 'status', 'title', 'Retry-After', 'engines may throw it', 'field'], rows);
+  return table(['code', 'status', 'title', 'Retry-After', 'engines may throw it', 'field', 'under `/v1`'], rows);
+}
+
+function underV1(name: ProblemCode): string {
+  const { status, code: own = name.replaceAll('-', '_') } = errorTable[name];
+  return `${String(status)} ${code(own)}`;
 }
 
 /** What `errors` names when the failure itself names no field. */

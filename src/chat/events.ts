@@ -1,16 +1,15 @@
-/** Converts agent events to events of the contract. */
+/** Converts agent events to events of the native contract. */
 import type { AgentEvent, ChatResult } from '../../engines/contract/index.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { shorten } from '../../lib/truncate.ts';
+import { createClipOrder } from './clip-order.ts';
+import type { RunFormat } from './run.ts';
 
 export type ChatEvent = Schemas['ChatEvent'];
 
-/** The first two events only say that the run has started. */
-export function isFromProvider(event: ChatEvent): boolean {
-  return event.type !== 'chat.started' && !(event.type === 'step.started' && event.step === 0);
-}
-
 export interface RunFacts {
+  /** The request id, which is the id of the run. */
+  readonly id: string;
   /** The model id as requests name it. */
   readonly model: string;
   readonly linkTo: (path: string) => string;
@@ -19,7 +18,24 @@ export interface RunFacts {
 /** Maximum UTF-16 code units of tool output in events; the model receives all of it. */
 const shownLength = 4_096;
 
-export function toChatEvent(event: AgentEvent, seq: number, facts: RunFacts): ChatEvent {
+export function createChatEvents(facts: RunFacts): RunFormat<ChatEvent> {
+  const inOrder = createClipOrder();
+  let seq = 0;
+  return {
+    start: () => [{ type: 'chat.started', seq: seq++, id: facts.id, model: facts.model }],
+    toEvents(event) {
+      if (!('call' in event)) return [toChatEvent(event, seq++, facts)];
+      return inOrder(event).map((shown) => toChatEvent(shown, seq++, facts));
+    },
+  };
+}
+
+/** The first two events only say that the run has started. */
+export function isFromProvider(event: ChatEvent): boolean {
+  return event.type !== 'chat.started' && !(event.type === 'step.started' && event.step === 0);
+}
+
+function toChatEvent(event: AgentEvent, seq: number, facts: RunFacts): ChatEvent {
   switch (event.type) {
     case 'step-started':
       return { type: 'step.started', seq, step: event.step };

@@ -1,35 +1,49 @@
-/** A chat run, for both operations: the non-streaming answer is the last event of the same run. */
+/** A chat run, for every chat operation: a non-streaming answer is made of the same events. */
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, type AgentEvent, type ChatCall, type Tool } from '../../engines/contract/index.ts';
 import type { ServedModel } from '../engine-host/registry.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
-import { chooseModel, requireAvailable } from '../engine-host/model-selection.ts';
+import { requireAvailable } from '../engine-host/model-selection.ts';
 import type { OperationRequest } from '../contract/operations.ts';
 import type { Services } from '../handlers/dependencies.ts';
-import { createClipOrder } from './clip-order.ts';
-import { toChatEvent, type ChatEvent } from './events.ts';
+import type { ToolOptions } from '../tools/toolbox.ts';
 import { createEventOrder } from './event-order.ts';
 
-/** Of `createChat` or `streamChat`. */
-type ChatRequest = Pick<OperationRequest<'createChat'>, 'id' | 'body' | 'signal' | 'log'>;
+type RunRequest = Pick<OperationRequest<'createChat'>, 'id' | 'signal' | 'log'>;
+
+export interface RunPlan<Event> {
+  readonly model: ServedModel<'chat'>;
+  readonly call: Omit<ChatCall, 'model'>;
+  /** null: the run has none of the service's own tools. */
+  readonly tools: ToolOptions | null;
+  readonly format: RunFormat<Event>;
+}
+
+/** Turns the events of one run into those of an operation. */
+export interface RunFormat<Event> {
+  /** The events before the engine is called. */
+  start(): readonly Event[];
+  /** Receives the events in a valid order; the last one is `completed`. */
+  toEvents(event: AgentEvent): readonly Event[];
+}
 
 /**
- * Starts a run. Resolves with its events up to `chat.completed`; failures are thrown. Pull-based: the engine only
+ * Starts a run. Resolves with its events up to those of `completed`; failures are thrown. Pull-based: the engine only
  * continues when the next event is requested.
  */
-export async function startRun(
-  request: ChatRequest,
-  services: Services,
-): Promise<AsyncGenerator<ChatEvent, void, undefined>> {
-  const { voice_id = null, tts_model = null } = request.body;
-  const model = await chooseModel(services.registry, 'chat', request.body.model);
-  await requireAvailable(model);
+export async function startRun<Event>(
+  request: RunRequest,
+  services: Pick<Services, 'tools'>,
+  plan: RunPlan<Event>,
+): Promise<AsyncGenerator<Event, void, undefined>> {
+  await requireAvailable(plan.model);
   const scope = linkedSignal(request.signal);
   try {
-    const tools = await scope.race(
-      services.tools.toolsFor({ id: request.id, voice_id, tts_model, signal: scope.signal }),
-    );
-    return run(request, services, { model, tools, scope });
+    const { signal } = scope;
+    const tools = plan.tools
+      ? await scope.race(services.tools.toolsFor({ ...plan.tools, id: request.id, signal }))
+      : noTools;
+    return run(request, plan, { tools, scope });
   } catch (error) {
     scope[Symbol.dispose]();
     scope.abort(error);
@@ -37,22 +51,20 @@ export async function startRun(
   }
 }
 
+const noTools: readonly Tool[] = [];
+
 interface RunContext {
-  readonly model: ServedModel<'chat'>;
   readonly tools: readonly Tool[];
   /** Whatever the run has begun ends when it fails or its caller disconnects; once it is completed, nothing does. */
   readonly scope: LinkedSignal;
 }
 
-async function* run(
-  { id, body, log }: ChatRequest,
-  { linkTo }: Services,
-  { model, tools, scope }: RunContext,
-): AsyncGenerator<ChatEvent, void, undefined> {
-  const facts = { model: model.id, linkTo };
+async function* run<Event>(
+  { id, log }: RunRequest,
+  { model, call, format }: RunPlan<Event>,
+  { tools, scope }: RunContext,
+): AsyncGenerator<Event, void, undefined> {
   const isEmitted = createEventOrder();
-  const inOrder = createClipOrder();
-  let seq = 0;
   let isCompleted = false;
   const fail = (reason: unknown) => {
     if (isCompleted) return;
@@ -60,9 +72,9 @@ async function* run(
     scope.abort(reason);
   };
   try {
-    yield { type: 'chat.started', seq: seq++, id, model: model.id };
+    for (const event of format.start()) yield event;
     scope.signal.throwIfAborted();
-    const answering = model.engine.complete(toCall(body, model.engineId), { signal: scope.signal, tools });
+    const answering = model.engine.complete({ ...call, model: model.engineId }, { signal: scope.signal, tools });
     const events = answering[Symbol.asyncIterator]();
     // A generator that awaits does not see `return()`, and one that does not await does not see the signal: use both.
     const leave = () => void end(events).catch((err: unknown) => log.debug({ id, err }, 'an engine failed to stop'));
@@ -73,18 +85,16 @@ async function* run(
       if (next.done) throw new EngineError('engine-failed', 'The engine ended without a result.');
       const event = next.value;
       if (!isEmitted(event)) continue;
-      if ('call' in event) {
-        for (const shown of inOrder(event)) yield toChatEvent(shown, seq++, facts);
+      if (event.type !== 'completed') {
+        for (const shown of format.toEvents(event)) yield shown;
         continue;
       }
-      if (event.type === 'completed') {
-        isCompleted = true;
-        scope[Symbol.dispose]();
-        leave();
-        yield toChatEvent(event, seq, facts);
-        return;
-      }
-      yield toChatEvent(event, seq++, facts);
+      if (event.result.toolCalls && !call.tools) throw foreignCalls();
+      isCompleted = true;
+      scope[Symbol.dispose]();
+      leave();
+      for (const shown of format.toEvents(event)) yield shown;
+      return;
     }
   } catch (error) {
     fail(error);
@@ -92,6 +102,11 @@ async function* run(
   } finally {
     fail(readerLeft);
   }
+}
+
+function foreignCalls(): EngineError {
+  const cause = new Error('the result has tool calls, but the call has no tools of the caller');
+  return new EngineError('engine-failed', 'The engine violated its contract.', { cause });
 }
 
 /** An engine that yields without ever awaiting must not block the event loop. */
@@ -102,14 +117,4 @@ const readerLeft = new Error('the reader of the run has ended');
 
 async function end(events: AsyncIterator<AgentEvent>): Promise<void> {
   await events.return?.();
-}
-
-function toCall({ messages, temperature, max_tokens, top_p }: ChatRequest['body'], model: string): ChatCall {
-  return {
-    messages: messages.map(({ role, content }) => ({ role, content })),
-    model,
-    ...(temperature != null && { temperature }),
-    ...(max_tokens != null && { maxTokens: max_tokens }),
-    ...(top_p != null && { topP: top_p }),
-  };
 }

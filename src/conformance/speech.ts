@@ -2,12 +2,22 @@
 import {
   EngineError,
   speechFormats,
+  type Feature,
   type Speech,
   type SpeechCall,
   type SpeechFormat,
 } from '../../engines/contract/index.ts';
 import { isWav } from '../../lib/wav-reader.ts';
-import { engineErrorOf, expectLanguage, expectRejection, expectThat, promptly, shown, type Check } from './kit.ts';
+import {
+  engineErrorOf,
+  expectAccepted,
+  expectLanguage,
+  expectRejection,
+  expectThat,
+  promptly,
+  shown,
+  type Check,
+} from './kit.ts';
 import { abortAtSeveralMoments, check, checksFor, firstAvailable, type Opened, type Subject } from './subject.ts';
 
 const text = 'Yes, no, hello.';
@@ -51,6 +61,23 @@ export const speechChecks: readonly Check<Subject>[] = checksFor('speech', endIn
     }
   }),
 
+  check('a model that supports a speed keeps to it', async (opened) => {
+    if (!(await supports(opened, 'speed'))) return;
+    const lengthAt = async (speed: number) => {
+      const call = { text: text.repeat(20), speed };
+      return (await audioOf(await synthesize(opened, call), 'mp3')).length;
+    };
+    const [slow, usual, fast] = [await lengthAt(0.5), await lengthAt(1), await lengthAt(2)];
+    const isInverse = slow > 1.5 * usual && fast < 0.75 * usual;
+    expectThat(isInverse, `at the speeds 0.5, 1 and 2 the audio has ${slow}, ${usual} and ${fast} bytes`);
+  }),
+
+  check('a model that supports instructions accepts them', async (opened) => {
+    if (!(await supports(opened, 'instructions'))) return;
+    const spoken = expectAccepted(synthesize(opened, { instructions: 'Speak slowly.' }), 'a call with instructions');
+    await audioOf(await spoken, 'mp3');
+  }),
+
   check('an unlisted voice is rejected if voices are listed', async (opened) => {
     const { entry } = await firstAvailable(opened.registry, 'speech');
     if (!entry.voices?.length) return;
@@ -86,6 +113,11 @@ async function endInEveryWay(opened: Opened<Subject>, call: Partial<SpeechCall> 
   await synthesize(opened, call, aborted)
     .then(async (speech) => audioOf(speech, 'mp3'))
     .catch(() => undefined);
+}
+
+async function supports({ registry }: Opened<Subject>, feature: Feature): Promise<boolean> {
+  const { entry } = await firstAvailable(registry, 'speech');
+  return entry.supports?.includes(feature) ?? false;
 }
 
 /** Calls the first available model, unless the call names another. */

@@ -1,5 +1,5 @@
 /** The size of the largest valid body of an operation, derived from the contract: it is the body limit. */
-import { operationsById, resolveSchema, type Schema } from './document.ts';
+import { nativeContract, openaiContract, type Contract, type Schema } from './document.ts';
 
 /** A code point outside the BMP, written as two \u escapes. */
 const bytesPerCharacter = 12;
@@ -12,28 +12,31 @@ const slackBytes = 65_536;
 
 const known = new WeakMap<Schema, number>();
 
-export function largestBody(schema: Schema): number {
-  const bytes = known.get(schema) ?? slackBytes + bytesOf(schema);
+export function largestBody(schema: Schema, { resolve, json }: Pick<Contract, 'resolve' | 'json'>): number {
+  const bytes = json.limit ?? known.get(schema) ?? slackBytes + bytesOf(schema, resolve);
   known.set(schema, bytes);
   return bytes;
 }
 
 /** The largest limit of all operations with a JSON body. */
 export function largestRequestBody(): number {
-  const schemas = [...operationsById.values()].map(
-    ({ requestBody }) => requestBody?.content['application/json']?.schema,
-  );
-  return Math.max(...schemas.filter((schema) => schema !== undefined).map(largestBody));
+  return Math.max(...[nativeContract, openaiContract].flatMap(bodyLimits));
 }
 
-function bytesOf(schema: Schema): number {
-  if (schema.$ref !== undefined) return bytesOf(resolveSchema(schema.$ref));
-  if (schema.anyOf) return Math.max(...schema.anyOf.map(bytesOf));
+function bodyLimits(contract: Contract): number[] {
+  const bodies = [...contract.operations.values()].map(({ requestBody }) => requestBody?.content['application/json']);
+  return bodies.filter((body) => body !== undefined).map(({ schema }) => largestBody(schema, contract));
+}
+
+function bytesOf(schema: Schema, resolve: Contract['resolve']): number {
+  const inner = (part: Schema) => bytesOf(part, resolve);
+  if (schema.$ref !== undefined) return inner(resolve(schema.$ref));
+  if (schema.anyOf) return Math.max(...schema.anyOf.map(inner));
   if (schema.properties) {
-    const members = Object.entries(schema.properties).map(([name, value]) => name.length + 4 + bytesOf(value));
+    const members = Object.entries(schema.properties).map(([name, value]) => name.length + 4 + inner(value));
     return 2 + members.reduce((sum, bytes) => sum + bytes, 0);
   }
-  if (schema.items) return 2 + bounded(schema.maxItems) * (1 + bytesOf(schema.items));
+  if (schema.items) return 2 + bounded(schema.maxItems) * (1 + inner(schema.items));
   if (schema.type === 'string' && !('enum' in schema)) return 2 + bounded(schema.maxLength) * bytesPerCharacter;
   return scalarBytes;
 }

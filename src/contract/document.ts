@@ -39,28 +39,78 @@ export interface ContractDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
+/** The contract of a door: its OpenAPI document, and the limits that the document does not state. */
+export interface Contract {
+  /** As it is served. */
+  readonly text: string;
+  /** Where it is served. */
+  readonly page: string;
+  readonly document: ContractDocument;
+  /** Path prefix of all operations, such as /api/v1. */
+  readonly root: string;
+  /** Operations with path and method, by operation id. */
+  readonly operations: ReadonlyMap<string, OperationObject & { readonly path: string; readonly method: string }>;
+  /** Throws for a schema that the document does not have. */
+  readonly resolve: (ref: string) => Schema;
+  /** Limits of every JSON body. */
+  readonly json: JsonBounds;
+  /** Limits of every form. */
+  readonly form: FormBounds;
+}
+
+export interface JsonBounds {
+  /** Values and keys of a body, and how deep they may nest. */
+  readonly structure: { readonly tokens: number; readonly depth: number };
+  /** The largest body in bytes; absent: the largest valid one by its schema. */
+  readonly limit?: number;
+}
+
+/** Limits of a form besides its recording. */
+export interface FormBounds {
+  readonly fields: number;
+  /** Bytes of one value. */
+  readonly fieldSize: number;
+  /** Names such as `a[]` nest once. */
+  readonly nesting: 0 | 1;
+}
+
 function readGenerated(name: string): string {
   return readFileSync(new URL(`../../generated/${name}`, import.meta.url), 'utf8');
 }
 
-/** Served as they are: OpenAPI 3.1 and 3.2. */
-export const documents = { '3.1': readGenerated('openapi.json'), '3.2': readGenerated('openapi-3.2.json') } as const;
-
-export const contract = JSON.parse(documents['3.1']) as ContractDocument;
-
-/** Path prefix of all operations: /api/v1. */
-export const apiRoot = contract.servers[0]?.url ?? '';
-
-/** Operations with path and method, by operation id. */
-export const operationsById: ReadonlyMap<string, OperationObject & { readonly path: string; readonly method: string }> =
-  new Map(
-    Object.entries(contract.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => [operation.operationId, { ...operation, path, method }]),
+function openContract(name: string, limits: Pick<Contract, 'json' | 'form'>): Contract {
+  const text = readGenerated(name);
+  const document = JSON.parse(text) as ContractDocument;
+  return {
+    ...limits,
+    text,
+    page: `/${name}`,
+    document,
+    root: document.servers[0]?.url ?? '',
+    operations: new Map(
+      Object.entries(document.paths).flatMap(([path, methods]) =>
+        Object.entries(methods).map(([method, operation]) => [operation.operationId, { ...operation, path, method }]),
+      ),
     ),
-  );
-
-export function resolveSchema($ref: string): Schema {
-  const schema = contract.components.schemas[$ref.replace('#/components/schemas/', '')];
-  if (!schema) throw new Error(`no schema ${$ref}`);
-  return schema;
+    resolve(ref) {
+      const schema = document.components.schemas[ref.replace('#/components/schemas/', '')];
+      if (!schema) throw new Error(`no schema ${ref}`);
+      return schema;
+    },
+  };
 }
+
+/** Under /api/v1. Its largest valid chat has 307 tokens and a depth of 3. */
+export const nativeContract = openContract('openapi.json', {
+  json: { structure: { tokens: 20_000, depth: 32 } },
+  form: { fields: 8, fieldSize: 4096, nesting: 0 },
+});
+
+/** Under /v1. Tools are JSON Schemas; apps send whole documents and histories; SDKs send a dozen form fields. */
+export const openaiContract = openContract('openapi-compat.json', {
+  json: { structure: { tokens: 200_000, depth: 64 }, limit: 40 * 1024 * 1024 },
+  form: { fields: 24, fieldSize: 8192, nesting: 1 },
+});
+
+/** The native contract as OpenAPI 3.2, as it is served. */
+export const nativeDocument32 = readGenerated('openapi-3.2.json');

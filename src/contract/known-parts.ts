@@ -1,5 +1,5 @@
 /** Prunes a body to what its schema declares. */
-import { resolveSchema, type Schema } from './document.ts';
+import type { Contract, Schema } from './document.ts';
 
 /** What is kept of objects, arrays and strings. */
 interface Shape {
@@ -17,8 +17,8 @@ const shapes = new WeakMap<Schema, Shape>();
  * A copy without unknown properties at any level, with overlong arrays and strings truncated one item or character
  * past the limit: validation still finds every violation, but never has to process more than that.
  */
-export function knownParts(value: object, schema: Schema): object {
-  const shape = shapes.get(schema) ?? shapeOf(schema);
+export function knownParts(value: object, schema: Schema, { resolve }: Pick<Contract, 'resolve'>): object {
+  const shape = shapes.get(schema) ?? shapeOf(schema, resolve);
   shapes.set(schema, shape);
   return prune(value, shape) as object;
 }
@@ -44,14 +44,15 @@ function pruneObject(value: object, { properties }: Shape): object {
   return kept;
 }
 
-function shapeOf(schema: Schema): Shape {
-  if (schema.$ref !== undefined) return shapeOf(resolveSchema(schema.$ref));
-  if (schema.anyOf) return unionOf(schema.anyOf.map(shapeOf));
+function shapeOf(schema: Schema, resolve: Contract['resolve']): Shape {
+  const inner = (part: Schema) => shapeOf(part, resolve);
+  if (schema.$ref !== undefined) return inner(resolve(schema.$ref));
+  if (schema.anyOf) return unionOf(schema.anyOf.map(inner));
   const { type, properties, items, maxItems = Infinity, maxLength = Infinity } = schema;
   return {
     isOpen: type === undefined || (type === 'object' && !properties),
-    properties: Object.entries(properties ?? {}).map(([name, value]) => [name, shapeOf(value)]),
-    items: items && shapeOf(items),
+    properties: Object.entries(properties ?? {}).map(([name, value]) => [name, inner(value)]),
+    items: items && inner(items),
     maxItems: items ? maxItems : 0,
     maxLength: type === 'string' ? maxLength : 0,
   };

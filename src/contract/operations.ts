@@ -1,6 +1,6 @@
 /**
- * The contract as types. Handlers are typed by their operation: an undeclared status, body, media type, header or event
- * does not compile.
+ * A contract as types. Handlers are typed by their operation: an undeclared status, body, media type, header or event
+ * does not compile. The types take the generated `operations` of a door; those without take the native one.
  */
 import type { components, operations } from '../../generated/api.d.ts';
 import type { Logger, Recording } from '../../engines/contract/index.ts';
@@ -11,10 +11,18 @@ export type OperationId = keyof operations;
 
 // ------------------------------------------------------------------------------------------------------ requests
 
-type Parameters<Op extends OperationId, Part extends 'query' | 'path' | 'header'> =
-  NonNullable<operations[Op]['parameters'][Part]> extends infer P ? ([P] extends [never] ? object : P) : never;
+interface AnyOperation {
+  readonly parameters: { readonly query?: unknown; readonly path?: unknown; readonly header?: unknown };
+  readonly responses: object;
+}
 
-type Body<Op extends OperationId> = operations[Op] extends { requestBody: { content: infer Content } }
+/** One of the generated `operations` types. */
+export type AnyOperations<Ops> = { readonly [Op in keyof Ops]: AnyOperation };
+
+type Parameters<Operation extends AnyOperation, Part extends 'query' | 'path' | 'header'> =
+  NonNullable<Operation['parameters'][Part]> extends infer P ? ([P] extends [never] ? object : P) : never;
+
+type Body<Operation> = Operation extends { requestBody: { content: infer Content } }
   ? Content extends { 'application/json': infer Json }
     ? Json
     : Content extends { 'multipart/form-data': infer Form }
@@ -23,22 +31,21 @@ type Body<Op extends OperationId> = operations[Op] extends { requestBody: { cont
   : undefined;
 
 /** A validated request. */
-export interface OperationRequest<Op extends OperationId> {
+export interface RequestOf<Operation extends AnyOperation> {
   /** The request id, as in `X-Request-Id`. */
   readonly id: string;
-  readonly query: Parameters<Op, 'query'>;
-  readonly path: Parameters<Op, 'path'>;
-  readonly headers: Parameters<Op, 'header'>;
-  readonly body: Body<Op>;
+  readonly query: Parameters<Operation, 'query'>;
+  readonly path: Parameters<Operation, 'path'>;
+  readonly headers: Parameters<Operation, 'header'>;
+  readonly body: Body<Operation>;
   /** Aborts when the client disconnects and when the service shuts down. */
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
-// ------------------------------------------------------------------------------------------------------- answers
+export type OperationRequest<Op extends OperationId> = RequestOf<operations[Op]>;
 
-type Responses<Op extends OperationId> = operations[Op]['responses'];
-type StatusOf<Op extends OperationId> = keyof Responses<Op> & number;
+// ------------------------------------------------------------------------------------------------------- answers
 
 /** Without X-Request-Id, which the app sets, and without the generated type's index signature, which allows any name. */
 type OwnHeaders<Headers> = {
@@ -69,14 +76,21 @@ type AnswerWith<Status extends number, Response> = Response extends { headers: i
   : never;
 
 /** Every response that the contract declares for an operation. */
-export type Answer<Op extends OperationId> = {
-  [Status in StatusOf<Op>]: AnswerWith<Status, Responses<Op>[Status]>;
-}[StatusOf<Op>];
+export type AnswerOf<Operations extends AnyOperations<Operations>, Op extends keyof Operations> = {
+  [Status in keyof Operations[Op]['responses'] & number]: AnswerWith<Status, Operations[Op]['responses'][Status]>;
+}[keyof Operations[Op]['responses'] & number];
+
+export type Answer<Op extends OperationId> = AnswerOf<operations, Op>;
 
 declare const operation: unique symbol;
 
 /** An answer checked by `answer`. */
-export type Answered<Op extends OperationId> = Answer<Op> & { readonly [operation]: Op };
+export type AnsweredOf<Operations extends AnyOperations<Operations>, Op extends keyof Operations> = AnswerOf<
+  Operations,
+  Op
+> & { readonly [operation]: Op };
+
+export type Answered<Op extends OperationId> = AnsweredOf<operations, Op>;
 
 /**
  * Every handler returns its answer through this function: TypeScript rejects excess properties in arguments, but not in
@@ -98,10 +112,15 @@ export interface AnyAnswer {
  * A handler returns an answer or throws a `ProblemError`, an engine's `EngineError` or the signal's reason. So can the
  * event stream of its answer: the app sends that as the last event.
  */
-export type Handler<Op extends OperationId, Services> = (
-  request: OperationRequest<Op>,
+export type HandlerOf<Operations extends AnyOperations<Operations>, Op extends keyof Operations, Services> = (
+  request: RequestOf<Operations[Op]>,
   services: Services,
-) => Promise<Answered<Op>>;
+) => Promise<AnsweredOf<Operations, Op>>;
 
 /** One handler per operation; a missing one does not compile. */
-export type Handlers<Services> = { readonly [Op in OperationId]: Handler<Op, Services> };
+export type HandlersOf<Operations extends AnyOperations<Operations>, Services> = {
+  readonly [Op in keyof Operations]: HandlerOf<Operations, Op, Services>;
+};
+
+export type Handler<Op extends OperationId, Services> = HandlerOf<operations, Op, Services>;
+export type Handlers<Services> = HandlersOf<operations, Services>;

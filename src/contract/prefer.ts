@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
 import type { AnyAnswer, OperationId, Schemas } from './operations.ts';
 import { invalid, type ProblemError } from './problems.ts';
-import { operationsById, type MediaTypeObject, type ResponseObject } from './document.ts';
+import { nativeContract, type MediaTypeObject, type ResponseObject } from './document.ts';
 
 interface Preferring {
   /** The request id, part of problems and streams. */
@@ -19,10 +19,10 @@ interface Preferring {
  * Undefined without a preference. `example` selects one of several named examples. Throws `invalid-request`, listing the
  * declared codes or examples.
  */
-export function preferredAnswer(operation: OperationId, { id, headers }: Preferring): AnyAnswer | undefined {
+export function preferredAnswer(operation: string, { id, headers }: Preferring): AnyAnswer | undefined {
   const { code, example } = readPreferences(headers.prefer);
   if (code === undefined) return undefined;
-  const declared = operationsById.get(operation)?.responses ?? {};
+  const declared = nativeContract.operations.get(operation)?.responses ?? {};
   const response = Object.hasOwn(declared, code) ? declared[code] : undefined;
   if (!response) throw unknownPreference(`code ${code}; ${operation} declares ${Object.keys(declared).join(', ')}`);
   const status = Number(code);
@@ -62,7 +62,7 @@ function exampleHeaders({ headers = {} }: ResponseObject): Record<string, string
 type StreamEvent = Schemas['ChatEvent'] | Schemas['TranscriptionEvent'];
 
 /** A whole stream, whose result is the example of the non-streaming answer. */
-function exampleEvents(operation: OperationId, id: string): StreamEvent[] {
+function exampleEvents(operation: string, id: string): StreamEvent[] {
   return operation === 'streamTranscription' ? exampleTranscription(id) : exampleChat(id);
 }
 
@@ -91,7 +91,7 @@ function exampleTranscription(id: string): Schemas['TranscriptionEvent'][] {
 }
 
 function exampleResult(operation: OperationId): object {
-  return exampleOf(operationsById.get(operation)?.responses['200']?.content?.['application/json'], '200');
+  return exampleOf(nativeContract.operations.get(operation)?.responses['200']?.content?.['application/json'], '200');
 }
 
 /** Length of the 206 example, in bytes. */

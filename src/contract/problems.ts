@@ -109,8 +109,13 @@ export function invalid(part: Violation['in'], pointer: string, detail: string):
   return new ProblemError('invalid-request', `${place} ${detail}`, { errors: [{ in: part, pointer, detail }] });
 }
 
+export interface ProblemAnswer extends AnyAnswer {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Problem;
+}
+
 /** The problem document for anything thrown. Errors not meant for clients become a bare 500. */
-export function problemAnswer(error: unknown, requestId: string): AnyAnswer & { readonly body: Problem } {
+export function problemAnswer(error: unknown, requestId: string): ProblemAnswer {
   const { code, detail, errors, headers } = readable(error);
   const { status, title } = problems[code];
   const type = `urn:parlance:problem:${code}`;

@@ -5,39 +5,52 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { AnyAnswer } from './operations.ts';
-import { contract, operationsById, type OperationObject, type ResponseObject } from './document.ts';
+import type { Contract, OperationObject, ResponseObject } from './document.ts';
 
 /** An answer that the contract does not declare: always a bug of the service, never the client's fault. */
 export class ContractViolation extends Error {
   override readonly name = 'ContractViolation';
 }
 
-const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
-addFormats.default(ajv);
-ajv.addSchema(contract, 'contract');
+export type CheckAnswer = (operationId: string, answer: AnyAnswer) => AnyAnswer;
 
 /** Throws a `ContractViolation`. Events of a stream are checked as they are sent. */
-export function checkAnswer(operationId: string, answer: AnyAnswer): AnyAnswer {
-  const operation = operationsById.get(operationId);
-  const response = operation?.responses[String(answer.status)];
-  const complain = (what: string) => new ContractViolation(`${operationId} answers ${String(answer.status)}: ${what}`);
-  if (!operation || !response) throw complain('the contract does not declare this status');
-  if (response.content?.[answer.mediaType] === undefined) throw complain(`${answer.mediaType} is not declared`);
-  checkHeaders(response, answer, complain);
-  if (answer.mediaType.startsWith('audio/')) return answer;
+export function createAnswerCheck({ document, operations }: Contract): CheckAnswer {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
+  addFormats.default(ajv);
+  ajv.addSchema(document, 'contract');
 
-  const validate = validatorOf(operation, answer);
-  const check = (value: unknown) => {
-    if (!validate(value)) throw complain(`the body violates the contract: ${ajv.errorsText(validate.errors)}`);
+  return (operationId, answer) => {
+    const operation = operations.get(operationId);
+    const response = operation?.responses[String(answer.status)];
+    const complain = (what: string) =>
+      new ContractViolation(`${operationId} answers ${String(answer.status)}: ${what}`);
+    if (!operation || !response) throw complain('the contract does not declare this status');
+    if (response.content?.[answer.mediaType] === undefined) throw complain(`${answer.mediaType} is not declared`);
+    checkHeaders(response, { ajv, answer, complain });
+    if (answer.mediaType.startsWith('audio/')) return answer;
+
+    const validate = validatorOf(operation, { ajv, answer });
+    const check = (value: unknown) => {
+      if (!validate(value)) throw complain(`the body violates the contract: ${ajv.errorsText(validate.errors)}`);
+    };
+    if (answer.mediaType === 'text/event-stream') {
+      return { ...answer, body: checkedEvents(answer.body as AsyncIterable<unknown>, check) };
+    }
+    check(answer.body);
+    return answer;
   };
-  if (answer.mediaType === 'text/event-stream') {
-    return { ...answer, body: checkedEvents(answer.body as AsyncIterable<unknown>, check) };
-  }
-  check(answer.body);
-  return answer;
 }
 
-function checkHeaders({ headers = {} }: ResponseObject, answer: AnyAnswer, complain: (what: string) => Error): void {
+interface Checking {
+  readonly ajv: Ajv2020;
+  readonly answer: AnyAnswer;
+}
+
+function checkHeaders(
+  { headers = {} }: ResponseObject,
+  { ajv, answer, complain }: Checking & { readonly complain: (what: string) => Error },
+): void {
   const given = answer.headers ?? {};
   for (const [name, { required, schema }] of Object.entries(headers)) {
     const value = given[name];
@@ -49,7 +62,7 @@ function checkHeaders({ headers = {} }: ResponseObject, answer: AnyAnswer, compl
   if (undeclared !== undefined) throw complain(`the header ${undeclared} is not declared`);
 }
 
-function validatorOf({ path, method }: OperationObject & { path: string; method: string }, answer: AnyAnswer) {
+function validatorOf({ path, method }: OperationObject & { path: string; method: string }, { ajv, answer }: Checking) {
   const place = ['paths', path, method, 'responses', answer.status, 'content', answer.mediaType, 'schema'];
   const pointer = place.map((name) => String(name).replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
   return ajv.getSchema(`contract#/${encodeURI(pointer)}`) as ValidateFunction;

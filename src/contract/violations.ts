@@ -14,8 +14,9 @@ const parts: Readonly<Record<string, Violation['in']>> = {
 
 export function toViolations(errors: readonly ErrorObject[]): Violation[] {
   const seen = new Set<string>();
+  const outer = placesAround(errors);
   return errors
-    .filter((error) => !isAboutNull(error) && !isAboutBits(error))
+    .filter((error) => !isAboutNull(error) && !isAboutBits(error) && !isOfOtherType(error, outer))
     .map(toViolation)
     .filter((violation) => {
       const key = `${violation.in}${violation.pointer}${violation.detail}`;
@@ -26,6 +27,22 @@ export function toViolations(errors: readonly ErrorObject[]): Violation[] {
 /** `T | null` is an anyOf: the errors of T are enough. */
 function isAboutNull({ keyword, params }: ErrorObject): boolean {
   return keyword === 'anyOf' || (keyword === 'type' && (params as { type: unknown }).type === 'null');
+}
+
+/** `string | Part[]` is an anyOf: for an array, the errors of its parts are enough. */
+function isOfOtherType({ keyword, instancePath }: ErrorObject, outer: ReadonlySet<string>): boolean {
+  return keyword === 'type' && outer.has(instancePath);
+}
+
+/** The places that have an error inside of them. */
+function placesAround(errors: readonly ErrorObject[]): ReadonlySet<string> {
+  const places = new Set<string>();
+  for (const { instancePath } of errors) {
+    for (let end = instancePath.lastIndexOf('/'); end > 0; end = instancePath.lastIndexOf('/', end - 1)) {
+      places.add(instancePath.slice(0, end));
+    }
+  }
+  return places;
 }
 
 /** `int32` tells clients less than the type and the bounds. */

@@ -555,7 +555,7 @@ function refusal(place: string, what: string, cause?: unknown): RegistryError {
   return new RegistryError(`engines.${place}: ${what}`, { cause });
 }
 
-function validNames(names: readonly string[], wrong = ''): string {
+export function validNames(names: readonly string[], wrong = ''): string {
   const meant = didYouMean(wrong, names);
   const known = names.length > 0 ? `known: ${names.join(', ')}` : 'none is known';
   return meant === undefined ? known : `did you mean ${meant}? ${known}`;

@@ -1,14 +1,15 @@
+import type { ChatCall } from '../../engines/contract/index.ts';
 import { delayStart } from '../chat/delayed-start.ts';
-import { isFromProvider } from '../chat/events.ts';
+import { createChatEvents, isFromProvider, type ChatEvent } from '../chat/events.ts';
 import { startRun } from '../chat/run.ts';
-import { listModels, toEntry } from '../engine-host/model-selection.ts';
-import { answer, type Handler, type Schemas } from '../contract/operations.ts';
+import { chooseModel, listModels, toEntry } from '../engine-host/model-selection.ts';
+import { answer, type Handler, type OperationRequest, type Schemas } from '../contract/operations.ts';
 import type { Services } from './dependencies.ts';
 
 export const createChat: Handler<'createChat', Services> = async (request, services) => {
   /** By call, in the order in which the model made them. */
   const clips = new Map<string, Schemas['Audio'][]>();
-  for await (const event of await startRun(request, services)) {
+  for await (const event of await startChat(request, services)) {
     if (event.type === 'tool.started') clips.set(event.id, []);
     if (event.type === 'audio.created') clips.get(event.id)?.push(event.audio);
     if (event.type !== 'chat.completed') continue;
@@ -29,13 +30,38 @@ function toLink({ url, content_type }: Schemas['Audio']): string {
 }
 
 export const streamChat: Handler<'streamChat', Services> = async (request, services) => {
-  const run = await startRun(request, services);
+  const run = await startChat(request, services);
   return answer({
     status: 200,
     mediaType: 'text/event-stream',
     body: await delayStart(run, services.streamHoldMs, isFromProvider),
   });
 };
+
+/** Resolves with the events of a run. */
+export async function startChat(
+  request: Pick<OperationRequest<'createChat'>, 'id' | 'body' | 'signal' | 'log'>,
+  services: Services,
+): Promise<AsyncGenerator<ChatEvent, void, undefined>> {
+  const { id, body } = request;
+  const { voice_id = null, tts_model = null } = body;
+  const model = await chooseModel(services.registry, 'chat', body.model);
+  return startRun(request, services, {
+    model,
+    call: toCall(body),
+    tools: { voice_id, tts_model },
+    format: createChatEvents({ id, model: model.id, linkTo: services.linkTo }),
+  });
+}
+
+function toCall({ messages, temperature, max_tokens, top_p }: Schemas['ChatRequest']): Omit<ChatCall, 'model'> {
+  return {
+    messages: messages.map(({ role, content }) => ({ role, content })),
+    ...(temperature != null && { temperature }),
+    ...(max_tokens != null && { maxTokens: max_tokens }),
+    ...(top_p != null && { topP: top_p }),
+  };
+}
 
 export const listChatModels: Handler<'listChatModels', Services> = async (_request, { registry }) => {
   const { models, default: defaultModel } = await listModels(registry, 'chat');

@@ -21,4 +21,8 @@ export interface Services {
   readonly transcribeEnabled: boolean;
   /** Milliseconds for a transcription once its recording is stored. */
   readonly transcribeTimeoutMs: number;
+  /** Whether chats under /v1 without tools of their own are offered ours (COMPAT_TOOLS). */
+  readonly compatTools: boolean;
+  /** Model ids that apps hard-code and the entries that they mean under /v1 (compatAliases). */
+  readonly compatAliases: ReadonlyMap<string, string>;
 }

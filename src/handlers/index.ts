@@ -26,17 +26,17 @@ export const handlers: Handlers<Services> = {
 };
 
 /** Throws when an operation is switched off, before its body is read. */
-export function admit(operation: OperationId, services: Services): void {
+export function admit(operation: string, services: Services): void {
   if (takesRecording.has(operation)) admitTranscription(services);
 }
 
 /** Throws when the fields that precede the file of a form ask for what cannot be done, before the file is stored. */
 export async function admitFile(
-  operation: OperationId,
+  operation: string,
   fields: Readonly<Record<string, unknown>>,
   services: Services,
 ): Promise<void> {
   if (takesRecording.has(operation)) await admitRecording(fields, services);
 }
 
-const takesRecording: ReadonlySet<OperationId> = new Set(['createTranscription', 'streamTranscription']);
+const takesRecording: ReadonlySet<string> = new Set<OperationId>(['createTranscription', 'streamTranscription']);

@@ -1,5 +1,4 @@
 /** The access log: one line for each request, written at its end. */
-import { apiRoot, operationsById } from '../contract/document.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 
 export interface RequestEnd {
@@ -18,7 +17,7 @@ export function logRequest(request: IncomingRequest, { method, status, ms }: Req
 const maxLoggedPath = 200;
 
 /** The contract's template where there is one. The id of a clip is never logged: to know it is the permission to read it. */
-function pathForLog({ operation, path }: IncomingRequest): string {
+function pathForLog({ operation, path, door: { contract } }: IncomingRequest): string {
   if (operation === undefined) return path.replace(/(\/clips\/)[^/]+/i, '$1{id}').slice(0, maxLoggedPath);
-  return `${apiRoot}${operationsById.get(operation)?.path ?? ''}`;
+  return `${contract.root}${contract.operations.get(operation)?.path ?? ''}`;
 }

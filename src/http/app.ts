@@ -1,26 +1,24 @@
 /**
- * HTTP: the only file that knows Koa. Checks the head of each request, hands the request to the router, and sends the
- * answer, whether the router has one or something failed.
+ * HTTP: the only file that knows Koa. Checks the head of each request, hands the request to the router of its
+ * door, and sends the answer, whether the router has one or something failed.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa, { type Context } from 'koa';
 import { readVia, viaHeader } from '../../lib/via.ts';
 import { runInScope } from '../caller.ts';
-import { documents } from '../contract/document.ts';
+import { nativeContract, nativeDocument32, openaiContract } from '../contract/document.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
-import { originNotAllowed, preflightHeaders, type Access } from './auth.ts';
-import { answerDefect, CallerGone, failureReason, problemFor } from './failures.ts';
+import type { Access } from './auth.ts';
+import { answerDefect, CallerGone, encodedFailureOf, failureOf, failureReason } from './failures.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import { createRequestOpener, type IncomingRequestOptions } from './open-request.ts';
 import type { PageFile, PageFiles } from './page.ts';
 import { readRequestHead } from './request-head.ts';
-import type { Respond } from './router.ts';
 import { guard } from './safe-listener.ts';
-import { eventStreamHeaders, sendEvents, type EventStream } from './sse.ts';
+import { eventStreamHeaders, sendEvents } from './sse.ts';
 
 export interface AppOptions extends IncomingRequestOptions {
-  readonly respond: Respond;
   readonly access: Access;
   /** Milliseconds of silence before a heartbeat on an event stream. */
   readonly heartbeatMs: number;
@@ -57,12 +55,12 @@ async function serve(context: Context, request: IncomingRequest, options: AppOpt
     context.set(options.access.corsHeaders(request.headers.origin));
     checkHead(context, request, options);
     const file = options.page.get(request.path);
-    if (isPreflight(context)) answerPreflight(context);
+    if (isPreflight(context)) answerPreflight(context, options.access);
     else if (file) await sendFile(context, file, request);
-    else await send(context, documentOf(request, options) ?? (await options.respond(request)), request, options);
+    else await send(context, documentOf(request, options) ?? (await request.door.respond(request)), request, options);
   } catch (error) {
     if (failureReason(error, request) instanceof CallerGone) context.respond = false;
-    else sendWhole(context, problemFor(error, request));
+    else sendWhole(context, failureOf(error, request).answer);
   }
 }
 
@@ -71,6 +69,7 @@ function checkHead({ req, headers }: Context, request: IncomingRequest, { access
   request.path = path;
   request.query = query;
   if (path !== '/healthz') access.admit({ ...headers, host });
+  request.path = request.door.readPath(path);
   if (headers[viaHeader] !== undefined) refuseLoop((request.scope.via = readVia(headers[viaHeader])), viaId);
 }
 
@@ -84,8 +83,9 @@ const loop =
 /** Documents outside of the contract. */
 const served: ReadonlyMap<string, (options: AppOptions) => unknown> = new Map([
   ['/healthz', alive],
-  ['/openapi.json', () => documents['3.1']],
-  ['/openapi-3.2.json', () => documents['3.2']],
+  [nativeContract.page, () => nativeContract.text],
+  ['/openapi-3.2.json', () => nativeDocument32],
+  [openaiContract.page, () => openaiContract.text],
 ]);
 
 function alive({ ending }: AppOptions): unknown {
@@ -125,12 +125,10 @@ function isPreflight({ method, headers }: Context): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }
 
-function answerPreflight(context: Context): void {
-  const { origin } = context.headers;
-  if (!context.res.hasHeader('Access-Control-Allow-Origin')) {
-    throw originNotAllowed(String(origin));
-  }
-  context.set(preflightHeaders);
+function answerPreflight(context: Context, access: Access): void {
+  const { origin, 'access-control-request-headers': asked } = context.headers;
+  context.set(access.preflightHeaders(origin, asked));
+  context.vary('Access-Control-Request-Headers');
   context.status = 204;
 }
 
@@ -143,19 +141,20 @@ async function send(context: Context, answer: AnyAnswer, request: IncomingReques
 /** Bypasses Koa, which would only add memory per stream. */
 async function sendStream(
   context: Context,
-  { body }: AnyAnswer,
+  { body, headers }: AnyAnswer,
   request: IncomingRequest,
   { heartbeatMs }: AppOptions,
 ): Promise<void> {
   context.respond = false;
   context.status = 200;
+  setHeaders(context, headers);
   context.set(eventStreamHeaders);
   await sendEvents(context.res, {
-    events: body as EventStream['events'],
-    operation: request.operation as EventStream['operation'], // only these have streams
+    events: body as AsyncIterable<unknown>,
+    format: request.door.stream,
     signal: request.signal,
     heartbeatMs,
-    toProblem: (error) => problemFor(error, request).body,
+    encodeFailure: (error, last) => encodedFailureOf(error, last, request),
   });
 }
 
@@ -176,8 +175,12 @@ function sendWhole(context: Context, { body, ...head }: AnyAnswer): void {
   context.body = typeof body === 'string' ? body : JSON.stringify(body);
 }
 
-function sendHead(context: Context, { status, mediaType, headers = {} }: Omit<AnyAnswer, 'body'>): void {
+function sendHead(context: Context, { status, mediaType, headers }: Omit<AnyAnswer, 'body'>): void {
   context.status = status;
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined) context.set(name, value);
+  setHeaders(context, headers);
   context.type = mediaType;
+}
+
+function setHeaders(context: Context, headers: AnyAnswer['headers'] = {}): void {
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) context.set(name, value);
 }

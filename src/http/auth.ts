@@ -23,18 +23,25 @@ export interface Access {
   admit(headers: Headers): void;
   /** The CORS headers for this origin; none unless it is listed. */
   corsHeaders(origin: string | undefined): Record<string, string>;
+  /** The further ones for a preflight that asks for these headers (Access-Control-Request-Headers). Throws for an origin that is not listed. */
+  preflightHeaders(origin: string | undefined, asked: string | undefined): Record<string, string>;
 }
 
 export function createAccess({ apiKeys, allowOpen, corsOrigins, publicUrl }: AccessOptions): Access {
   const digests = apiKeys.map(digest);
   const ours = publicUrl === undefined ? undefined : new URL(publicUrl);
-  const isListed = (origin: string) => corsOrigins.includes('*') || corsOrigins.includes(origin);
+  const isOpen = digests.length === 0;
+  const isListed = (origin: string) => {
+    if (isOpaque(origin)) return !isOpen && corsOrigins.includes(origin);
+    return corsOrigins.includes('*') || corsOrigins.includes(origin);
+  };
 
   function admitHost(host: string): void {
     const name = hostName(host);
     const known = name === ours?.hostname || isLoopback(name) || (allowOpen && isIP(unbracketed(name)) !== 0);
     if (known) return;
-    const detail = `Without API keys only loopback host names and the host of PUBLIC_URL are allowed; got "${host}".`;
+    const remedy = `set API_KEYS, and HOST for requests from containers or other machines, or start it with PUBLIC_URL=http://${host}`;
+    const detail = `Without API keys only loopback host names and the host of PUBLIC_URL are allowed; got "${host}": ${remedy}.`;
     throw new ProblemError('host-not-allowed', detail);
   }
 
@@ -46,7 +53,7 @@ export function createAccess({ apiKeys, allowOpen, corsOrigins, publicUrl }: Acc
 
   return {
     authorize({ authorization }) {
-      if (digests.length === 0) return undefined;
+      if (isOpen) return undefined;
       const token = /^bearer +(\S+) *$/i.exec(String(authorization ?? ''))?.[1];
       // Compares every digest, so that timing reveals nothing about the keys.
       const sent = token === undefined ? undefined : digest(token);
@@ -59,7 +66,7 @@ export function createAccess({ apiKeys, allowOpen, corsOrigins, publicUrl }: Acc
       throw new ProblemError('unauthorized', detail, { headers: { 'WWW-Authenticate': challenge } });
     },
     admit({ host = '', origin }) {
-      if (digests.length > 0) return;
+      if (!isOpen) return;
       admitHost(String(host));
       if (origin !== undefined) admitOrigin(String(origin), String(host));
     },
@@ -70,25 +77,48 @@ export function createAccess({ apiKeys, allowOpen, corsOrigins, publicUrl }: Acc
       return {
         ...varies,
         'Access-Control-Allow-Origin': origin,
-        'Access-Control-Expose-Headers': 'Link, X-Request-Id, Retry-After, Accept-Ranges, Content-Range, ETag',
+        'Access-Control-Expose-Headers': exposedHeaders,
+      };
+    },
+    preflightHeaders(origin, asked = '') {
+      if (origin === undefined || !isListed(origin)) throw originNotAllowed(String(origin));
+      return {
+        'Access-Control-Allow-Methods': 'GET, HEAD, POST',
+        // SDKs send headers of their own, such as X-Stainless-Lang. Not `*`: it does not cover Authorization.
+        'Access-Control-Allow-Headers': isHeaderList(asked) ? `${usedHeaders}, ${asked}` : usedHeaders,
+        'Access-Control-Max-Age': '7200',
       };
     },
   };
 }
 
 /** A development server's proxy (Vite's, say) sends its page's origin on: reads have none, so only POST fails. */
-export function originNotAllowed(origin: string): ProblemError {
-  const remedy = /^https?:/.test(origin)
-    ? `start it with CORS_ORIGINS=${origin} (comma-separated with others), also when a development proxy such as Vite's is between`
-    : 'list its origin in CORS_ORIGINS';
+function originNotAllowed(origin: string): ProblemError {
+  const remedy = isOpaque(origin)
+    ? `set API_KEYS and list ${origin} by name in CORS_ORIGINS; files and sandboxed pages of anybody have this origin`
+    : /^https?:/.test(origin)
+      ? `start it with CORS_ORIGINS=${origin} (comma-separated with others), also when a development proxy such as Vite's is between`
+      : 'list its origin in CORS_ORIGINS';
   return new ProblemError('origin-not-allowed', `Pages of ${origin} may not use this service: ${remedy}.`);
 }
 
-export const preflightHeaders = {
-  'Access-Control-Allow-Methods': 'GET, HEAD, POST',
-  'Access-Control-Allow-Headers': 'Authorization, Content-Type, Range, If-Range, Prefer',
-  'Access-Control-Max-Age': '7200',
-} as const;
+/** Origins that any page can have: those of files and of sandboxed frames. Packaged apps have them too. */
+function isOpaque(origin: string): boolean {
+  return origin === 'null' || origin === 'file://';
+}
+
+const exposedHeaders = [
+  ...['Link', 'X-Request-Id', 'Retry-After', 'Accept-Ranges', 'Content-Range', 'ETag'],
+  ...['X-Should-Retry', 'X-Parlance-Model', 'X-Parlance-Ignored'],
+].join(', ');
+
+const usedHeaders = 'Authorization, Content-Type, Range, If-Range, Prefer';
+
+const longestHeaderList = 2048;
+
+function isHeaderList(text: string): boolean {
+  return text.length <= longestHeaderList && /^[\w!#$%&'*+.^`|~-]+(?: *, *[\w!#$%&'*+.^`|~-]+)*$/.test(text);
+}
 
 function digest(token: string): Buffer {
   return createHash('sha256').update(token).digest();

@@ -5,12 +5,15 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from '../../engines/contract/index.ts';
 import { callerOfAddress } from '../caller.ts';
 import { ProblemError } from '../contract/problems.ts';
+import type { Dialect } from './door.ts';
 import { breakRequest } from './break-request.ts';
 import { guard } from './safe-listener.ts';
 import { answerOnSocket } from './raw-response.ts';
 
 export interface ConnectionOptions {
   readonly log: Logger;
+  /** The door for a request target, for failures of requests that never begin. */
+  readonly dialectFor: (target: string) => Dialect;
   /** Maximum number of connections. */
   readonly limit: number;
   /** Timeout for a client that reads nothing of its response, in milliseconds. */
@@ -45,6 +48,8 @@ interface Connection {
 
 interface Refusal {
   readonly problem: ProblemError;
+  /** The request target, where it is known. */
+  readonly target?: string | undefined;
   /** For the access log. */
   readonly facts?: Readonly<Record<string, unknown>>;
 }
@@ -126,7 +131,9 @@ export class Connections {
     } else if (connection.inFlight > 0) {
       connection.refusal = refusal;
     } else {
-      answerOnSocket(socket, refusal.problem, { log: this.#options.log, facts: refusal.facts });
+      const { log, dialectFor } = this.#options;
+      const { problem, facts, target = '' } = refusal;
+      answerOnSocket(socket, problem, { log, dialect: dialectFor(target), facts });
       this.#close(connection);
     }
   }
@@ -282,7 +289,7 @@ export class Connections {
     connection.isUnreadable = true;
     const { latest } = connection;
     if (latest?.req.complete === false && breakRequest(latest.req, problem)) latest.shouldKeepAlive = false;
-    else this.refuse(socket, { problem, facts: { reason: error.code } });
+    else this.refuse(socket, { problem, target: targetOf(error), facts: { reason: error.code } });
   }
 
   #sweep(): void {
@@ -302,7 +309,12 @@ export class Connections {
 
 const tooMany = new ProblemError('overloaded', 'Too many connections; try again in a moment.');
 
-type ParseError = NodeJS.ErrnoException & { readonly reason?: string };
+type ParseError = NodeJS.ErrnoException & { readonly reason?: string; readonly rawPacket?: Buffer };
+
+/** Known when the packet that could not be parsed has the request line. */
+function targetOf({ rawPacket }: ParseError): string | undefined {
+  return /^[A-Z]+ (\S{1,200})/.exec(rawPacket?.toString('latin1', 0, 300) ?? '')?.[1];
+}
 
 /** Undefined when no response is due, or one has started. */
 function problemOf({ code = '', reason }: ParseError, connection: Connection): ProblemError | undefined {

@@ -1,6 +1,7 @@
-/** Failures of requests: the problem response and the log line. */
+/** Failures of requests: the answer in the shape of the request's door, and the log line. */
 import type { ServerResponse } from 'node:http';
-import { problemAnswer } from '../contract/problems.ts';
+import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
+import { problemAnswer, type ProblemAnswer } from '../contract/problems.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import { isConnectionError } from './safe-listener.ts';
 
@@ -9,20 +10,34 @@ export class CallerGone extends Error {
   override readonly name = 'CallerGone';
 }
 
-type ProblemAnswer = ReturnType<typeof problemAnswer>;
-
 /** Why the request failed: after an abort, the error is only a consequence. */
 export function failureReason(error: unknown, { signal }: IncomingRequest): unknown {
   return signal.aborted ? signal.reason : error;
 }
 
-/** Logs a failed request and returns its problem response. Throws `CallerGone` when nobody would receive it. */
-export function problemFor(error: unknown, request: IncomingRequest): ProblemAnswer {
+interface Failure {
+  readonly code: ProblemCode;
+  readonly answer: AnyAnswer;
+}
+
+/** Logs a failed request and returns its answer. Throws `CallerGone` when nobody would receive it. */
+export function failureOf(error: unknown, request: IncomingRequest): Failure {
+  const { reason, problem } = logged(error, request);
+  return { code: problem.body.code, answer: request.door.toFailure(problem, { reason, signal: request.signal }) };
+}
+
+/** The same for a stream that has begun: its last event, encoded. */
+export function encodedFailureOf(error: unknown, last: unknown, request: IncomingRequest): string {
+  const { reason, problem } = logged(error, request);
+  return request.door.stream.encodeFailure(problem, { reason, last });
+}
+
+function logged(error: unknown, request: IncomingRequest): { reason: unknown; problem: ProblemAnswer } {
   const reason = failureReason(error, request);
   if (reason instanceof CallerGone) throw reason;
   const problem = problemAnswer(reason, request.id);
   logFailure(problem, error, request);
-  return problem;
+  return { reason, problem };
 }
 
 /** Server errors are logged with their cause; client errors go to the response, and to the log at debug. */
@@ -36,17 +51,18 @@ export function logFailure({ status, body }: ProblemAnswer, error: unknown, requ
 }
 
 /**
- * An error that reaches Koa is a bug of ours or a broken connection. A bug is answered with a problem unless a response
+ * An error that reaches Koa is a bug of ours or a broken connection. A bug is answered with a failure unless a response
  * has already begun.
  */
-export function answerDefect(error: unknown, res: ServerResponse, { id, log, loggedFailure }: IncomingRequest): void {
+export function answerDefect(error: unknown, res: ServerResponse, request: IncomingRequest): void {
+  const { id, log, loggedFailure, door, signal } = request;
   if (error === null || error === undefined) return; // Koa also calls this without an error
   const isKnown = error === loggedFailure || error instanceof CallerGone || isConnectionError(error);
   log[isKnown ? 'debug' : 'error']({ id, err: error }, 'an answer could not be sent');
   if (res.headersSent || res.writableEnded || res.destroyed) return;
   for (const name of res.getHeaderNames().filter((name) => !isOfEveryAnswer.test(name))) res.removeHeader(name);
-  const { status, mediaType, body } = problemAnswer(error, id);
-  res.writeHead(status, { 'Content-Type': mediaType }).end(JSON.stringify(body));
+  const { status, mediaType, headers, body } = door.toFailure(problemAnswer(error, id), { reason: error, signal });
+  res.writeHead(status, { ...headers, 'Content-Type': mediaType }).end(JSON.stringify(body));
 }
 
 const isOfEveryAnswer = /^(x-request-id|vary|access-control-.*)$/;

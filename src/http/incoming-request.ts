@@ -1,15 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from '../../engines/contract/index.ts';
 import type { RequestScope } from '../caller.ts';
-import type { OperationId } from '../contract/operations.ts';
+import type { AnyAnswer } from '../contract/operations.ts';
+import type { Dialect } from './door.ts';
 import type { RequestBody } from './request-body.ts';
+
+export type Respond = (request: IncomingRequest) => Promise<AnyAnswer>;
+
+export interface Door extends Dialect {
+  /** The router of its contract. */
+  readonly respond: Respond;
+}
 
 /** A request as the app hands it to the router: its head has been read, its body is still on its way. */
 export interface IncomingRequest {
   readonly id: string;
+  readonly door: Door;
   /** GET for HEAD. */
   readonly method: string;
-  /** As sent, without the query; "" until the head of the request has been checked. */
+  /** As the door reads it, without the query; "" until the head of the request has been checked. */
   path: string;
   /** As sent, without the question mark. */
   query: string;
@@ -23,7 +32,7 @@ export interface IncomingRequest {
   /** Runs the cleanup once the answer is sent or the caller has disconnected; immediately if that has happened. */
   readonly atEnd: (cleanup: () => unknown) => void;
   /** Set by the router once it is known. */
-  operation?: OperationId;
+  operation?: string;
   /** The last failure that has been logged. */
   loggedFailure?: unknown;
 }

@@ -6,6 +6,7 @@ import type { Logger } from '../../engines/contract/index.ts';
 import type { RequestListener } from './app.ts';
 import { markAwaitingContinue } from './body.ts';
 import { Connections } from './connections.ts';
+import type { Dialect } from './door.ts';
 import { guard } from './safe-listener.ts';
 import { connectionLimit } from '../system/file-descriptors.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -23,6 +24,8 @@ export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly log: Logger;
+  /** The door for a request target. */
+  readonly dialectFor: (target: string) => Dialect;
   readonly limits?: Partial<ConnectionLimits> | undefined;
 }
 
@@ -40,7 +43,7 @@ const keepAliveMs = 75_000;
 
 export async function listen(
   listener: RequestListener,
-  { host, port, log, limits = {} }: ListenOptions,
+  { host, port, log, dialectFor, limits = {} }: ListenOptions,
 ): Promise<ListeningServer> {
   const { connections: limit = connectionLimit(), headMs = 30_000, stalledMs = 60_000 } = limits;
   const server = createServer({
@@ -51,7 +54,7 @@ export async function listen(
     requireHostHeader: false, // the app responds with a problem
     noDelay: true,
   });
-  const connections = new Connections(server, { log, limit, stalledMs });
+  const connections = new Connections(server, { log, dialectFor, limit, stalledMs });
   const serve = (req: IncomingMessage, res: ServerResponse) => {
     connections.begin(
       res,

@@ -6,6 +6,7 @@ import multer from '@koa/multer';
 import { MulterError } from 'multer';
 import type { Recording } from '../../engines/contract/index.ts';
 import { mediaTypes, sniff } from '../audio/sniff.ts';
+import type { FormBounds } from '../contract/document.ts';
 import type { DiskAccount } from '../system/disk-budget.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
 import { ProblemError, invalid } from '../contract/problems.ts';
@@ -17,16 +18,18 @@ export const maxRecordingBytes = 26_214_400;
 /** Allowance for the multipart framing around the recording. */
 const frameBytes = 65_536;
 
-const limits = {
+const fieldNameSize = 100;
+
+const multerLimits = ({ fields, fieldSize, nesting }: FormBounds) => ({
   fileSize: maxRecordingBytes,
   files: 1,
-  fields: 8,
-  parts: 9,
-  fieldSize: 4096,
-  fieldNameSize: 100,
+  fields,
+  parts: fields + 1,
+  fieldSize,
+  fieldNameSize,
   headerPairs: 16,
-  fieldNestingDepth: 0,
-};
+  fieldNestingDepth: nesting,
+});
 
 export interface Form {
   readonly file: Recording;
@@ -37,6 +40,11 @@ export interface Form {
 /** Called before a file is stored, with the non-empty text fields that precede it; rejects to refuse the form at once. */
 export type AdmitFile = (fields: Form['fields']) => Promise<void>;
 
+export interface FormRules {
+  readonly bounds: FormBounds;
+  readonly admitFile: AdmitFile;
+}
+
 /**
  * Stores the recording in `directory`; its owner removes it. Throws a `ProblemError` for an invalid upload, `storage-full`,
  * or what `admitFile` rejects with.
@@ -44,13 +52,13 @@ export type AdmitFile = (fields: Form['fields']) => Promise<void>;
 export async function readForm(
   source: BodySource,
   { path: directory, account }: AccountedDirectory,
-  admitFile: AdmitFile,
+  rules: FormRules,
 ): Promise<Form> {
   if ((declaredLength(source.req) ?? 0) > maxRecordingBytes + frameBytes) throw tooLarge();
   const refused = Promise.withResolvers<never>();
   const { fields, files } = await receive(source, (signal) =>
     Promise.race([
-      parse(source, { directory, signal, admitFile, refuse: refused.reject }),
+      parse(source, { directory, signal, ...rules, refuse: refused.reject }),
       overflow(source.req, { account, signal }),
       refused.promise,
     ]),
@@ -73,12 +81,16 @@ interface MulterFields {
 interface Parsing {
   readonly directory: string;
   readonly signal: AbortSignal;
+  readonly bounds: FormBounds;
   readonly admitFile: AdmitFile;
   /** Ends the reading at once: multer reports an error only after the whole body. */
   readonly refuse: (reason: unknown) => void;
 }
 
-async function parse({ req, res }: BodySource, { directory, signal, admitFile, refuse }: Parsing): Promise<Parsed> {
+async function parse(
+  { req, res }: BodySource,
+  { directory, signal, bounds, admitFile, refuse }: Parsing,
+): Promise<Parsed> {
   const storage = multer.diskStorage({
     destination: (source, _file, done) => {
       const { body = {} } = source as IncomingMessage & MulterFields; // so far
@@ -93,14 +105,14 @@ async function parse({ req, res }: BodySource, { directory, signal, admitFile, r
   const streamHandler = (_req: IncomingMessage, parser: Writable) => {
     addAbortSignal(signal, req.pipe(parser));
   };
-  const options = { storage, limits, streamHandler };
+  const options = { storage, limits: multerLimits(bounds), streamHandler };
   // The wrapper declares Koa's context but uses only these two.
   const context = { req, res } as unknown as Parameters<ReturnType<typeof middleware>>[0];
   const middleware = () => multer(options).any();
   try {
     await middleware()(context, () => Promise.resolve());
   } catch (error) {
-    throw explain(error);
+    throw explain(error, bounds);
   }
   const { body = {}, files = [] } = req as IncomingMessage & MulterFields;
   return { fields: body, files };
@@ -167,8 +179,8 @@ function withoutEmpty(fields: Parsed['fields']): Form['fields'] {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
 }
 
-function explain(error: unknown): unknown {
-  if (error instanceof MulterError) return explainLimit(error);
+function explain(error: unknown, bounds: FormBounds): unknown {
+  if (error instanceof MulterError) return explainLimit(error, bounds);
   const { code, message } = error as NodeJS.ErrnoException;
   // File system errors have a code, busboy's parse errors do not.
   if (code !== undefined) return error;
@@ -179,11 +191,9 @@ function explain(error: unknown): unknown {
   });
 }
 
-function explainLimit({ code, field = '' }: MulterError): ProblemError {
+function explainLimit({ code, field = '' }: MulterError, { fields, fieldSize, nesting }: FormBounds): ProblemError {
   const place =
-    field.length > 0 && field.length <= limits.fieldNameSize
-      ? `/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`
-      : '';
+    field.length > 0 && field.length <= fieldNameSize ? `/${field.replaceAll('~', '~0').replaceAll('/', '~1')}` : '';
   switch (code) {
     case 'LIMIT_FILE_SIZE':
       return tooLarge();
@@ -191,14 +201,18 @@ function explainLimit({ code, field = '' }: MulterError): ProblemError {
     case 'LIMIT_UNEXPECTED_FILE':
       return invalid('body', '/file', 'must be a single file');
     case 'LIMIT_FIELD_VALUE':
-      return invalid('body', place, `must not have more than ${String(limits.fieldSize)} bytes`);
+      return invalid('body', place, `must not have more than ${String(fieldSize)} bytes`);
     case 'LIMIT_FIELD_COUNT':
     case 'LIMIT_PART_COUNT':
-      return invalid('body', '', `must not have more than ${String(limits.fields)} fields besides the recording`);
+      return invalid('body', '', `must not have more than ${String(fields)} fields besides the recording`);
     case 'LIMIT_FIELD_KEY':
-      return invalid('body', '', `must not have field names of more than ${String(limits.fieldNameSize)} bytes`);
+      return invalid('body', '', `must not have field names of more than ${String(fieldNameSize)} bytes`);
     default:
-      return invalid('body', place, 'must have a plain field name, without brackets');
+      return invalid(
+        'body',
+        place,
+        nesting === 0 ? 'must have a plain field name, without brackets' : 'must have at most one pair of brackets',
+      );
   }
 }
 

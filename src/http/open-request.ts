@@ -7,12 +7,14 @@ import { logRequest } from './access-log.ts';
 import { linger } from './body.ts';
 import { onBroken } from './break-request.ts';
 import { CallerGone } from './failures.ts';
-import type { IncomingRequest } from './incoming-request.ts';
+import type { Door, IncomingRequest } from './incoming-request.ts';
 import { createRequestBody, type RequestBodyOptions } from './request-body.ts';
 import { guard } from './safe-listener.ts';
 
 export interface IncomingRequestOptions extends RequestBodyOptions {
   readonly log: Logger;
+  /** The door for a request target. */
+  readonly doorFor: (target: string) => Door;
   /** Aborts when the service ends: requests in flight fail with `shutting-down`. */
   readonly ending: AbortSignal;
 }
@@ -33,8 +35,8 @@ function openRequest(
   options: IncomingRequestOptions,
   inFlight: Set<AbortController>,
 ): IncomingRequest {
-  const { log } = options;
-  const { method = '' } = req;
+  const { log, doorFor } = options;
+  const { method = '', url = '' } = req;
   const started = performance.now();
   const controller = new AbortController();
   const { signal } = controller;
@@ -46,6 +48,7 @@ function openRequest(
   };
   const request: IncomingRequest = {
     id: randomUUID(),
+    door: doorFor(url),
     method: method === 'HEAD' ? 'GET' : method,
     path: '',
     query: '',

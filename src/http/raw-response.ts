@@ -4,6 +4,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from '../../engines/contract/index.ts';
 import { problemAnswer, type ProblemError } from '../contract/problems.ts';
+import type { Dialect } from './door.ts';
 
 /** Additional fields for the access log. */
 type Facts = Readonly<Record<string, unknown>>;
@@ -12,10 +13,11 @@ type Facts = Readonly<Record<string, unknown>>;
 export function answerOnSocket(
   socket: Duplex,
   error: ProblemError,
-  { log, facts }: { log: Logger; facts?: Facts | undefined },
+  { log, dialect, facts }: { log: Logger; dialect: Dialect; facts?: Facts | undefined },
 ): void {
   const id = randomUUID();
-  const { status, mediaType, headers, body } = problemAnswer(error, id);
+  const signal = AbortSignal.abort(error);
+  const { status, mediaType, headers, body } = dialect.toFailure(problemAnswer(error, id), { reason: error, signal });
   const text = JSON.stringify(body);
   const lines = {
     'X-Request-Id': id,

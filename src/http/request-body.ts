@@ -4,12 +4,12 @@ import type { BodySource } from './body.ts';
 import type { ByteBudget } from './body-budget.ts';
 import type { Arrivals } from './body-pace.ts';
 import { readJson, type JsonBody, type JsonRules } from './json-body.ts';
-import { readForm, type AdmitFile, type Form } from './multipart.ts';
+import { readForm, type Form, type FormRules } from './multipart.ts';
 
 export interface RequestBody {
   json(rules: JsonRules): Promise<JsonBody>;
   /** Rejects with what `admitFile` rejects with. */
-  form(admitFile: AdmitFile): Promise<Form>;
+  form(rules: FormRules): Promise<Form>;
 }
 
 export interface RequestBodyOptions {
@@ -35,10 +35,10 @@ export function createRequestBody(
   const source = (timeoutMs: number): BodySource => ({ req, res, signal, timeoutMs, arrivals });
   return {
     json: (rules) => readJson(source(bodyTimeoutMs), { ...rules, budget, onEnd: atEnd }),
-    async form(admitFile) {
+    async form(rules) {
       const directory = await temporaryDirectory();
       atEnd(() => directory[Symbol.asyncDispose]());
-      return readForm(source(uploadTimeoutMs), directory, admitFile);
+      return readForm(source(uploadTimeoutMs), directory, rules);
     },
   };
 }

@@ -7,27 +7,30 @@ import { Ajv2020, type ErrorObject, type Options as AjvOptions } from 'ajv/dist/
 import addFormats from 'ajv-formats';
 import { OpenAPIBackend, type Document, type Operation as OpenApiOperation, type Request } from 'openapi-backend';
 import { largestBody } from '../contract/body-limit.ts';
-import { apiRoot, contract, type OperationObject, type Schema } from '../contract/document.ts';
+import type { Contract, OperationObject, Schema } from '../contract/document.ts';
 import { knownParts } from '../contract/known-parts.ts';
-import type { AnyAnswer, Handlers, OperationId } from '../contract/operations.ts';
+import type { AnyAnswer, AnyOperations, HandlersOf } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
-import { checkAnswer } from '../contract/response-validation.ts';
+import { createAnswerCheck, type CheckAnswer } from '../contract/response-validation.ts';
 import { toViolations } from '../contract/violations.ts';
 import { awaitFirstBytes } from './audio-body.ts';
 import type { Access } from './auth.ts';
-import { problemFor } from './failures.ts';
-import type { IncomingRequest } from './incoming-request.ts';
+import { failureOf } from './failures.ts';
+import type { IncomingRequest, Respond } from './incoming-request.ts';
 
-export interface RouterOptions<Services> {
-  readonly handlers: Handlers<Services>;
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface RouterOptions<Operations extends AnyOperations<Operations>, Services> {
+  readonly contract: Contract;
+  readonly handlers: HandlersOf<Operations, Services>;
   readonly services: Services;
   readonly access: Pick<Access, 'authorize'>;
   /** Refuses an operation before its body is read, by throwing. */
-  readonly admit: (operationId: OperationId) => void;
+  readonly admit: (operationId: string) => void;
   /** Refuses the file of a form before it is stored, by rejecting: with the text fields that precede it. */
-  readonly admitFile: (operationId: OperationId, fields: Readonly<Record<string, unknown>>) => Promise<void>;
+  readonly admitFile: (operationId: string, fields: Fields) => Promise<void>;
   /** Sandbox mode: the answer that the `Prefer` header asks for, whatever the rest of the request; undefined for none. */
-  readonly prefer?: ((operationId: OperationId, request: IncomingRequest) => AnyAnswer | undefined) | undefined;
+  readonly prefer?: ((operationId: string, request: IncomingRequest) => AnyAnswer | undefined) | undefined;
   /** Validates every answer against the contract before it is sent. */
   readonly checkAnswers: boolean;
 }
@@ -35,21 +38,24 @@ export interface RouterOptions<Services> {
 /** Failures of HTTP itself, possible while a body is read: no operation declares them. */
 const httpFailures: ReadonlySet<string> = new Set(['malformed-request', 'headers-too-large']);
 
-export type Respond = (request: IncomingRequest) => Promise<AnyAnswer>;
-
 /** Each request takes these steps, in this order; every one of them may end it by throwing. The app sends the answer. */
-export async function createRouter<Services>(options: RouterOptions<Services>): Promise<Respond> {
-  const api = await openContractApi();
+export async function createRouter<Operations extends AnyOperations<Operations>, Services>(
+  options: RouterOptions<Operations, Services>,
+): Promise<Respond> {
+  const { contract } = options;
+  const api = await openContractApi(contract);
+  // In tests and development. Throws a `ContractViolation`; the events of a stream are validated one by one.
+  const check: CheckAnswer = options.checkAnswers ? createAnswerCheck(contract) : (_id, answer) => answer;
 
   return async (request) => {
     const operation = route(request, api);
     const preferred = options.prefer?.(operation.id, request); // its failure is not validated: operations need not declare it
     try {
       const answer = await awaitFirstBytes(preferred ?? (await answerOf(operation, request)), request);
-      return check(operation, answer, options);
+      return check(operation.id, answer);
     } catch (error) {
-      const problem = problemFor(error, request);
-      return httpFailures.has(problem.body.code) ? problem : check(operation, problem, options);
+      const { code, answer } = failureOf(error, request);
+      return httpFailures.has(code) ? answer : check(operation.id, answer);
     }
   };
 
@@ -66,7 +72,7 @@ export async function createRouter<Services>(options: RouterOptions<Services>): 
 // ---------------------------------------------------------------------------------------------------------- route
 
 /** Throws `not-found` and `method-not-allowed`. */
-function route(request: IncomingRequest, { match }: ContractApi): Operation {
+function route(request: IncomingRequest, { match, page }: ContractApi): Operation {
   const { path, method } = request;
   if (!isDecodable(path)) throw new ProblemError('not-found', 'The path is not valid percent-encoding.');
   const operation = match(method, path);
@@ -76,7 +82,7 @@ function route(request: IncomingRequest, { match }: ContractApi): Operation {
   }
   const known = ['GET', 'POST'].filter((other) => match(other, path));
   if (known.length === 0) {
-    throw new ProblemError('not-found', `No operation at ${path}; /openapi.json lists them.`);
+    throw new ProblemError('not-found', `No operation at ${path}; ${page} lists them.`);
   }
   const allow = known.flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name])).join(', ');
   const detail = `${method} is not supported; allowed: ${allow}`;
@@ -106,9 +112,6 @@ function authenticate(
 
 // ------------------------------------------------------------------------------------------------- read the body
 
-/** Far above the largest valid chat, which has 307 tokens and a depth of 3. */
-const structure = { tokens: 20_000, depth: 32 };
-
 interface ReadBody {
   /** The JSON, or the text fields of the form. */
   readonly value?: object;
@@ -120,20 +123,25 @@ interface ReadBody {
 
 const noBody: ReadBody = { bytes: 0 };
 
+type FileRules = Pick<RouterOptions<AnyOperations<object>, unknown>, 'contract' | 'admitFile'>;
+
 /** Throws `unsupported-media-type`, `malformed-body`, the failures of size and speed, and what `admitFile` throws. */
-async function readBody<Services>(
+async function readBody(
   { id, content }: Operation,
   { headers, body }: IncomingRequest,
-  { admitFile }: RouterOptions<Services>,
+  { contract, admitFile }: FileRules,
 ): Promise<ReadBody> {
   if (!content) return noBody;
   const { mediaType, schema } = content;
   checkMediaType(headers, mediaType);
   if (mediaType === 'multipart/form-data') {
-    const { file, fields } = await body.form((preceding) => admitFile(id, preceding));
+    const rules = { bounds: contract.form, admitFile: (preceding: Fields) => admitFile(id, preceding) };
+    const { file, fields } = await body.form(rules);
     return { value: fields, file, bytes: 0 };
   }
-  return body.json({ limit: largestBody(schema), structure, prune: (value) => knownParts(value, schema) });
+  const { structure } = contract.json;
+  const limit = largestBody(schema, contract);
+  return body.json({ limit, structure, prune: (value) => knownParts(value, schema, contract) });
 }
 
 function checkMediaType(headers: IncomingRequest['headers'], expected: string): void {
@@ -200,30 +208,26 @@ function validate(operation: Operation, read: ReadRequest, api: ContractApi): vo
 
 // --------------------------------------------------------------------------------------------------------- handle
 
-function handle<Services>(
+function handle<Operations extends AnyOperations<Operations>, Services>(
   operation: Operation,
   { request, parameters, body }: ReadRequest,
-  { handlers, services }: RouterOptions<Services>,
+  { handlers, services }: RouterOptions<Operations, Services>,
 ): Promise<AnyAnswer> {
   const { id, signal, log } = request;
   const { value, file } = body;
   // Validated against the contract; typed by the map of handlers.
-  const handler = handlers[operation.id] as (request: unknown, services: Services) => Promise<AnyAnswer>;
+  const handler = handlers[operation.id as keyof Operations] as (
+    request: unknown,
+    services: Services,
+  ) => Promise<AnyAnswer>;
   return handler({ id, ...parameters, body: file ? { ...value, file } : value, signal, log }, services);
-}
-
-// ------------------------------------------------------------------------------------------------ check the answer
-
-/** In tests and development. Throws a `ContractViolation`; the events of a stream are validated one by one. */
-function check(operation: Operation, answer: AnyAnswer, { checkAnswers }: { checkAnswers: boolean }): AnyAnswer {
-  return checkAnswers ? checkAnswer(operation.id, answer) : answer;
 }
 
 // ------------------------------------------------------------------------------------------------ openapi-backend
 
 /** What the steps need to know of an operation. */
 interface Operation {
-  readonly id: OperationId;
+  readonly id: string;
   /** openapi-backend's own object. */
   readonly object: OpenApiOperation & { readonly operationId: string };
   readonly takesToken: boolean;
@@ -234,6 +238,8 @@ interface Operation {
 }
 
 interface ContractApi {
+  /** Where the document is served. */
+  readonly page: string;
   readonly match: (method: string, path: string) => Operation | undefined;
   readonly pathParameters: (operation: Operation, request: IncomingRequest) => object;
   /** Empty for a valid request, else at least one. */
@@ -241,9 +247,9 @@ interface ContractApi {
   readonly allErrorsOf: (operation: Operation, read: ReadRequest) => readonly ErrorObject[];
 }
 
-async function openContractApi(): Promise<ContractApi> {
-  const { router, validator } = await openBackend({ allErrors: false });
-  const { validator: explainer } = await openBackend({ allErrors: true });
+async function openContractApi(contract: Contract): Promise<ContractApi> {
+  const { router, validator } = await openBackend(contract, { allErrors: false });
+  const { validator: explainer } = await openBackend(contract, { allErrors: true });
   validator.preCompileRequestValidators();
   const objects = router.getOperations();
   router.getOperations = () => objects; // it rebuilds the list several times per request
@@ -251,11 +257,12 @@ async function openContractApi(): Promise<ContractApi> {
   const fixedPaths = objects.filter(({ path }) => !path.includes('{'));
   const byPlace = new Map(
     fixedPaths.map(({ method, path, operationId }) => [
-      `${method.toUpperCase()} ${apiRoot}${path}`,
+      `${method.toUpperCase()} ${contract.root}${path}`,
       operations.get(operationId),
     ]),
   );
   return {
+    page: contract.page,
     match: (method, path) =>
       byPlace.get(`${method} ${path}`) ??
       operations.get(router.matchOperation({ method, path, headers: {} })?.operationId),
@@ -265,11 +272,11 @@ async function openContractApi(): Promise<ContractApi> {
   };
 }
 
-function openBackend(ajvOptions: AjvOptions): Promise<OpenAPIBackend> {
+function openBackend({ document, root }: Contract, ajvOptions: AjvOptions): Promise<OpenAPIBackend> {
   const cache = new Map<unknown, Ajv2020>();
   return new OpenAPIBackend({
-    definition: structuredClone(contract) as unknown as Document, // it modifies the document
-    apiRoot,
+    definition: structuredClone(document) as unknown as Document, // it modifies the document
+    apiRoot: root,
     strict: true,
     quick: true,
     // One Ajv per context, in the dialect of OpenAPI 3.1, instead of one per validator.
@@ -288,7 +295,7 @@ function toOperation(object: OpenApiOperation): Operation {
   const [[mediaType, content] = []] = Object.entries(requestBody?.content ?? {});
   const namesIn = (part: string) => parameters.filter((parameter) => parameter.in === part).map(({ name }) => name);
   return {
-    id: operationId as OperationId,
+    id: operationId,
     object: object as Operation['object'],
     takesToken: security.some((scheme) => 'BearerAuth' in scheme),
     content: mediaType !== undefined && content ? { mediaType, schema: content.schema } : undefined,

@@ -1,24 +1,34 @@
-/** Sends contract events as server-sent events: `event:` is the type, `id:` the seq. */
+/** Sends contract events as server-sent events, in the format of their door. */
 import type { ServerResponse } from 'node:http';
-import type { OperationId, Schemas } from '../contract/operations.ts';
+import type { ProblemAnswer } from '../contract/problems.ts';
 
-type StreamEvent = Schemas['ChatEvent'] | Schemas['TranscriptionEvent'];
+export interface FailedStream {
+  /** What was thrown. */
+  readonly reason: unknown;
+  /** The last event that was sent. */
+  readonly last: unknown;
+}
 
-/** By operation with a stream: the last event of one that fails. */
-const failedEvents = {
-  streamChat: 'chat.failed',
-  streamTranscription: 'transcription.failed',
-} as const satisfies Partial<Record<OperationId, StreamEvent['type']>>;
+/** How a door writes its events. */
+export interface StreamFormat {
+  readonly encode: (event: unknown) => string;
+  /** A comment, as keep-alive for proxies. */
+  readonly heartbeat: string;
+  /** Follows the last event of a stream that has not failed. */
+  readonly end: string;
+  /** The last event of a stream that has failed. */
+  readonly encodeFailure: (problem: ProblemAnswer, failed: FailedStream) => string;
+}
 
 export interface EventStream {
-  readonly events: AsyncIterable<StreamEvent>;
-  readonly operation: keyof typeof failedEvents;
+  readonly events: AsyncIterable<unknown>;
+  readonly format: StreamFormat;
   /** Aborts when the client disconnects and when the service shuts down; the events end then, too. */
   readonly signal: AbortSignal;
-  /** Idle milliseconds before a comment is sent as keep-alive for proxies. */
+  /** Idle milliseconds before a heartbeat. */
   readonly heartbeatMs: number;
-  /** The problem sent to the client. Throws when the client has disconnected. */
-  readonly toProblem: (error: unknown) => Schemas['Problem'];
+  /** The failure sent to the client, encoded. Throws when the client has disconnected. */
+  readonly encodeFailure: (error: unknown, last: unknown) => string;
 }
 
 export const eventStreamHeaders = {
@@ -34,29 +44,26 @@ export const eventStreamHeaders = {
  * socket has drained. An error is sent as the last event. Rejects when the client has disconnected.
  */
 export async function sendEvents(res: ServerResponse, stream: EventStream): Promise<void> {
-  const { events, operation, signal, heartbeatMs, toProblem } = stream;
-  let seq = 0;
+  const { events, format, signal, heartbeatMs, encodeFailure } = stream;
+  let last: unknown;
   const heartbeat = setInterval(() => {
-    if (!res.writableNeedDrain) res.write(':\n\n');
+    if (!res.writableNeedDrain) res.write(format.heartbeat);
   }, heartbeatMs);
   try {
     res.socket?.setNoDelay(true);
     res.flushHeaders();
     for await (const event of events) {
-      seq = event.seq + 1;
+      last = event;
       heartbeat.refresh();
-      if (!res.write(encode(event))) await drained(res, signal);
+      if (!res.write(format.encode(event))) await drained(res, signal);
     }
+    if (format.end !== '') res.write(format.end);
   } catch (error) {
-    res.write(encode({ type: failedEvents[operation], seq, problem: toProblem(error) }));
+    res.write(encodeFailure(error, last));
   } finally {
     clearInterval(heartbeat);
     res.end();
   }
-}
-
-function encode(event: StreamEvent): string {
-  return `event: ${event.type}\nid: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
 /** Also resolves on abort; the events then throw the reason. */

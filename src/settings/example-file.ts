@@ -20,6 +20,11 @@ const mcpServers = `\
 #  search: { url: https://tools.example.com/mcp }
 `;
 
+const compatAliases = `\
+# Entries by the model ids that apps under /v1 hard-code.
+#compatAliases: { whisper-1: local }
+`;
+
 /** All settings, commented out: prose after `# `, settings after `#`. `schema` is the path or URL of the JSON Schema. */
 export function exampleFile(schema: string): string {
   const head = `# yaml-language-server: $schema=${schema}\n# Environment variables override this file. \${NAME} is the value of a variable.\n`;
@@ -28,5 +33,5 @@ export function exampleFile(schema: string): string {
     .map(([name, { env, description, default: value, example = value }]) => {
       return `# ${description} (${env})\n#${name}: ${JSON.stringify(example)}\n`;
     });
-  return [head, ...settings, engines, mcpServers].join('\n');
+  return [head, ...settings, engines, mcpServers, compatAliases].join('\n');
 }

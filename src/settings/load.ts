@@ -27,6 +27,8 @@ export interface LoadedSettings extends Settings {
   /** True if the file lists the engines: all of them are then required. The default engines are optional. */
   readonly enginesAreListed: boolean;
   readonly mcpServers: Readonly<Record<string, McpServerSettings>>;
+  /** Model ids by the names that apps send under /v1. */
+  readonly compatAliases: Readonly<Record<string, string>>;
   /** Relative paths in the settings are resolved from this directory. */
   readonly baseDir: string;
   /** True if DATA_DIR is set: temporary files are then stored there, too. */
@@ -44,7 +46,7 @@ const defaultFile = 'parlance.config.yaml';
 export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSettings {
   const file = readFile(env, cwd);
   const values: Record<string, unknown> = {};
-  for (const name of ['engines', 'mcpServers']) {
+  for (const name of ['engines', 'mcpServers', 'compatAliases']) {
     if (file.values[name] !== undefined) values[name] = file.values[name];
   }
   for (const [name, row] of Object.entries(settingsTable)) {
@@ -61,7 +63,7 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
   if (wrong.length > 0) throw new SettingsError([...new Set(wrong)].join('\n'));
 
   const settings = normalized(values) as unknown as Omit<Settings, 'dataDir'> &
-    Partial<Pick<LoadedSettings, 'dataDir' | 'engines' | 'mcpServers'>>;
+    Partial<Pick<LoadedSettings, 'dataDir' | 'engines' | 'mcpServers' | 'compatAliases'>>;
   rejectOpenAccess(settings);
   rejectLoops(settings, file.path);
   const dataDir = resolve(file.dir, settings.dataDir ?? join(homedir(), '.local/share/parlance'));
@@ -72,6 +74,7 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     enginesAreListed: settings.engines !== undefined,
     engines: settings.engines ?? defaultEngines({ ...settings, dataDir }),
     mcpServers: settings.mcpServers ?? {},
+    compatAliases: settings.compatAliases ?? {},
     baseDir: file.dir,
   };
 }

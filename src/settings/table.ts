@@ -22,6 +22,7 @@ export interface Settings {
   ttsVoice?: string;
   openaiApiKey?: string;
   openaiBaseUrl?: string;
+  compatTools: boolean;
   logLevel: string;
   dataDir: string;
   diskBudget?: number;
@@ -57,7 +58,7 @@ const text = { type: 'string', minLength: 1 } as const;
 const flag = { schema: { type: 'boolean' }, expects: 'must be true or false' } as const;
 const origin = {
   type: 'string',
-  if: { not: { const: '*' } },
+  if: { not: { enum: ['*', 'null', 'file://'] } },
   then: { format: 'iri', pattern: '^https?://[^/?#@\\s\\\\]+$' },
 } as const;
 
@@ -106,8 +107,9 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     default: [],
     expects: 'must be origins such as https://app.example.com, or *',
     // As browsers send it: lower case, punycode, no default port.
-    normalize: (text) => (text === '*' ? text : new URL(text).origin),
-    description: 'Origins of web pages that may use the service, comma-separated; `*` allows any',
+    normalize: (text) => (/^https?:/i.test(text) ? new URL(text).origin : text),
+    description:
+      'Origins of web pages that may use the service, comma-separated; `*` allows any but `null` and `file://`, the origins of packaged apps, which must be listed and need API_KEYS',
   },
   page: {
     env: 'PAGE',
@@ -193,6 +195,13 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     inFile: false,
     description: 'Without a file: the address of the instance `openai`; unset: OpenAI itself, if there is a key',
   },
+  compatTools: {
+    env: 'COMPAT_TOOLS',
+    ...flag,
+    default: true,
+    description:
+      'off: chats under `/v1` are never offered the tools of this service; apps also send requests of their own there, for titles and tags, which may call MCP tools',
+  },
   logLevel: {
     env: 'LOG_LEVEL',
     schema: { type: 'string', enum: ['debug', 'info', 'warn', 'error', 'silent'] },
@@ -216,6 +225,15 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
   },
 };
 
+/** Model ids by the names that apps send under /v1. Only in the file. */
+const compatAliasesSchema = {
+  type: 'object',
+  description:
+    'Entries by the model ids that apps under `/v1` hard-code, such as `whisper-1: local`. Without one, OpenAI’s ids for transcription and speech mean the default.',
+  propertyNames: { minLength: 1, maxLength: 256 },
+  additionalProperties: { type: 'string', minLength: 1, maxLength: 256 },
+} as const;
+
 function schemaOf(rows: readonly [string, SettingRow][]) {
   return {
     type: 'object',
@@ -229,6 +247,7 @@ function schemaOf(rows: readonly [string, SettingRow][]) {
       ),
       engines: enginesSchema,
       mcpServers: mcpServersSchema,
+      compatAliases: compatAliasesSchema,
     },
   } as const;
 }

@@ -27,6 +27,10 @@ export interface Utterance {
   /** ISO 639-1; ignored when the request or TTS_VOICE selects the voice. */
   readonly language?: string;
   readonly format: SpeechFormat;
+  /** Only for models that support `speed`. */
+  readonly speed?: number | undefined;
+  /** Only for models that support `instructions`. */
+  readonly instructions?: string | undefined;
 }
 
 export interface Speaker {
@@ -91,9 +95,13 @@ function expectVoice(model: ServedModel | undefined, voice: string): void {
 
 function speakerOf(model: ServedModel<'speech'>, voice: string | undefined, limits: SpeechLimits): Speaker {
   return {
-    speak({ text, language, format }, listener) {
+    speak({ text, language, format, speed, instructions }, listener) {
       const voiceOrLanguage = voice === undefined ? { ...(language !== undefined && { language }) } : { voice };
-      const call = { text, model: model.engineId, format, ...voiceOrLanguage };
+      const call = {
+        ...{ text, model: model.engineId, format, ...voiceOrLanguage },
+        ...(speed !== undefined && { speed }),
+        ...(instructions !== undefined && { instructions }),
+      };
       const synthesize = async (signal: AbortSignal): Promise<Audio> => {
         const speech = await model.engine.synthesize(call, { signal });
         return { ...speech, mediaType: declaredType(speech.mediaType) };

@@ -37,6 +37,7 @@ const parameters = {
 export function createReadAloud({ speakers, clips, log }: ReadAloudOptions): ToolSource {
   return {
     async toolsFor(chat) {
+      if (chat.readAloud === false) return [];
       // Unless the request names a speech model, a chat without available speech simply has no read_aloud.
       if (chat.tts_model == null && !(await speakers.defaultIsAvailable())) return [];
       const speaker = await speakers.choose({

@@ -2,13 +2,19 @@
 import type { Logger, Tool } from '../../engines/contract/index.ts';
 import { mostTools } from './mcp/limits.ts';
 
-/** The parts of a chat request that determine its tools. */
-export interface ChatFacts {
-  /** The request id, for the log. */
-  readonly id: string;
+/** What a request determines of its tools. */
+export interface ToolOptions {
   /** Null and absent mean the configured default, for both. */
   readonly voice_id?: string | null;
   readonly tts_model?: string | null;
+  /** Whether read_aloud may be offered; default: true. False where clients never see its clips. */
+  readonly readAloud?: boolean;
+}
+
+/** The chat that tools are for. */
+export interface ChatFacts extends ToolOptions {
+  /** The request id, for the log. */
+  readonly id: string;
   /**
    * Aborts when the run fails or the client disconnects, but not after the run has completed: until then the work that
    * a tool has started belongs to the run.

@@ -4,7 +4,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { getHeapStatistics } from 'node:v8';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { largestBody } from '../../src/contract/body-limit.ts';
-import { contract } from '../../src/contract/document.ts';
+import { nativeContract } from '../../src/contract/document.ts';
 import { startChildService } from '../support/child-service.ts';
 import { createApi, type Answer, type Api } from '../support/http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -102,7 +102,7 @@ describe('a service with a heap of 512 MB', () => {
 
 describe('a body above the size limit', () => {
   let service: TestService;
-  const limit = largestBody({ $ref: '#/components/schemas/ChatRequest' });
+  const limit = largestBody({ $ref: '#/components/schemas/ChatRequest' }, nativeContract);
 
   beforeAll(async () => {
     service = await startTestService(withoutEngines);
@@ -110,7 +110,7 @@ describe('a body above the size limit', () => {
   afterAll(() => service[Symbol.asyncDispose]());
 
   it('has a limit derived from the contract', () => {
-    expect(contract.components.schemas.ChatRequest).toBeDefined();
+    expect(nativeContract.document.components.schemas.ChatRequest).toBeDefined();
     expect(limit).toBeGreaterThan(escaped(largestChat()).length);
     expect(limit).toBeLessThan(escaped(largestChat()).length + 100_000);
   });

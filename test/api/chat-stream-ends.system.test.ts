@@ -1,5 +1,7 @@
-/** What becomes of a chat when its caller leaves, stops reading, or the service ends. */
+/** What becomes of a chat, through either door, when its caller leaves, stops reading, or the service ends. */
+import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { expectGuarantees } from '../chat/support/guarantees.ts';
 import {
@@ -19,8 +21,32 @@ import { startTestService, type LogLine, type TestService, type TestServiceOptio
 import { waitedMs } from '../support/stopwatch.ts';
 import { eventually } from './support/eventually.ts';
 
-const paths = { plain: '/chat', stream: '/chat/stream' };
+const json = { 'content-type': 'application/json' };
 const limitMs = 250;
+
+interface Variant {
+  readonly path: string;
+  /** Fields of the body beside the messages. */
+  readonly fields?: object;
+}
+
+const variants: Readonly<Record<string, Variant>> = {
+  'plain native': { path: '/api/v1/chat' },
+  'streaming native': { path: '/api/v1/chat/stream' },
+  'plain OpenAI': { path: '/v1/chat/completions' },
+  'streaming OpenAI': { path: '/v1/chat/completions', fields: { stream: true } },
+};
+
+/** Resolves with the text of the answer. */
+async function post(
+  service: TestService,
+  { path, fields }: Variant,
+  call: { readonly script: Script; readonly signal?: AbortSignal },
+): Promise<string> {
+  const body = JSON.stringify({ ...chatOf(call.script), ...fields });
+  const init = { method: 'POST', headers: json, body, ...(call.signal && { signal: call.signal }) };
+  return (await fetch(`${service.url}${path}`, init)).text();
+}
 
 async function start(options: TestServiceOptions = {}): Promise<TestService> {
   const service = await startTestService({ ...scripted, ...options });
@@ -43,7 +69,7 @@ const types = (events: readonly { type: string }[]) => events.map(({ type }) => 
 const waiting: Action = { wait: 'signal' };
 const begun = [stepStarted(0), content(0, 'Hel')];
 
-describe.each(Object.entries(paths))('a caller of the %s variant that leaves', (_variant, path) => {
+describe.each(Object.entries(variants))('a caller of the %s variant that leaves', (_name, variant) => {
   it.each<[string, Script]>([
     ['before the provider has answered', [stepStarted(0), waiting]],
     ['while the provider answers', [...begun, waiting]],
@@ -51,9 +77,7 @@ describe.each(Object.entries(paths))('a caller of the %s variant that leaves', (
   ])('ends the run %s', async (_when, script) => {
     const service = await start();
     const caller = new AbortController();
-    const left = expect(
-      service.post(path, chatOf(script), { signal: caller.signal }).then((response) => response.text()),
-    ).rejects.toThrow();
+    const left = expect(post(service, variant, { script, signal: caller.signal })).rejects.toThrow();
     await eventually(() => said(service, 'began')).toHaveLength(1);
     caller.abort();
     expect(await inTime(service, 'aborted')).toMatchObject({ reason: 'CallerGone' });
@@ -66,9 +90,8 @@ describe.each(Object.entries(paths))('a caller of the %s variant that leaves', (
   it('leaks nothing when the engine ignores its signal', async () => {
     const service = await start();
     const caller = new AbortController();
-    const left = expect(
-      service.post(path, chatOf([...begun, { wait: 'ever' }]), { signal: caller.signal }).then((it) => it.text()),
-    ).rejects.toThrow();
+    const script: Script = [...begun, { wait: 'ever' }];
+    const left = expect(post(service, variant, { script, signal: caller.signal })).rejects.toThrow();
     await eventually(() => said(service, 'began')).toHaveLength(1);
     caller.abort();
     await inTime(service, 'aborted');
@@ -80,7 +103,7 @@ describe.each(Object.entries(paths))('a caller of the %s variant that leaves', (
 
   it('after the end cancels nothing', async () => {
     const service = await start();
-    await (await service.post(path, chatOf(hello))).text();
+    await post(service, variant, { script: hello });
     await eventually(() => said(service, 'ended')).toHaveLength(1);
     await service.service.stop(0);
     expect(said(service, 'aborted')).toEqual([]);
@@ -122,6 +145,21 @@ describe('a reader that stops reading', () => {
     expect(events.at(-1)?.type).toBe('chat.completed');
     expect(events.filter(({ type }) => type === 'reasoning.delta')).toHaveLength(blocks);
     expect(stream.comments).toBeLessThan(20);
+    expect(said(service, 'aborted')).toEqual([]);
+  });
+
+  it('pauses the engine through the OpenAI-compatible door, too', async () => {
+    const service = await start();
+    const { path } = variants['streaming OpenAI']!;
+    const sending = request(`${service.url}${path}`, { method: 'POST', agent: false, headers: json });
+    sending.end(JSON.stringify({ ...chatOf(long), stream: true }));
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      sending.once('response', resolve).once('error', reject);
+    });
+    expect(await stalled(service)).toBeLessThan(blocks / 2);
+    const events = (await text(answer)).trim().split('\n\n');
+    expect(events.filter((event) => event.includes('"reasoning_content":"x'))).toHaveLength(blocks);
+    expect(events.at(-1)).toBe('data: [DONE]');
     expect(said(service, 'aborted')).toEqual([]);
   });
 
@@ -184,12 +222,12 @@ describe('shutdown', () => {
 });
 
 describe('a client that half-closes the connection', () => {
-  it('counts as disconnected', async () => {
+  it.each(Object.entries(variants))('counts as disconnected: %s', async (_name, { path, fields }) => {
     const service = await start();
-    const body = JSON.stringify(chatOf([...begun, waiting]));
+    const body = JSON.stringify({ ...chatOf([...begun, waiting]), ...fields });
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     onTestFinished(() => void socket.destroy());
-    const head = `POST /api/v1/chat/stream HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
+    const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
     socket.write(`${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
     await eventually(() => said(service, 'began')).toHaveLength(1);
     socket.end();

@@ -7,6 +7,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createApp, type AppOptions } from '../../src/http/app.ts';
 import { createAccess } from '../../src/http/auth.ts';
 import { createArrivals } from '../../src/http/body-pace.ts';
+import { nativeDialect } from '../../src/http/native-door.ts';
+import type { Respond } from '../../src/http/incoming-request.ts';
 import { ByteBudget } from '../../src/http/body-budget.ts';
 import { createApi } from '../support/http.ts';
 import type { LogLine } from '../support/service.ts';
@@ -15,13 +17,15 @@ import { connectRaw, requestHead } from './support/raw-socket.ts';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
+const noRouter: Respond = () => Promise.reject(new Error('no router'));
+
 /** An app of its own on a socket, with one part of it replaced. */
-async function serve(options: Partial<AppOptions>) {
+async function serve({ respond = noRouter, ...options }: Partial<AppOptions> & { respond?: Respond }) {
   const lines: { level: Level; msg: string; facts: Partial<LogLine> }[] = [];
   const write = (level: Level) => (facts: object, msg: string) => void lines.push({ level, msg, facts });
   const log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
   const listener = createApp({
-    respond: () => Promise.reject(new Error('no router')),
+    doorFor: () => ({ ...nativeDialect, respond }),
     access: createAccess({ apiKeys: [], allowOpen: false, corsOrigins: [] }),
     budget: new ByteBudget({ reserve: 0, shared: 0 }),
     arrivals: createArrivals(),

@@ -39,6 +39,7 @@ const paths = [
   ['/openapi-3.2.json', 'GET, HEAD'],
   ['/', 'GET, HEAD'],
   ['/docs', 'GET, HEAD'],
+  ['/openapi-compat.json', 'GET, HEAD'],
 ] as const;
 
 describe('beside the contract', () => {
@@ -49,6 +50,7 @@ describe('beside the contract', () => {
   it.each([
     ['/openapi.json', 'openapi.json', '3.1'],
     ['/openapi-3.2.json', 'openapi-3.2.json', '3.2'],
+    ['/openapi-compat.json', 'openapi-compat.json', '3.1'],
   ])('%s is the generated document, byte by byte', async (path, name, version) => {
     const { status, text, headers, body } = await api.get(path);
     expect(status).toBe(200);

@@ -1,4 +1,4 @@
-/** A plain chat through the service against @portkey-ai/gateway, both in front of the same provider. */
+/** A plain chat through both doors of the service against @portkey-ai/gateway, in front of the same provider. */
 import { Agent } from 'undici';
 import {
   directly,
@@ -8,7 +8,7 @@ import {
   through,
   type ChatServer,
 } from './support/chat-services.ts';
-import { interleave, median } from './support/measure.ts';
+import { costOf, interleave, mean, median, processorMsOf } from './support/measure.ts';
 import type { BenchOptions } from './support/options.ts';
 import { milliseconds, runBenchmarks, type Row } from './support/table.ts';
 
@@ -24,15 +24,21 @@ export async function benchChat({ rounds }: BenchOptions): Promise<Row[]> {
   await using service = await startChatService(provider);
   await using gateway = await startGateway(provider);
   const agent = new Agent({ connections: concurrency });
-  const contestants = { direct: directly(provider), ours: through(service), gateway };
+  const contestants = {
+    direct: directly(provider),
+    ours: through(service),
+    door: through(service, '/v1/chat/completions'),
+    gateway,
+  };
   const measure = (concurrent: number, requests: number) => (server: ChatServer) => async () =>
-    ask({ server, agent, concurrent, requests });
+    ask({ server, agent, concurrent, requests, processor: () => processorMsOf(service.pid) });
   const crowd = await interleave(over(contestants, measure(concurrency, requestsPerRound)), rounds);
   const alone = await interleave(over(contestants, measure(1, requestsAlone)), rounds);
   await agent.destroy();
 
   const rate = (times: readonly Run[]) => median(times.map(({ seconds }) => requestsPerRound / seconds));
   const latency = (times: readonly Run[]) => median(times.flatMap(({ latencies }) => latencies));
+  const cost = (times: readonly Run[]) => mean(times.map(({ processorMs }) => processorMs / requestsPerRound)); // in ticks
   const added = (name: 'ours' | 'gateway') => latency(alone[name]) - latency(alone.direct);
   const perSecond = (value: number) => `${value.toFixed(0)} /s`;
   return [
@@ -44,6 +50,20 @@ export async function benchChat({ rounds }: BenchOptions): Promise<Row[]> {
       goal: '>= 2',
     },
     {
+      what: '  the same through the OpenAI-compatible door',
+      measured: perSecond(rate(crowd.door)),
+      against: perSecond(rate(crowd.gateway)),
+      ratio: rate(crowd.door) / rate(crowd.gateway),
+      goal: '>= 2',
+    },
+    {
+      what: '  processor time of a chat through that door, against the native one',
+      measured: milliseconds(cost(crowd.door)),
+      against: milliseconds(cost(crowd.ours)),
+      ratio: cost(crowd.door) / cost(crowd.ours),
+      goal: '<= 1.1',
+    },
+    {
       what: '  latency added to the provider’s, one caller',
       measured: milliseconds(added('ours')),
       against: milliseconds(added('gateway')),
@@ -53,15 +73,17 @@ export async function benchChat({ rounds }: BenchOptions): Promise<Row[]> {
   ];
 }
 
-type Contestants<T> = Record<'direct' | 'ours' | 'gateway', T>;
+type Contestants<T> = Record<'direct' | 'ours' | 'door' | 'gateway', T>;
 
 function over<T>(servers: Contestants<ChatServer>, make: (server: ChatServer) => T): Contestants<T> {
-  const { direct, ours, gateway } = servers;
-  return { direct: make(direct), ours: make(ours), gateway: make(gateway) };
+  const { direct, ours, door, gateway } = servers;
+  return { direct: make(direct), ours: make(ours), door: make(door), gateway: make(gateway) };
 }
 
 interface Run {
   readonly seconds: number;
+  /** Of the service. */
+  readonly processorMs: number;
   /** Milliseconds of each request. */
   readonly latencies: readonly number[];
 }
@@ -71,9 +93,11 @@ interface Load {
   readonly agent: Agent;
   readonly concurrent: number;
   readonly requests: number;
+  /** Milliseconds that a processor has worked for the service so far. */
+  readonly processor: () => number;
 }
 
-async function ask({ server, agent, concurrent, requests }: Load): Promise<Run> {
+async function ask({ server, agent, concurrent, requests, processor }: Load): Promise<Run> {
   const latencies: number[] = [];
   let left = requests;
   const caller = async () => {
@@ -85,9 +109,8 @@ async function ask({ server, agent, concurrent, requests }: Load): Promise<Run> 
       latencies.push(performance.now() - started);
     }
   };
-  const started = performance.now();
-  await Promise.all(Array.from({ length: concurrent }, caller));
-  return { seconds: (performance.now() - started) / 1000, latencies };
+  const { ms, processorMs } = await costOf(() => Promise.all(Array.from({ length: concurrent }, caller)), processor);
+  return { seconds: ms / 1000, processorMs, latencies };
 }
 
 function at(url: string): { origin: string; path: string } {

@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { EngineError, type AgentEvent, type ChatCall, type Logger, type Tool } from '../../engines/contract/index.ts';
 import type { Registry } from '../../src/engine-host/registry.ts';
-import { startRun } from '../../src/chat/run.ts';
-import { createChat, streamChat } from '../../src/handlers/chat.ts';
+import { createChat, startChat, streamChat } from '../../src/handlers/chat.ts';
 import type { Schemas } from '../../src/contract/operations.ts';
 import { ProblemError } from '../../src/contract/problems.ts';
 import type { Services } from '../../src/handlers/dependencies.ts';
@@ -68,7 +67,7 @@ function stage({
     seen,
     logged,
     caller,
-    run: () => startRun(request(), services),
+    run: () => startChat(request(), services),
     plain: (more?: object) => createChat(request(more), services),
     stream: async (more?: object) => {
       const { body } = await streamChat(request(more), services);
@@ -151,6 +150,13 @@ describe('the engine', () => {
     for await (const event of await run()) shown.push(JSON.parse(JSON.stringify(event)));
     expect(shown[2]).toEqual({ type: 'tool.started', seq: 2, step: 0, id: 'tool-0-0', name: 'dig', arguments: {} });
     expect(shown.at(-1)).toMatchObject({ type: 'chat.completed' });
+  });
+
+  it('violates its contract with calls of tools that nobody brought', async () => {
+    const toolCalls = [{ id: 'a', name: 'weather', arguments: '{}' }];
+    const result = { content: '', finishReason: 'tool_calls', reasoning: null, usage: null, toolCalls } as const;
+    const { plain } = stage({ events: () => listed([told[0]!, { type: 'completed', result }]) });
+    await expect(plain()).rejects.toMatchObject({ code: 'engine-failed' });
   });
 
   it('is pulled only on demand', async () => {

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { nativeDialect } from '../../src/http/native-door.ts';
 import { sendEvents } from '../../src/http/sse.ts';
+
+const { stream: format } = nativeDialect;
 import type { Schemas } from '../../src/contract/operations.ts';
 import { problemAnswer, ProblemError } from '../../src/contract/problems.ts';
 
@@ -36,10 +39,10 @@ it('ends with the error despite a full buffer', async () => {
   const told = { count: 0 };
   const sent = sendEvents(res, {
     events: endless(controller.signal, told),
-    operation: 'streamChat',
     signal: controller.signal,
     heartbeatMs: 1,
-    toProblem: (error) => problemAnswer(error, 'an-id').body,
+    format,
+    encodeFailure: (error, last) => format.encodeFailure(problemAnswer(error, 'an-id'), { reason: error, last }),
   });
   await expect.poll(() => res.writableNeedDrain && told.count, { timeout: 10_000 }).toBeGreaterThan(0);
   await expect.poll(() => res.writableLength).toBeLessThan(1_000_000);
@@ -64,10 +67,10 @@ it('does not wait for drain after an abort', async () => {
         { type: 'content.delta', seq: 0, step: 0, delta: 'x'.repeat(50_000_000) } as const,
       ]);
     })(),
-    operation: 'streamChat',
     signal: AbortSignal.abort(ending),
     heartbeatMs: 1,
-    toProblem: (error) => problemAnswer(error, 'an-id').body,
+    format,
+    encodeFailure: (error, last) => format.encodeFailure(problemAnswer(error, 'an-id'), { reason: error, last }),
   });
   expect(res.writableEnded).toBe(true);
 });
@@ -80,10 +83,10 @@ it('rejects after a disconnect, and writes nothing more', async () => {
   res.once('close', () => controller.abort(gone));
   const sent = sendEvents(res, {
     events: endless(controller.signal, told),
-    operation: 'streamChat',
     signal: controller.signal,
     heartbeatMs: 1,
-    toProblem: (error) => {
+    format,
+    encodeFailure: (error) => {
       throw error as Error;
     },
   });

@@ -77,19 +77,25 @@ export const startChatProvider = () =>
     response.end('data: [DONE]\n\n');
   });
 
+interface SpeechBody {
+  readonly input?: string;
+  readonly response_format?: string;
+  readonly speed?: number;
+}
+
 const soundPerCharacterMs = 60;
 const rate = 24_000;
 
-/** Hums: PCM of 24 kHz, the longer the longer the text. */
+/** Hums: PCM of 24 kHz, the longer the longer the text, and the slower the speed. */
 export const startSpeechProvider = () =>
   start(async (body, response) => {
-    const { input, response_format: format } = JSON.parse(body.toString()) as Record<string, string>;
+    const { input, response_format: format, speed = 1 } = JSON.parse(body.toString()) as SpeechBody;
     if (format !== 'pcm') return refuse(response, 'response_format must be pcm');
     response.writeHead(200, { 'content-type': 'audio/pcm' });
     for (const _ of input ?? '') {
       if (response.destroyed) return;
       const samples = Int16Array.from(
-        { length: (rate * soundPerCharacterMs) / 1000 },
+        { length: (rate * soundPerCharacterMs) / 1000 / speed },
         (_, i) => 8000 * Math.sin(i / 20),
       );
       if (!response.write(Buffer.from(samples.buffer))) await new Promise((drained) => response.once('drain', drained));

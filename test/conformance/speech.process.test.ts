@@ -28,7 +28,7 @@ const good = `
   export const parts = {
     heads,
     options: { type: 'object', additionalProperties: false, properties: { volume: { type: 'string' } } },
-    models: async () => [{ id: 'mouth', local: true, voices: [{ id: 'ann', name: 'Ann', language: 'en' }] }],
+    models: async () => [{ id: 'mouth', local: true, supports: ['speed', 'instructions'], voices: [{ id: 'ann', name: 'Ann', language: 'en' }] }],
     availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
     refuse: ({ model, voice = 'ann', format }) => {
       if (model !== 'mouth') throw new EngineError('unknown-model', 'There is no such model.');
@@ -41,11 +41,12 @@ const good = `
       await sleep(150, undefined, { signal }).catch(() => signal.throwIfAborted());
     },
     mediaType: (format) => format === 'mp3' ? 'audio/mpeg' : 'audio/wav',
-    audio: async function* ({ text, format }, { signal }) {
-      yield heads[format]([...text].length * 100);
+    audio: async function* ({ text, format, speed = 1 }, { signal }) {
+      const bytes = Math.round(100 / speed);
+      yield heads[format]([...text].length * bytes);
       for (const _ of text) {
         signal.throwIfAborted();
-        yield Buffer.alloc(100);
+        yield Buffer.alloc(bytes);
       }
     },
   };
@@ -105,6 +106,13 @@ const bad = {
     'rejects with another code': `refuse: (call) => {
       try { parts.refuse(call); } catch (error) { throw Object.assign(error, { code: 'content-rejected' }); }
     }`,
+  },
+  'a model that supports a speed keeps to it': {
+    'speaks at one speed': `audio: ({ speed, ...call }, options) => parts.audio(call, options)`,
+    'takes it for its inverse': `audio: (call, options) => parts.audio({ ...call, speed: 1 / call.speed }, options)`,
+  },
+  'a model that supports instructions accepts them': {
+    'refuses them': `refuse: (call) => parts.refuse({ ...call, ...(call.instructions && { format: 'none' }) })`,
   },
   'an unlisted voice is rejected if voices are listed': {
     'accepts any voice': `refuse: (call) => parts.refuse({ ...call, voice: 'ann' })`,

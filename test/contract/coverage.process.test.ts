@@ -6,7 +6,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { startChildService } from '../support/child-service.ts';
 import { createApi } from '../support/http.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
-import { contract } from '../../src/contract/document.ts';
+import { nativeContract, openaiContract } from '../../src/contract/document.ts';
 import { directoryVariable, keptVariable } from './coverage/recorder.ts';
 import { coverageOf, keepNotes, readNotes } from './coverage/report.ts';
 import { scripted } from './support/engines.ts';
@@ -136,14 +136,19 @@ describe('a run of the tests', () => {
 
 /** What services would note if they gave every answer that the contract declares, but for these operations. */
 function everyNote(without: readonly string[] = []): Set<string> {
-  const root = contract.servers[0]!.url;
-  const answers = Object.entries(contract.paths).flatMap(([path, methods]) =>
-    Object.entries(methods)
-      .filter(([, { operationId }]) => !without.includes(operationId))
-      .flatMap(([method, { responses }]) =>
-        Object.keys(responses).map((status) => `${method.toUpperCase()} ${root}${path} ${status}`),
-      ),
+  return new Set(
+    [nativeContract, openaiContract].flatMap(({ document, operations, root }) => {
+      const answers = [...operations]
+        .filter(([id]) => !without.includes(id))
+        .flatMap(([, { method, path, responses }]) =>
+          Object.keys(responses).map((status) => `${method.toUpperCase()} ${root}${path} ${status}`),
+        );
+      const kinds = coverageOf(document, new Set(answers)).missing.flatMap((what) => {
+        const [id = '', kind = ''] = what.split(' ');
+        if (id === 'event') return [what];
+        return without.includes(id) ? [] : [`chunk ${root}${operations.get(id)?.path ?? ''} ${kind}`];
+      });
+      return [...answers, ...kinds];
+    }),
   );
-  const events = coverageOf(contract, new Set()).missing.filter((what) => what.startsWith('event '));
-  return new Set([...answers, ...events]);
 }

@@ -2,15 +2,15 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { contract } from '../../src/contract/document.ts';
+import { nativeContract, openaiContract } from '../../src/contract/document.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 import { fingerprint } from './coverage/fingerprint.ts';
 import { coverageOf, keepNotes, keptNotes } from './coverage/report.ts';
 
 describe('the coverage', () => {
-  const everything = coverageOf(contract, new Set()).missing;
+  const everything = coverageOf(nativeContract.document, new Set()).missing;
   const seenBy = (...notes: readonly string[]) => {
-    const { missing } = coverageOf(contract, new Set(notes));
+    const { missing } = coverageOf(nativeContract.document, new Set(notes));
     return everything.filter((what) => !missing.includes(what));
   };
 
@@ -36,10 +36,30 @@ describe('the coverage', () => {
   );
 
   test('is a table with missing entries in brackets', () => {
-    const { table } = coverageOf(contract, new Set(['GET /api/v1/models 200', 'event chat.started']));
+    const { table } = coverageOf(nativeContract.document, new Set(['GET /api/v1/models 200', 'event chat.started']));
     expect(table).toMatch(/^listChatModels +200 \[401\] \[403\] \[405\] \[500\] \[503\]$/m);
     expect(table).toMatch(/^events +chat\.started \[step\.started\]/m);
     expect(table).toContain(`2 of ${everything.length} seen`);
+  });
+});
+
+describe('the coverage under /v1', () => {
+  const everything = coverageOf(openaiContract.document, new Set()).missing;
+  const seenBy = (...notes: readonly string[]) => {
+    const { missing } = coverageOf(openaiContract.document, new Set(notes));
+    return everything.filter((what) => !missing.includes(what));
+  };
+
+  test('counts each status of each operation, and each kind of chunk', () => {
+    expect(everything).toEqual(expect.arrayContaining(['retrieveModel 404', 'createTranscription 413']));
+    for (const kind of ['error', '[DONE]']) expect(everything).toContain(`createChatCompletion ${kind}`);
+    expect(new Set(everything).size).toBe(everything.length);
+  });
+
+  test('knows its own answers and chunks, and none of the native ones', () => {
+    expect(seenBy('GET /v1/models/a%2Fb 404')).toEqual(['retrieveModel 404']);
+    expect(seenBy('chunk /v1/chat/completions [DONE]')).toEqual(['createChatCompletion [DONE]']);
+    expect(seenBy('event chat.failed', 'POST /api/v1/transcribe 200')).toEqual([]);
   });
 });
 

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { knownParts } from '../../src/contract/known-parts.ts';
+import { nativeContract, type Schema } from '../../src/contract/document.ts';
+import { knownParts as prune } from '../../src/contract/known-parts.ts';
+
+const knownParts = (value: object, schema: Schema) => prune(value, schema, nativeContract);
 
 const chat = { $ref: '#/components/schemas/ChatRequest' };
 const message = { role: 'user', content: 'Hello' };

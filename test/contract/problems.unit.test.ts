@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EngineError, engineErrorCodes } from '../../engines/contract/index.ts';
-import { contract, operationsById } from '../../src/contract/document.ts';
+import { nativeContract } from '../../src/contract/document.ts';
 import type { ProblemCode, Schemas } from '../../src/contract/operations.ts';
 import { invalid, defaultViolations, ProblemError, problemAnswer, problems } from '../../src/contract/problems.ts';
 import { operations, resolve } from './support/document.ts';
@@ -13,12 +13,12 @@ interface Shown {
 }
 
 function statusesOf(operation: string): number[] {
-  return Object.keys(operationsById.get(operation)?.responses ?? {}).map(Number);
+  return Object.keys(nativeContract.operations.get(operation)?.responses ?? {}).map(Number);
 }
 
 describe('the table of problems', () => {
   it('has exactly the codes of the contract', () => {
-    const schema = contract.components.schemas.ProblemCode as { readonly enum: readonly string[] };
+    const schema = nativeContract.document.components.schemas.ProblemCode as { readonly enum: readonly string[] };
     expect(codes.toSorted()).toEqual(schema.enum.toSorted());
   });
 
@@ -42,14 +42,14 @@ describe('the table of problems', () => {
   );
 
   it('has only statuses that an operation declares, except for requests that reach no operation', () => {
-    const declared = [...operationsById.keys()].flatMap(statusesOf);
+    const declared = [...nativeContract.operations.keys()].flatMap(statusesOf);
     const beforeRouting = ['malformed-request', 'expectation-failed', 'headers-too-large'];
     const undeclared = codes.filter((code) => !declared.includes(problems[code].status));
     expect(undeclared).toEqual(beforeRouting);
   });
 
   it('matches the examples of the contract, and every declared problem has one', () => {
-    for (const [operation, { responses }] of operationsById) {
+    for (const [operation, { responses }] of nativeContract.operations) {
       for (const [status, { content = {} }] of Object.entries(responses)) {
         const shown = content['application/problem+json'] as Shown | undefined;
         if (!shown) continue;
@@ -88,7 +88,7 @@ describe('the table of problems', () => {
 
   it('has a Retry-After only where the contract declares one', () => {
     const declares = (status: number) =>
-      [...operationsById.values()].some(({ responses }) => responses[status]?.headers?.['Retry-After']);
+      [...nativeContract.operations.values()].some(({ responses }) => responses[status]?.headers?.['Retry-After']);
     for (const code of codes.filter((code) => problems[code].retryAfter)) {
       expect(declares(problems[code].status), code).toBe(true);
     }
@@ -188,7 +188,7 @@ describe('the response to an error', () => {
 
 describe('Retry-After', () => {
   const retryAfter = (retryAfter?: number, code: 'overloaded' | 'provider-error' = 'overloaded') =>
-    problemAnswer(new EngineError(code, '', retryAfter === undefined ? {} : { retryAfter }), 'id').headers?.[
+    problemAnswer(new EngineError(code, '', retryAfter === undefined ? {} : { retryAfter }), 'id').headers[
       'Retry-After'
     ];
 

@@ -1,8 +1,10 @@
 /** The path of a request: which step comes first, and what a failure in each of them is answered with. */
 import { describe, expect, it } from 'vitest';
+import type { operations } from '../../generated/api.d.ts';
 import type { Handlers } from '../../src/contract/operations.ts';
 import { ProblemError } from '../../src/contract/problems.ts';
 import type { IncomingRequest } from '../../src/http/incoming-request.ts';
+import { nativeDialect } from '../../src/http/native-door.ts';
 import { createRouter, type RouterOptions } from '../../src/http/router.ts';
 
 interface Sent {
@@ -13,7 +15,7 @@ interface Sent {
   readonly body?: object;
 }
 
-type Part = Partial<RouterOptions<object>>;
+type Part = Partial<RouterOptions<operations, object>>;
 
 /** Sends one request and notes the steps that are visible from outside. */
 async function send({ method = 'GET', path, query = '', headers = {}, body = {} }: Sent, options: Part = {}) {
@@ -26,7 +28,8 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
       return Promise.resolve({ status: 200, mediaType: 'application/json', body: {} });
     },
   });
-  const respond = await createRouter({
+  const respond = await createRouter<operations, object>({
+    contract: nativeDialect.contract,
     handlers,
     services: {},
     access: {
@@ -44,6 +47,7 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
   const cleanups: (() => unknown)[] = [];
   const request: IncomingRequest = {
     id: 'request-1',
+    door: { ...nativeDialect, respond },
     method,
     path: `/api/v1${path}`,
     query,

@@ -1,4 +1,5 @@
 /** It speaks in beeps, in every format. */
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { Schemas } from '../../src/contract/operations.ts';
 import { serveSandbox } from './support.ts';
@@ -37,6 +38,21 @@ describe('the sandbox', () => {
     const ms = samplesOf(sound).length / 16;
     expect(ms).toBe(100 + (2 * 50 + 100) + (4 * 50 + 100));
     expect((await speak({ text: 'ab, cdef!', format: 'wav' })).sound.equals(sound)).toBe(true);
+  });
+
+  it('speaks faster and higher if asked', async () => {
+    const [model] = await sandbox.service.service.registry.models('speech');
+    const { engine, engineId, entry } = model!;
+    expect(entry.supports).toEqual(['speed', 'instructions']);
+    const speakBy = async (manner: object) => {
+      const call = { text: 'x'.repeat(20), model: engineId, format: 'wav' as const, ...manner };
+      const { audio } = await engine.synthesize(call, { signal: new AbortController().signal });
+      return samplesOf(await buffer(audio));
+    };
+    const usual = await speakBy({});
+    expect((await speakBy({ speed: 2 })).length).toBe(usual.length / 2);
+    expect((await speakBy({ speed: 0.25 })).length).toBe(usual.length * 4);
+    expect(cycles(await speakBy({ instructions: 'Higher!' }))).toBe(2 * cycles(usual));
   });
 
   it('has a pitch for each voice', async () => {

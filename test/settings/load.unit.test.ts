@@ -46,6 +46,7 @@ const examples: Readonly<Record<Name, { env: string; fromEnv: unknown; yaml?: st
     fromFile: 'http://localhost:1/voice',
   },
   sandbox: { env: '1', fromEnv: true, yaml: 'true', fromFile: true },
+  compatTools: { env: 'off', fromEnv: false, yaml: 'false', fromFile: false },
   apiKeys: { env: 'one, two,', fromEnv: ['one', 'two'], yaml: '[three]', fromFile: ['three'] },
   allowOpen: { env: 'true', fromEnv: true, yaml: 'true', fromFile: true },
   corsOrigins: {
@@ -88,6 +89,8 @@ describe('a setting', () => {
       transcribeSetup: true,
       transcribeMaxSeconds: 3600,
       transcribeTimeout: 600,
+      compatTools: true,
+      compatAliases: {},
       logLevel: 'info',
       dataDir: join(homedir(), '.local/share/parlance'),
       dataDirIsNamed: false,
@@ -396,7 +399,7 @@ describe('a wrong value', () => {
     expect(message).not.toContain('\n');
     expect(message).toContain(`${file}: unknown setting "volume"; known: host, port, `);
     const known = /known: (.*)$/.exec(message)?.[1]?.split(', ');
-    expect(known?.sort()).toEqual([...namesInFile, 'engines', 'mcpServers'].sort());
+    expect(known?.sort()).toEqual([...namesInFile, 'compatAliases', 'engines', 'mcpServers'].sort());
   });
 
   it.each([

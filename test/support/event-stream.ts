@@ -30,3 +30,15 @@ function readEvent(block: string, complain: (what: string) => Error): StreamedEv
   if (event.type !== type || String(event.seq) !== id) throw complain(`head and data differ: ${block}`);
   return event;
 }
+
+/** The chunks of a stream under /v1, without the error that ends a failed one; throws where clients would misread it. */
+export function readChunks(text: string, complain: (what: string) => Error): object[] {
+  if (!text.endsWith('\n\n')) throw complain('its last event is cut off');
+  const events = text
+    .split('\n\n')
+    .filter((block) => block !== '' && !block.startsWith(':'))
+    .map((block) => /^data: ([^\r\n]+)$/.exec(block)?.[1] ?? '');
+  const last = events.pop() ?? '';
+  if (last !== '[DONE]' && !last.startsWith('{"error":')) throw complain('it ends with neither [DONE] nor an error');
+  return events.map((data) => JSON.parse(data) as object);
+}

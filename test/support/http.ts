@@ -1,6 +1,6 @@
 /**
- * Requests over real sockets. Every answer is held against generated/openapi.json before a test sees it: declared
- * status, media type, headers, body. It shares no code with the service's own check.
+ * Requests over real sockets. Every answer is held against the generated document of its door before a test sees it:
+ * declared status, media type, headers, body. It shares no code with the service's own check.
  */
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -8,7 +8,8 @@ import { buffer } from 'node:stream/consumers';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Schemas } from '../../src/contract/operations.ts';
-import { readEventStream } from './event-stream.ts';
+import type { Schemas as OpenAISchemas } from '../../src/openai/operations.ts';
+import { readChunks, readEventStream } from './event-stream.ts';
 
 export interface Answer {
   readonly status: number;
@@ -18,6 +19,8 @@ export interface Answer {
   readonly body: unknown;
   /** The body, which must be a problem document. */
   readonly problem: Schemas['Problem'];
+  /** The same under /v1. */
+  readonly error: OpenAISchemas['ErrorDetails'];
 }
 
 export interface Call {
@@ -95,15 +98,51 @@ interface Operation {
   readonly responses: Readonly<Record<string, ResponseObject>>;
 }
 
-const contract = JSON.parse(readFileSync(new URL('../../generated/openapi.json', import.meta.url), 'utf8')) as {
+interface Door {
+  readonly prefix: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-};
+  readonly readStream: (text: string, complain: (what: string) => Error) => readonly unknown[];
+  /** Throws when the answer of a failed request breaks what they all have in common. */
+  readonly checkFailure: (failed: Failed, complain: (what: string) => Error) => void;
+}
+
+interface Failed {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly mediaType: string;
+  readonly body: unknown;
+}
 
 const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
-ajv.addSchema(contract, 'contract');
 
-const prefix = '/api/v1';
+function openDoor(prefix: string, file: string, parts: Pick<Door, 'readStream' | 'checkFailure'>): Door {
+  const text = readFileSync(new URL(`../../generated/${file}`, import.meta.url), 'utf8');
+  const document = JSON.parse(text) as Pick<Door, 'paths'>;
+  ajv.addSchema(document, prefix);
+  return { prefix, paths: document.paths, ...parts };
+}
+
+const native = openDoor('/api/v1', 'openapi.json', { readStream: readEventStream, checkFailure: checkProblem });
+const openai = openDoor('/v1', 'openapi-compat.json', { readStream: readChunks, checkFailure: checkError });
+
+function checkProblem({ status, headers, mediaType, body }: Failed, complain: (what: string) => Error): void {
+  if (mediaType !== 'application/problem+json') throw complain(`its media type is "${mediaType}"`);
+  const violations = violationsOf(`${native.prefix}#/components/schemas/Problem`, body);
+  if (violations !== undefined) throw complain(`its problem document ${violations}`);
+  const problem = body as Schemas['Problem'];
+  if (problem.status !== status) throw complain('its problem document names another status');
+  if (problem.instance !== headers.get('x-request-id')) throw complain('its problem document names another request');
+  if (problem.type !== `urn:parlance:problem:${problem.code}`) throw complain('type and code differ');
+}
+
+function checkError({ headers, mediaType, body }: Failed, complain: (what: string) => Error): void {
+  if (mediaType !== 'application/json') throw complain(`its media type is "${mediaType}"`);
+  const violations = violationsOf(`${openai.prefix}#/components/schemas/ErrorResponse`, body);
+  if (violations !== undefined) throw complain(`its error ${violations}`);
+  if (!/^(true|false)$/.test(headers.get('x-should-retry') ?? '')) throw complain('it has no X-Should-Retry');
+}
+
 const jsonTypes = /^application\/(problem\+)?json$/;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -118,17 +157,11 @@ export function heldToContract(asked: { method: string; path: string }, answer: 
 
   const requestId = headers.get('x-request-id') ?? '';
   if (!uuid.test(requestId)) throw complain(`X-Request-Id is "${requestId}"`);
-  const operation = findOperation(asked);
-  if (operation && status !== 204) checkOperation(operation, answer, mediaType, isEmpty ? undefined : body, complain);
-  if (status >= 400 && !isEmpty) {
-    if (mediaType !== 'application/problem+json') throw complain(`its media type is "${mediaType}"`);
-    const violations = violationsOf('contract#/components/schemas/Problem', body);
-    if (violations !== undefined) throw complain(`its problem document ${violations}`);
-    const problem = body as Schemas['Problem'];
-    if (problem.status !== status) throw complain('its problem document names another status');
-    if (problem.instance !== requestId) throw complain('its problem document names another request');
-    if (problem.type !== `urn:parlance:problem:${problem.code}`) throw complain('type and code differ');
-  }
+  const door = /^\/+v1(?:[/?]|$)/.test(asked.path) ? openai : native;
+  const place = findOperation(asked, door);
+  const content = { mediaType, body: isEmpty ? undefined : body };
+  if (place && status !== 204) checkOperation({ door, place }, answer, content, complain);
+  if (status >= 400 && !isEmpty) door.checkFailure({ status, headers, mediaType, body }, complain);
   return {
     status,
     headers,
@@ -138,31 +171,37 @@ export function heldToContract(asked: { method: string; path: string }, answer: 
       if (status < 400) throw complain('a problem was expected');
       return body as Schemas['Problem'];
     },
+    get error() {
+      if (status < 400) throw complain('an error was expected');
+      return (body as OpenAISchemas['ErrorResponse']).error;
+    },
   };
 }
 
 /** Where the operation stands in the document; of a method that the path does not know, any of the path's. */
-function findOperation({ method, path }: { method: string; path: string }): readonly string[] | undefined {
+function findOperation(
+  { method, path }: { method: string; path: string },
+  { prefix, paths }: Door,
+): readonly string[] | undefined {
   const [wanted = ''] = path.split('?');
-  const found = Object.keys(contract.paths).find((template) => {
+  const found = Object.keys(paths).find((template) => {
     const pattern = template.replace(/\{\w+\}/g, '[^/]+');
     return new RegExp(`^${prefix}${pattern}$`).test(wanted);
   });
   if (found === undefined) return undefined;
-  const known = Object.keys(contract.paths[found] ?? {});
+  const known = Object.keys(paths[found] ?? {});
   const asked = method === 'HEAD' ? 'get' : method.toLowerCase();
   return ['paths', found, known.includes(asked) ? asked : known[0]!];
 }
 
 function checkOperation(
-  place: readonly string[],
+  { door, place }: { readonly door: Door; readonly place: readonly string[] },
   { status, headers, text }: Unchecked,
-  mediaType: string,
-  body: unknown,
+  { mediaType, body }: { readonly mediaType: string; readonly body: unknown },
   complain: (what: string) => Error,
 ): void {
   const [, path, method] = place;
-  const response = contract.paths[path!]![method!]!.responses[String(status)];
+  const response = door.paths[path!]![method!]!.responses[String(status)];
   if (!response) throw complain('the contract does not declare this status');
   if (response.content?.[mediaType] === undefined) throw complain(`it does not declare the media type "${mediaType}"`);
   for (const [name, { required, schema }] of Object.entries(response.headers ?? {})) {
@@ -174,8 +213,8 @@ function checkOperation(
   const isStream = mediaType === 'text/event-stream';
   if (body === undefined || !(isStream || jsonTypes.test(mediaType))) return;
   const pointer = [...place, 'responses', String(status), 'content', mediaType, 'schema'].map(escapeSegment).join('/');
-  for (const value of isStream ? readEventStream(text, complain) : [body]) {
-    const violations = violationsOf(`contract#/${encodeURI(pointer)}`, value);
+  for (const value of isStream ? door.readStream(text, complain) : [body]) {
+    const violations = violationsOf(`${door.prefix}#/${encodeURI(pointer)}`, value);
     if (violations !== undefined) throw complain(`its body ${violations}`);
   }
 }

@@ -13,7 +13,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { contract } from '../../../src/contract/document.ts';
+import { nativeContract, openaiContract } from '../../../src/contract/document.ts';
 import { fingerprint } from './fingerprint.ts';
 import { coverageOf, keepNotes, keptNotes, readNotes } from './report.ts';
 import { directoryVariable, keptVariable } from './recorder.ts';
@@ -57,8 +57,9 @@ function judgeTogether(notes: ReadonlySet<string>, others: ReadonlySet<string> |
 }
 
 function judge(notes: ReadonlySet<string>): void {
-  const { table, missing } = coverageOf(contract, notes);
-  console.log(`\n${table}\n`);
+  const reports = [nativeContract, openaiContract].map(({ document }) => coverageOf(document, notes));
+  for (const { table } of reports) console.log(`\n${table}\n`);
+  const missing = reports.flatMap((report) => report.missing);
   if (missing.length === 0) return;
   console.error(`The contract declares what no test has seen: ${missing.join(', ')}.`);
   process.exitCode = 1;

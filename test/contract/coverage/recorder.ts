@@ -1,5 +1,6 @@
 /**
- * Notes what a service really answers: method, path and status of each answer, the type of each event. It listens where
+ * Notes what a service really answers: method, path and status of each answer, the type of each event, the kind of each
+ * chunk under /v1. It listens where
  * Node itself tells of HTTP (node:diagnostics_channel), so that the service knows nothing of it. An answer that was asked
  * for by `Prefer: code=...` is made of the contract's example and proves nothing: it is not noted.
  */
@@ -35,7 +36,7 @@ export function recordAnswers(port?: number): void {
     isOurs(exchange) && !/\bcode\s*=/i.test(String(exchange.request.headers.prefer));
   subscribe('http.server.request.start', (message) => {
     const exchange = message as Exchange;
-    if (counts(exchange)) noteEvents(exchange.response, note);
+    if (counts(exchange)) noteEvents(exchange, note);
   });
   subscribe('http.server.response.finish', (message) => {
     const exchange = message as Exchange;
@@ -56,12 +57,42 @@ function createNotes(file: string): (line: string) => void {
 }
 
 /** Reads along what is written to an event stream. */
-function noteEvents(response: ServerResponse, note: (line: string) => void): void {
+function noteEvents({ request, response }: Exchange, note: (line: string) => void): void {
+  const [path = ''] = (request.url ?? '').split('?');
   const write = response.write.bind(response) as (...args: unknown[]) => boolean;
   response.write = (...args: unknown[]) => {
     if (String(response.getHeader('content-type')).startsWith('text/event-stream')) {
       for (const [, type] of String(args[0]).matchAll(/^event: (.+)$/gm)) note(`event ${type}`);
+      if (path.startsWith('/v1/')) {
+        // Not by a regular expression, which takes U+2028 for the end of a line.
+        const lines = String(args[0])
+          .split('\n')
+          .filter((line) => line.startsWith('data: '));
+        for (const line of lines) for (const kind of kindsOf(line.slice(6))) note(`chunk ${path} ${kind}`);
+      }
     }
     return write(...args);
   };
+}
+
+interface Chunk {
+  readonly error?: object;
+  readonly type?: string;
+  readonly choices?: readonly { readonly delta: object; readonly finish_reason: string | null }[];
+  readonly usage?: object | null;
+}
+
+/** What a chunk is, in the words of report.ts. */
+function kindsOf(data: string): string[] {
+  if (data === '[DONE]') return [data];
+  const { error, type, choices = [], usage } = JSON.parse(data) as Chunk;
+  return [
+    ...(error ? ['error'] : []),
+    ...(type === undefined ? [] : [type]),
+    ...(usage ? ['usage'] : []),
+    ...choices.flatMap(({ delta, finish_reason: reason }) => [
+      ...Object.keys(delta).map((name) => `delta.${name}`),
+      ...(reason === null ? [] : [`finish_reason.${reason}`]),
+    ]),
+  ];
 }

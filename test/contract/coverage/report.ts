@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ContractDocument } from '../../../src/contract/document.ts';
+import type { ContractDocument, Schema } from '../../../src/contract/document.ts';
 
 export interface Report {
   /** A row for each operation with the statuses that it declares, and one for the events. */
@@ -38,11 +38,16 @@ export async function keptNotes(file: string, fingerprint: string): Promise<Read
 
 export function coverageOf(contract: ContractDocument, notes: ReadonlySet<string>): Report {
   const operations = listOperations(contract);
+  const hasChunks = contract.servers[0]?.url === '/v1';
   const seen = new Set<string>();
   for (const note of notes) for (const what of explain(note, operations)) seen.add(what);
   const rows = [
     ...operations.map(({ id, statuses }) => ({ name: id, parts: statuses, keys: statuses.map((s) => `${id} ${s}`) })),
-    { name: 'events', parts: eventTypes(contract), keys: eventTypes(contract).map((type) => `event ${type}`) },
+    ...(hasChunks
+      ? operations
+          .filter(({ kinds }) => kinds.length > 0)
+          .map(({ id, kinds }) => ({ name: `${id} chunks`, parts: kinds, keys: kinds.map((kind) => `${id} ${kind}`) }))
+      : [{ name: 'events', parts: eventTypes(contract), keys: eventTypes(contract).map((type) => `event ${type}`) }]),
   ];
   const missing = rows.flatMap(({ keys }) => keys.filter((key) => !seen.has(key)));
   const width = Math.max(...rows.map(({ name }) => name.length));
@@ -52,7 +57,10 @@ export function coverageOf(contract: ContractDocument, notes: ReadonlySet<string
   });
   const declared = rows.reduce((sum, { keys }) => sum + keys.length, 0);
   const summary = `${declared - missing.length} of ${declared} seen${missing.length > 0 ? ', [ ] never' : ''}`;
-  return { table: ['Coverage of the contract', ...lines, summary].join('\n'), missing };
+  return {
+    table: [`Coverage of the contract under ${contract.servers[0]?.url ?? ''}`, ...lines, summary].join('\n'),
+    missing,
+  };
 }
 
 interface DeclaredOperation {
@@ -60,9 +68,11 @@ interface DeclaredOperation {
   readonly method: string;
   readonly path: RegExp;
   readonly statuses: readonly string[];
+  /** Of the chunks of its stream, if it has one without named events. */
+  readonly kinds: readonly string[];
 }
 
-function listOperations({ paths, servers }: ContractDocument): DeclaredOperation[] {
+function listOperations({ paths, servers, components }: ContractDocument): DeclaredOperation[] {
   const root = servers[0]?.url ?? '';
   return Object.entries(paths).flatMap(([template, methods]) =>
     Object.entries(methods).map(([method, { operationId, responses }]) => ({
@@ -70,6 +80,7 @@ function listOperations({ paths, servers }: ContractDocument): DeclaredOperation
       method: method.toUpperCase(),
       path: new RegExp(`^${root}${template.replace(/\{\w+\}/g, '[^/]+')}$`),
       statuses: Object.keys(responses),
+      kinds: kindsOf(responses['200']?.content?.['text/event-stream']?.schema, components.schemas),
     })),
   );
 }
@@ -77,11 +88,38 @@ function listOperations({ paths, servers }: ContractDocument): DeclaredOperation
 /** A HEAD is a GET; a method that a path does not know is answered for each operation of the path. */
 function explain(note: string, operations: readonly DeclaredOperation[]): string[] {
   if (note.startsWith('event ')) return [note];
+  if (note.startsWith('chunk ')) {
+    const [, path = '', kind = ''] = note.split(' ');
+    return operations.filter((operation) => operation.path.test(path)).map(({ id }) => `${id} ${kind}`);
+  }
   const [method = '', path = '', status = ''] = note.split(' ');
   const asked = method === 'HEAD' ? 'GET' : method;
   return operations
     .filter((operation) => operation.path.test(path) && (status === '405' || operation.method === asked))
     .map(({ id }) => `${id} ${status}`);
+}
+
+type Declared = Schema & { readonly enum?: readonly string[]; readonly const?: string };
+
+/** The kinds of chunks: `type` where chunks have one, else what a delta may carry, why it ends, and the usage. */
+function kindsOf(stream: Schema | undefined, schemas: Readonly<Record<string, Schema>>): string[] {
+  if (!stream) return [];
+  const open = (schema: Schema | undefined): Declared =>
+    schema?.$ref === undefined ? (schema ?? {}) : open(schemas[schema.$ref.split('/').at(-1) ?? '']);
+  const valuesOf = (schema: Schema | undefined): string[] => {
+    const { enum: values, const: value, anyOf = [] } = open(schema);
+    return [...(values ?? []), ...(value === undefined ? [] : [value]), ...anyOf.flatMap(valuesOf)];
+  };
+  const { anyOf = [], properties = {} } = open(stream);
+  const choice = open(open(properties.choices).items).properties;
+  const kinds = choice
+    ? [
+        ...Object.keys(open(choice.delta).properties ?? {}).map((name) => `delta.${name}`),
+        ...valuesOf(choice.finish_reason).map((reason) => `finish_reason.${reason}`),
+        ...('usage' in properties ? ['usage'] : []),
+      ]
+    : [stream, ...anyOf].flatMap((schema) => valuesOf(open(schema).properties?.type));
+  return [...kinds, 'error', '[DONE]'];
 }
 
 /** Of every union with a discriminator: the values that it maps. */

@@ -105,6 +105,24 @@ function speaks(synthesizer: Synthesizer): void {
     expect(await seconds(word.repeat(200))).toBeGreaterThan(0.8 * 20 * (await seconds(word.repeat(10))));
   });
 
+  it('speaks at a speed: 2 halves the duration', async () => {
+    const { engine, say } = espeak;
+    expect((await engine.models())[0]?.supports).toEqual(['speed']);
+    const seconds = async (speed?: number) =>
+      secondsOfWav(await collect(say({ text: sentence.repeat(3), format: 'wav', ...(speed && { speed }) })));
+    const usual = await seconds();
+    expect(await seconds(1)).toBe(usual);
+    for (const speed of [0.46, 0.5, 0.75, 1.5, 2, 2.57]) {
+      const share = ((await seconds(speed)) * speed) / usual;
+      expect(Math.abs(share - 1), `${speed}`).toBeLessThan(0.1);
+    }
+    await expect(say({ speed: 0.45 })).rejects.toMatchObject({ code: 'parameter-not-supported' });
+    await expect(say({ speed: 2.6 })).rejects.toMatchObject({
+      code: 'parameter-not-supported',
+      message: 'eSpeak NG has speeds of 0.46 to 2.57, not 2.6.',
+    });
+  });
+
   it('says the whole name of each emoji, also of adjacent ones', async () => {
     const { say } = espeak;
     const seconds = async (text: string) => secondsOfWav(await collect(say({ text, format: 'wav' })));

@@ -1,7 +1,7 @@
 /** Another Parlance as the provider: two real services, with a test provider behind the second. */
 import { expect, onTestFinished, test } from 'vitest';
 import { startTestService, type TestService } from '../../support/service.ts';
-import { bodyOf, mp3, pcm, speak, speaks, startTts } from './support.ts';
+import { bodyOf, mp3, pcm, speak, speaks, startTts, synthesize } from './support.ts';
 
 async function startPair(apiKey: string, model = '{ id: here, remoteId: there }') {
   const behind = await startTts(speaks(mp3), {
@@ -53,4 +53,19 @@ test('errors of another Parlance for the voice and the key are mapped', async ()
   });
   const { front: stranger } = await startPair('wrong');
   expect((await speak(stranger)).problem).toMatchObject({ status: 502, code: 'provider-auth-failed' });
+});
+
+test('another Parlance works under /v1, too, with speed and instructions', async () => {
+  const behind = await startTts(speaks(mp3), { models: '[{ id: there, voices: [alloy, echo] }]' });
+  const instance = `use: tts, baseUrl: "${behind.service.url}/v1", apiKey: none`;
+  const model = '{ id: here, remoteId: there, formats: [wav, mp3, opus, ogg] }';
+  const front = await startTestService({ config: `engines: { other: { ${instance}, models: [${model}] } }` });
+  onTestFinished(() => front[Symbol.asyncDispose]());
+  const manner = { speed: 1.5, instructions: 'Shout.' };
+  expect((await synthesize({ service: front }, { voice: 'echo', ...manner })).equals(mp3)).toBe(true);
+  const asked = { model: 'there', input: 'Good morning.', voice: 'echo', response_format: 'mp3', ...manner };
+  expect(await bodyOf(behind.provider.calls[0])).toEqual(asked);
+  behind.provider.behave(speaks(pcm(0.5), 'audio/pcm'));
+  expect((await speak(front, { format: 'wav' })).bytes.subarray(44).equals(pcm(0.5))).toBe(true);
+  expect((await speak(front, { voice_id: 'nobody' })).problem).toMatchObject({ code: 'voice-not-supported' });
 });

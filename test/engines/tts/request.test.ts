@@ -1,7 +1,20 @@
 /** Requests to the provider, and how its responses reach the client. */
 import { describe, expect, test } from 'vitest';
 import { answers } from '../../support/provider.ts';
-import { begins, bodyOf, chunk, key, mp3, pcm, readerOf, speaks, startTts, wav } from './support.ts';
+import {
+  begins,
+  bodyOf,
+  chunk,
+  key,
+  mp3,
+  pcm,
+  readerOf,
+  speaks,
+  startTts,
+  synthesize,
+  wav,
+  type TtsOptions,
+} from './support.ts';
 
 const ogg = (codec: string) =>
   Buffer.concat([Buffer.from('OggS'), Buffer.alloc(24), Buffer.from(codec), Buffer.alloc(99)]);
@@ -33,6 +46,35 @@ describe('a request', () => {
     expect(headers.get('content-type')).toBe('audio/mpeg');
     const asked = { model: 'remote', input: 'Good morning.', response_format: 'mp3', voice_id: 'gb_jane_neutral' };
     expect(await bodyOf(provider.calls[0])).toEqual(asked);
+  });
+});
+
+describe('speed and instructions', () => {
+  const supportsOf = async (options?: TtsOptions) => {
+    const { service } = await startTts(speaks(mp3), options);
+    return (await service.service.registry.models('speech'))[0]?.entry.supports;
+  };
+
+  test('are forwarded, and those of a request take precedence', async () => {
+    const tts = await startTts(speaks(mp3), { models: '[{ id: remote, instructions: Whisper. }]' });
+    await synthesize(tts, { speed: 1.25, instructions: 'Shout.' });
+    await synthesize(tts, { speed: 0.5 });
+    expect(await bodyOf(tts.provider.calls[0])).toMatchObject({ speed: 1.25, instructions: 'Shout.' });
+    expect(await bodyOf(tts.provider.calls[1])).toMatchObject({ speed: 0.5, instructions: 'Whisper.' });
+  });
+
+  test("are supported by OpenAI's API, and by others as the settings say", async () => {
+    expect(await supportsOf()).toEqual(['speed', 'instructions']);
+    expect(await supportsOf({ models: '[{ id: remote, supports: [speed] }]' })).toEqual(['speed']);
+    expect(await supportsOf({ engine: 'api: mistral' })).toEqual([]);
+    const models = '[{ id: remote, supports: [instructions] }]';
+    expect(await supportsOf({ engine: 'api: mistral', models })).toEqual(['instructions']);
+  });
+
+  test('a speed that the provider rejects is blamed on the request', async () => {
+    const error = { message: 'speed must be 1', type: 'invalid_request_error', param: 'speed' };
+    const tts = await startTts(answers(400, { error }));
+    await expect(synthesize(tts, { speed: 2 })).rejects.toMatchObject({ code: 'parameter-not-supported' });
   });
 });
 

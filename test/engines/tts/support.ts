@@ -1,7 +1,9 @@
 /** A service whose only engine is tts, with a test provider behind it. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
+import type { SpeechCall } from '../../../engines/contract/index.ts';
 import { heldToContract, type Answer } from '../../support/http.ts';
 import { openProvider, type Behaviour, type ProviderCall, type RawProvider } from '../../support/provider.ts';
 import { run } from '../../support/programs.ts';
@@ -154,6 +156,14 @@ export async function openTts(options: TtsOptions = {}): Promise<Tts & AsyncDisp
       await provider[Symbol.asyncDispose]();
     },
   };
+}
+
+/** A call of the engine itself, for fields that /tts does not have. */
+export async function synthesize({ service }: Pick<Tts, 'service'>, call: Partial<SpeechCall>): Promise<Buffer> {
+  const [model] = await service.service.registry.models('speech');
+  const whole = { text: 'Good morning.', model: model!.engineId, format: 'mp3' as const, ...call };
+  const speech = await model!.engine.synthesize(whole, { signal: new AbortController().signal });
+  return buffer(speech.audio);
 }
 
 export async function speak(

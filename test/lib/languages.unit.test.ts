@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toIsoLanguage } from '../../../engines/hosted-stt/languages.ts';
+import { languageName, toIsoLanguage } from '../../lib/languages.ts';
 
 /** All of openai/whisper, tokenizer.py, LANGUAGES. */
 const whisper =
@@ -39,6 +39,7 @@ test.each([
   ['pt-BR', 'pt'],
   ['zh-Hans-CN', 'zh'],
   ['Castilian', 'es'],
+  ['fil', 'tl'],
 ])('%s is %s', (name, iso) => {
   expect(toIsoLanguage(name)).toBe(iso);
 });
@@ -60,4 +61,13 @@ test.each([
   {},
 ])('%s maps to null', (name) => {
   expect(toIsoLanguage(name)).toBe(null);
+});
+
+test.each(rows.filter(({ iso }) => iso !== null))('the name of $iso is $name', ({ name, iso }) => {
+  expect(languageName(iso!)).toBe(name);
+});
+
+test('languages that Whisper does not know have their usual names', () => {
+  expect(languageName('ga')).toBe('irish');
+  expect(languageName('xx')).toBe('xx');
 });

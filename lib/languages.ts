@@ -1,4 +1,4 @@
-/** Maps the language names of providers to ISO 639-1: "de", "de-DE", "german", "German", "deu". */
+/** Language names as providers and clients write them ("de", "de-DE", "german", "German", "deu"), and ISO 639-1. */
 
 /** Whisper's languages by their English names (openai/whisper, tokenizer.py). Two have no ISO 639-1 code. */
 const whisperNames: Readonly<Record<string, string | null>> = {
@@ -23,7 +23,7 @@ const whisperNames: Readonly<Record<string, string | null>> = {
 const otherNames: Readonly<Record<string, string>> = {
   ...{ burmese: 'my', valencian: 'ca', flemish: 'nl', haitian: 'ht', letzeburgesch: 'lb', pushto: 'ps' },
   ...{ panjabi: 'pa', moldavian: 'ro', moldovan: 'ro', sinhalese: 'si', castilian: 'es', mandarin: 'zh' },
-  ...{ farsi: 'fa', irish: 'ga', filipino: 'tl', esperanto: 'eo', kurdish: 'ku', zulu: 'zu', xhosa: 'xh' },
+  ...{ farsi: 'fa', irish: 'ga', filipino: 'tl', fil: 'tl', esperanto: 'eo', kurdish: 'ku', zulu: 'zu', xhosa: 'xh' },
 };
 
 const names = new Map(Object.entries({ ...whisperNames, ...otherNames }));
@@ -37,6 +37,16 @@ const iso6391 = new Set(
     'sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu'
   ).split(' '),
 );
+
+const nameOf = new Map(
+  Object.entries(whisperNames).flatMap(([name, code]) => (code === null ? [] : [[code, name] as const])),
+);
+const otherNameOf = new Intl.DisplayNames('en', { type: 'language' });
+
+/** Lower-case English name of an ISO 639-1 code, as Whisper names it, else as Unicode does: `german`, `irish`. */
+export function languageName(code: string): string {
+  return nameOf.get(code) ?? (otherNameOf.of(code) ?? code).toLowerCase();
+}
 
 /** ISO 639-1 code, or null for a language without one and for anything that is not a language. */
 export function toIsoLanguage(name: unknown): string | null {

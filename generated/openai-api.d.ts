@@ -1,0 +1,1698 @@
+// Written by `npm run generate` from spec/. Do not edit.
+export type paths = {
+    "/audio/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List speech models
+         * @description The speech models. Not part of OpenAI's API; Open WebUI asks for it.
+         */
+        get: operations["listAudioModels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audio/speech": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Speak a text
+         * @description Speaks a text.
+         */
+        post: operations["createSpeech"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audio/transcriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Transcribe a recording
+         * @description Transcribes a recording.
+         */
+        post: operations["createTranscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audio/voices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List voices
+         * @description The voices of all speech models, ids once. Not part of OpenAI's API; Open WebUI asks for it.
+         */
+        get: operations["listAudioVoices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Complete a chat
+         * @description The next assistant message of a conversation; with `stream`, as server-sent events that end with `[DONE]`. Without
+         *     `tools` in the request, the server's own tools run inside and are not shown.
+         */
+        post: operations["createChatCompletion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List models
+         * @description Every model, chat models first.
+         */
+        get: operations["listModels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/models/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a model
+         * @description One model. The id may contain slashes, percent-encoded or not.
+         */
+        get: operations["retrieveModel"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+};
+export type webhooks = Record<string, never>;
+export type components = {
+    schemas: {
+        /** @description A speech model, for apps that ask for those alone. */
+        AudioModel: {
+            id: string;
+            name: string;
+        };
+        AudioModelList: {
+            /** @enum {string} */
+            object: "list";
+            models: components["schemas"]["AudioModel"][];
+        };
+        AudioVoice: {
+            /** @description Valid for the `voice` field of speech requests. */
+            id: string;
+            name: string;
+        };
+        AudioVoiceList: {
+            /** @enum {string} */
+            object: "list";
+            voices: components["schemas"]["AudioVoice"][];
+        };
+        CalledFunction: {
+            name: string;
+            /** @description JSON, as the model wrote it: not validated. */
+            arguments: string;
+        };
+        /**
+         * @description What a model does. New ones may be added.
+         * @enum {string}
+         */
+        Capability: "chat" | "transcription" | "speech";
+        /**
+         * @example {
+         *       "id": "chatcmpl-6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+         *       "object": "chat.completion",
+         *       "created": 1763769600,
+         *       "model": "llama3.2",
+         *       "choices": [
+         *         {
+         *           "index": 0,
+         *           "message": {
+         *             "role": "assistant",
+         *             "content": "Paris.",
+         *             "refusal": null
+         *           },
+         *           "logprobs": null,
+         *           "finish_reason": "stop"
+         *         }
+         *       ],
+         *       "usage": {
+         *         "prompt_tokens": 14,
+         *         "completion_tokens": 3,
+         *         "total_tokens": 17,
+         *         "completion_tokens_details": {
+         *           "reasoning_tokens": 0
+         *         }
+         *       }
+         *     }
+         */
+        ChatCompletion: {
+            /** @description `chatcmpl-` and the request id. */
+            id: string;
+            /** @enum {string} */
+            object: "chat.completion";
+            /**
+             * Format: int64
+             * @description Seconds since 1970.
+             */
+            created: number;
+            /** @description The model that produced the answer. */
+            model: string;
+            choices: components["schemas"]["CompletionChoice"][];
+            usage: components["schemas"]["CompletionUsage"];
+        };
+        /** @description A piece of the answer. A failure is sent as `{"error": {...}}` instead, without `[DONE]` after it. */
+        ChatCompletionChunk: {
+            id: string;
+            /** @enum {string} */
+            object: "chat.completion.chunk";
+            /** Format: int64 */
+            created: number;
+            model: string;
+            /** @description Empty in the chunk with the usage. */
+            choices: components["schemas"]["ChunkChoice"][];
+            /** @description In a chunk after the last one, with `stream_options.include_usage`. */
+            usage?: components["schemas"]["CompletionUsage"];
+        };
+        /**
+         * @description A conversation. Unknown fields are ignored. Fields that change neither the form nor the meaning of the answer are
+         *     ignored, too, when the model does not support them; `X-Parlance-Ignored` names them. Any other field that is not
+         *     supported is answered with 400 `unsupported_parameter`.
+         * @example {
+         *       "model": "llama3.2",
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "What is the capital of France?"
+         *         }
+         *       ]
+         *     }
+         */
+        ChatCompletionRequest: {
+            /** @description The full conversation history in order, 1 to 2000 messages. */
+            messages: components["schemas"]["ChatMessage"][];
+            /** @description An id from `GET /models`; absent or null: the server's default. */
+            model?: string | null;
+            /** @description The answer comes as server-sent events. */
+            stream?: boolean | null;
+            stream_options?: components["schemas"]["StreamOptions"] | null;
+            /** @description 0 to 2; lower is more predictable. */
+            temperature?: number | null;
+            /** @description Nucleus sampling, greater than 0 and up to 1. */
+            top_p?: number | null;
+            /** @description Maximum number of generated tokens, reasoning included. */
+            max_completion_tokens?: components["schemas"]["MaxTokens"] | null;
+            /** @description As `max_completion_tokens`, which wins. */
+            max_tokens?: components["schemas"]["MaxTokens"] | null;
+            /**
+             * @description Tools of the caller. With them, the server offers none of its own, and the model's calls are returned as
+             *     `tool_calls`. Only for models that support `tools`.
+             */
+            tools?: components["schemas"]["ToolDefinition"][] | null;
+            /** @description `none` without `tools`: the server offers none of its own tools either. */
+            tool_choice?: ("none" | "auto" | "required") | components["schemas"]["NamedToolChoice"] | null;
+            /** @description Only for models that support `json`, as all fields down to `parallel_tool_calls`. */
+            stop?: string | string[] | null;
+            /** @description An object with a `type`; the type `text` is the default. */
+            response_format?: {
+                [key: string]: unknown;
+            } | null;
+            seed?: number | null;
+            frequency_penalty?: number | null;
+            presence_penalty?: number | null;
+            logit_bias?: {
+                [key: string]: unknown;
+            } | null;
+            reasoning_effort?: string | null;
+            parallel_tool_calls?: boolean | null;
+            /** @description Only 1. */
+            n?: number | null;
+            /** @description Only false. */
+            logprobs?: boolean | null;
+            /** @description Only 0. */
+            top_logprobs?: number | null;
+            /** @description Only `text`. */
+            modalities?: string[] | null;
+            /** @description Not supported. */
+            audio?: unknown;
+            /** @description Not supported. */
+            web_search_options?: unknown;
+            /** @description Not supported. */
+            prediction?: unknown;
+            /** @description Not supported: send `tools`. */
+            functions?: unknown;
+            /** @description Not supported: send `tool_choice`. */
+            function_call?: unknown;
+            /** @description Without an effect, as all fields below. */
+            user?: unknown;
+            metadata?: unknown;
+            store?: unknown;
+            service_tier?: unknown;
+            verbosity?: unknown;
+            safety_identifier?: unknown;
+            prompt_cache_key?: unknown;
+            prompt_cache_retention?: unknown;
+        };
+        ChatMessage: {
+            /**
+             * @description `developer` means `system`. `function` is refused: send `tool`.
+             * @enum {string}
+             */
+            role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
+            /**
+             * @description The texts of parts are joined by a line feed. May be null, absent or empty in a message of the assistant. All texts
+             *     of a request have at most 1000000 characters (code points).
+             */
+            content?: string | components["schemas"]["ContentPart"][] | null;
+            /** @description Of the assistant: the calls of the caller's tools. Messages of the role `tool` that answer each one must follow. */
+            tool_calls?: components["schemas"]["GivenToolCall"][] | null;
+            /** @description Of a message of the role `tool`: the call that it answers, one of the assistant message before it. */
+            tool_call_id?: string | null;
+            /** @description Not supported: send `tool_calls`. */
+            function_call?: unknown;
+        };
+        ChunkChoice: {
+            /** @enum {number} */
+            index: 0;
+            delta: components["schemas"]["CompletionDelta"];
+            /** @description null but in the last chunk, whose delta is empty. */
+            finish_reason: components["schemas"]["FinishReason"] | null;
+        };
+        CompletionChoice: {
+            /** @enum {number} */
+            index: 0;
+            message: components["schemas"]["CompletionMessage"];
+            logprobs: null;
+            finish_reason: components["schemas"]["FinishReason"];
+        };
+        CompletionDelta: {
+            /**
+             * @description In the first chunk.
+             * @enum {string}
+             */
+            role?: "assistant";
+            content?: string;
+            /** @description Not part of OpenAI's API. */
+            reasoning_content?: string;
+            tool_calls?: components["schemas"]["ToolCallDelta"][];
+        };
+        CompletionMessage: {
+            /** @enum {string} */
+            role: "assistant";
+            /** @description The texts of all steps, joined by an empty line. null for calls of tools without a text. */
+            content: string | null;
+            refusal: null;
+            /** @description The reasoning text of a reasoning model. Not part of OpenAI's API. */
+            reasoning_content?: string;
+            /** @description Calls of the caller's tools. */
+            tool_calls?: components["schemas"]["ToolCall"][];
+        };
+        /** @description Token usage, summed over all steps; zeros when the provider does not report it. */
+        CompletionUsage: {
+            /** Format: int64 */
+            prompt_tokens: number;
+            /** Format: int64 */
+            completion_tokens: number;
+            /** Format: int64 */
+            total_tokens: number;
+            completion_tokens_details: {
+                /** Format: int64 */
+                reasoning_tokens: number;
+            };
+        };
+        /** @description A piece of a message. Only text: other types are answered with 400 `unsupported_value`. */
+        ContentPart: {
+            /** @description `text`, or `refusal` in a message of the assistant. */
+            type: string;
+            /** @description Of the type `text`. */
+            text?: string;
+            /** @description Of the type `refusal`. */
+            refusal?: string;
+        };
+        /** @description What went wrong, in OpenAI's shape. */
+        ErrorDetails: {
+            /** @description What happened in this case and how to fix it. Names the field that is to blame. */
+            message: string;
+            /** @description Kind of error. New ones may be added. */
+            type: string;
+            /** @description The field of the request that is to blame, such as `messages[2].content[1]`; null when there is none. */
+            param: string | null;
+            /** @description Machine-readable code. New ones may be added: fall back to the status for an unknown one. */
+            code: string | null;
+        };
+        /**
+         * @description Every error, whole or as the last event of a stream.
+         * @example {
+         *       "error": {
+         *         "message": "The model \"nobody\" does not exist.",
+         *         "type": "invalid_request_error",
+         *         "param": "model",
+         *         "code": "model_not_found"
+         *       }
+         *     }
+         */
+        ErrorResponse: {
+            error: components["schemas"]["ErrorDetails"];
+        };
+        /**
+         * @description Why generation ended: a normal end, the token limit (or the step limit), the provider's content filter, or calls of the caller's tools.
+         * @enum {string}
+         */
+        FinishReason: "stop" | "length" | "content_filter" | "tool_calls";
+        FunctionDefinition: {
+            name: string;
+            description?: string | null;
+            /** @description JSON Schema of the arguments. */
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Without an effect. */
+            strict?: boolean | null;
+        };
+        /** @description As `ToolCall`; the type may be absent. */
+        GivenToolCall: {
+            id: string;
+            /** @description Only `function`. */
+            type?: string;
+            function: components["schemas"]["CalledFunction"];
+        };
+        /**
+         * Format: int32
+         * @description 1 or more.
+         */
+        MaxTokens: number;
+        Model: {
+            /** @description Valid for the `model` field of requests. */
+            id: string;
+            /** @enum {string} */
+            object: "model";
+            /**
+             * Format: int64
+             * @description When the service started, in seconds since 1970.
+             */
+            created: number;
+            /** @description Name of the engine instance in the settings. */
+            owned_by: string;
+            /** @description Display name. */
+            name: string;
+            /** @description Requests that can select it. */
+            capabilities: components["schemas"]["Capability"][];
+        };
+        ModelList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["Model"][];
+        };
+        NamedToolChoice: {
+            /** @description Only `function`. */
+            type: string;
+            function?: {
+                name: string;
+            };
+        };
+        /** @description For the formats json and verbose_json. */
+        PlainOrVerboseTranscription: components["schemas"]["Transcription"] | components["schemas"]["VerboseTranscription"];
+        SpeechRequest: {
+            /**
+             * @description An id from `GET /models`; absent, null or empty: the server's default, which `tts-1`, `tts-1-hd` and
+             *     `gpt-4o-mini-tts` also mean.
+             */
+            model?: string | null;
+            /** @description What to say. */
+            input: string;
+            /**
+             * @description An id from `GET /audio/voices`; absent, null or empty: the default voice, which OpenAI's names of voices (`alloy`)
+             *     also mean for models without a voice so named.
+             */
+            voice?: string | components["schemas"]["SpeechVoice"] | null;
+            /** @description `opus` is Opus in Ogg, `ogg` is Vorbis. The service does not make `aac`, `flac` and `pcm`. Default: mp3. */
+            response_format?: ("mp3" | "opus" | "wav" | "ogg" | "aac" | "flac" | "pcm") | null;
+            /** @description 1 is the voice's own speed. Others need a model with `speed`. */
+            speed?: number | null;
+            /** @description How to speak. Ignored by models without `instructions`. */
+            instructions?: string | null;
+            /** @description `sse` is not supported. */
+            stream_format?: ("audio" | "sse") | null;
+        };
+        SpeechVoice: {
+            id: string;
+        };
+        StreamOptions: {
+            /** @description Adds a last chunk with the usage and without choices. */
+            include_usage?: boolean | null;
+        };
+        /** @description A tool of the caller, called by the model. */
+        ToolCall: {
+            /** @description Answered by a message of the role `tool` with this `tool_call_id`. */
+            id: string;
+            /** @enum {string} */
+            type: "function";
+            function: components["schemas"]["CalledFunction"];
+        };
+        /** @description A call is never cut into several chunks. */
+        ToolCallDelta: {
+            /** Format: int32 */
+            index: number;
+            /** @description Answered by a message of the role `tool` with this `tool_call_id`. */
+            id: string;
+            /** @enum {string} */
+            type: "function";
+            function: components["schemas"]["CalledFunction"];
+        };
+        ToolDefinition: {
+            /** @description Only `function`. */
+            type: string;
+            function?: components["schemas"]["FunctionDefinition"];
+        };
+        /** @description More of the text. */
+        TranscriptTextDelta: {
+            /** @enum {string} */
+            type: "transcript.text.delta";
+            delta: string;
+        };
+        /** @description The last event. Its text is that of all deltas. */
+        TranscriptTextDone: {
+            /** @enum {string} */
+            type: "transcript.text.done";
+            text: string;
+        };
+        Transcription: {
+            /** @description One continuous string; "" for silence. */
+            text: string;
+            /** @description Where the duration is known. */
+            usage?: components["schemas"]["TranscriptionUsage"];
+        };
+        /** @description An event of a streamed transcription. A stream that completes ends with `data: [DONE]`. */
+        TranscriptionEvent: components["schemas"]["TranscriptTextDelta"] | components["schemas"]["TranscriptTextDone"];
+        TranscriptionRequest: {
+            /**
+             * Format: binary
+             * @description The recording, 1 byte to 25 MB (26214400 bytes). Detected from its content; file name and media type are ignored.
+             */
+            file: string;
+            /**
+             * @description An id from `GET /models`; absent or empty: the server's default, which `whisper-1`, `gpt-4o-transcribe` and
+             *     `gpt-4o-mini-transcribe` also mean.
+             */
+            model?: string;
+            /** @description The spoken language: `de`, `de-DE`, `deu` or `german`. Absent or `auto`: the model detects it. */
+            language?: string;
+            /** @description Words that may occur, or the text before the recording. Ignored by models without `prompt`. */
+            prompt?: string;
+            /** @description 0 to 1. Ignored by models without `temperature`. */
+            temperature?: string;
+            /**
+             * @description `srt` and `vtt` need a model with timestamps of segments. Default: json.
+             * @enum {string}
+             */
+            response_format?: "json" | "text" | "srt" | "vtt" | "verbose_json";
+            /**
+             * @description `word`, `segment` or both, for `verbose_json` alone. `word` needs a model with timestamps of words. Default: segment,
+             *     where the model has them.
+             */
+            timestamp_granularities?: string[] | string;
+            /** @description `true`: server-sent events with the transcript as it is made; for the formats json and text. Default: false. */
+            stream?: string;
+        };
+        /** @description Whisper's inner values are placeholders: engines do not report them. */
+        TranscriptionSegment: {
+            /**
+             * Format: int64
+             * @description Counts from 0.
+             */
+            id: number;
+            /** @enum {number} */
+            seek: 0;
+            /**
+             * Format: double
+             * @description Seconds.
+             */
+            start: number;
+            /**
+             * Format: double
+             * @description Seconds.
+             */
+            end: number;
+            text: string;
+            tokens: number[];
+            /** @enum {number} */
+            temperature: 0;
+            /** @enum {number} */
+            avg_logprob: 0;
+            /** @enum {number} */
+            compression_ratio: 0;
+            /** @enum {number} */
+            no_speech_prob: 0;
+        };
+        /** @description The length of the recording. */
+        TranscriptionUsage: {
+            /** @enum {string} */
+            type: "duration";
+            /**
+             * Format: int64
+             * @description Rounded up.
+             */
+            seconds: number;
+        };
+        TranscriptionWord: {
+            word: string;
+            /**
+             * Format: double
+             * @description Seconds.
+             */
+            start: number;
+            /**
+             * Format: double
+             * @description Seconds.
+             */
+            end: number;
+        };
+        VerboseTranscription: {
+            /** @enum {string} */
+            task: "transcribe";
+            /** @description The lower-case English name of the detected language, where the model reports it. */
+            language?: string;
+            /**
+             * Format: double
+             * @description Seconds, where known.
+             */
+            duration?: number;
+            /** @description One continuous string; "" for silence. */
+            text: string;
+            /** @description If asked for or by default, and if the model has timestamps of segments. */
+            segments?: components["schemas"]["TranscriptionSegment"][];
+            /** @description If asked for. */
+            words?: components["schemas"]["TranscriptionWord"][];
+            /** @description Where the duration is known. */
+            usage?: components["schemas"]["TranscriptionUsage"];
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+};
+export type $defs = Record<string, never>;
+export interface operations {
+    listAudioModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The speech models. */
+            200: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AudioModelList"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /** @description The authentication scheme (RFC 6750). */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /** @description The supported methods. */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    createSpeech: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SpeechRequest"];
+            };
+        };
+        responses: {
+            /** @description The audio. */
+            200: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description The id of the entry that did the work, percent-encoded where it is not ASCII: aliases and defaults differ from `model`. */
+                    "X-Parlance-Model": string;
+                    /** @description Fields of the request without an effect, comma-separated; absent when there are none. */
+                    "X-Parlance-Ignored"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "audio/mpeg": unknown;
+                    "audio/wav": unknown;
+                    "audio/ogg": unknown;
+                };
+            };
+            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model cannot do what it asks for. */
+            400: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /** @description The authentication scheme (RFC 6750). */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The model does not exist. */
+            404: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /** @description The supported methods. */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request body did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body or the recording is too large. */
+            413: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The operation does not accept this content type. */
+            415: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The provider failed or is unreachable. */
+            502: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The provider or the engine timed out. */
+            504: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    createTranscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["TranscriptionRequest"];
+            };
+        };
+        responses: {
+            /** @description The transcript in the requested format. */
+            200: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description The id of the entry that did the work, percent-encoded where it is not ASCII: aliases and defaults differ from `model`. */
+                    "X-Parlance-Model": string;
+                    /** @description Fields of the request without an effect, comma-separated; absent when there are none. */
+                    "X-Parlance-Ignored"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainOrVerboseTranscription"];
+                    "text/plain": string;
+                    "text/vtt": string;
+                    "text/event-stream": components["schemas"]["TranscriptionEvent"];
+                };
+            };
+            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model cannot do what it asks for. */
+            400: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /** @description The authentication scheme (RFC 6750). */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The model does not exist. */
+            404: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /** @description The supported methods. */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request body did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body or the recording is too large. */
+            413: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The operation does not accept this content type. */
+            415: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The provider failed or is unreachable. */
+            502: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The provider or the engine timed out. */
+            504: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    listAudioVoices: {
+        parameters: {
+            query?: {
+                /** @description Only the voices of this speech model. */
+                model?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The voices. */
+            200: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AudioVoiceList"];
+                };
+            };
+            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model cannot do what it asks for. */
+            400: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /** @description The authentication scheme (RFC 6750). */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The model does not exist. */
+            404: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /** @description The supported methods. */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    createChatCompletion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChatCompletionRequest"];
+            };
+        };
+        responses: {
+            /** @description The message, whole or in chunks. */
+            200: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description The id of the entry that did the work, percent-encoded where it is not ASCII: aliases and defaults differ from `model`. */
+                    "X-Parlance-Model": string;
+                    /** @description Fields of the request without an effect, comma-separated; absent when there are none. */
+                    "X-Parlance-Ignored"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatCompletion"];
+                    "text/event-stream": components["schemas"]["ChatCompletionChunk"];
+                };
+            };
+            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model cannot do what it asks for. */
+            400: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /** @description The authentication scheme (RFC 6750). */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The model does not exist. */
+            404: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /** @description The supported methods. */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request body did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body or the recording is too large. */
+            413: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The operation does not accept this content type. */
+            415: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The provider failed or is unreachable. */
+            502: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The provider or the engine timed out. */
+            504: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    listModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The models. */
+            200: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /** @description The authentication scheme (RFC 6750). */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /** @description The supported methods. */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    retrieveModel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The model. */
+            200: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Model"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /** @description The authentication scheme (RFC 6750). */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The model does not exist. */
+            404: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /** @description The supported methods. */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+}

@@ -1,0 +1,21 @@
+/** What differs between doors: the paths below one prefix have a contract, an error shape and a stream format. */
+import type { Contract } from '../contract/document.ts';
+import type { AnyAnswer } from '../contract/operations.ts';
+import type { ProblemAnswer } from '../contract/problems.ts';
+import type { StreamFormat } from './sse.ts';
+
+/** A request that has failed. */
+export interface Failed {
+  /** What was thrown. */
+  readonly reason: unknown;
+  /** Of the request. */
+  readonly signal: AbortSignal;
+}
+
+export interface Dialect {
+  readonly contract: Contract;
+  /** The path as the router matches it. Throws `not-found`. */
+  readonly readPath: (path: string) => string;
+  readonly toFailure: (problem: ProblemAnswer, failed: Failed) => AnyAnswer;
+  readonly stream: StreamFormat;
+}

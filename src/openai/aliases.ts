@@ -1,0 +1,117 @@
+/** The model of a request: ids that apps hard-code mean the configured default. */
+import type { Capability } from '../../engines/contract/index.ts';
+import { chooseModel } from '../engine-host/model-selection.ts';
+import { RegistryError, validNames, type Registry, type ServedModel } from '../engine-host/registry.ts';
+import { ProblemError } from '../contract/problems.ts';
+import type { Services } from '../handlers/dependencies.ts';
+
+export const capabilities = ['chat', 'transcription', 'speech'] as const;
+
+/** OpenAI's ids that self-hosted apps send without asking; none for chat. */
+export const modelAliases: Readonly<Record<Capability, readonly string[]>> = {
+  chat: [],
+  transcription: ['whisper-1', 'gpt-4o-transcribe', 'gpt-4o-mini-transcribe'],
+  speech: ['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts'],
+};
+
+/** OpenAI's voices: the default voice of a model that has none so named. */
+export const voiceAliases: readonly string[] = [
+  'alloy',
+  'ash',
+  'ballad',
+  'cedar',
+  'coral',
+  'echo',
+  'fable',
+  'marin',
+  'nova',
+  'onyx',
+  'sage',
+  'shimmer',
+  'verse',
+];
+
+/**
+ * The model that a request names, else the default: an entry of that id, then the entry that `compatAliases` names, then
+ * the default for an id that apps hard-code. Throws `invalid-request` for a model of another kind, else as `chooseModel`.
+ */
+export async function resolveModel<C extends Capability>(
+  services: AliasServices,
+  capability: C,
+  named: string | null | undefined,
+): Promise<ServedModel<C>> {
+  const { registry, compatAliases } = services;
+  if (named == null || named === '') return chooseModel(registry, capability, undefined);
+  const entry = await findModel(services, capability, named);
+  if (entry) return entry;
+  const target = compatAliases.get(named);
+  if (modelAliases[capability].includes(named)) return chooseModel(registry, capability, target);
+  for (const other of capabilities) {
+    const isListed = (await registry.models(other)).some(({ id }) => id === named);
+    if (other !== capability && (isListed || modelAliases[other].includes(named))) throw wrongKind(named, capability);
+  }
+  return chooseModel(registry, capability, named);
+}
+
+type AliasServices = Pick<Services, 'registry' | 'compatAliases'>;
+
+/** The same, but undefined where `resolveModel` throws. */
+export async function findModel<C extends Capability>(
+  { registry, compatAliases }: AliasServices,
+  capability: C,
+  named: string,
+): Promise<ServedModel<C> | undefined> {
+  const models = await registry.models(capability);
+  const withId = (wanted: string | undefined) => models.find(({ id }) => id === wanted);
+  const target = compatAliases.get(named);
+  const meansDefault = target === undefined && modelAliases[capability].includes(named);
+  return withId(named) ?? withId(target) ?? (meansDefault ? registry.defaultOf(capability, models) : undefined);
+}
+
+/** Throws a `RegistryError` for an alias of an entry that no engine serves, unless one may still list it. */
+export async function checkAliases({ registry, compatAliases }: AliasServices): Promise<void> {
+  const known = await Promise.all(capabilities.map((capability) => registry.models(capability)));
+  const ids = known.flatMap((models) => models.map(({ id }) => id));
+  const mistakes = [...compatAliases]
+    .filter(([, target]) => !ids.includes(target) && !mayAppear(registry, target))
+    .map(
+      ([name, target]) => `compatAliases.${name}: no engine serves the model "${target}"; ${validNames(ids, target)}`,
+    );
+  if (mistakes.length > 0) throw new RegistryError(mistakes.join('\n'));
+}
+
+/** Lists that are not here yet, and those of providers, can change. */
+function mayAppear(registry: Registry, id: string): boolean {
+  return capabilities.some(
+    (capability) =>
+      !registry.knowsAll(capability) || registry.instancesFor(capability).some((name) => id.startsWith(`${name}/`)),
+  );
+}
+
+function wrongKind(named: string, capability: Capability): ProblemError {
+  const detail = `${named} is not a ${capability} model`;
+  return new ProblemError('invalid-request', `${detail}.`, {
+    errors: [{ in: 'body', pointer: '/model', detail: `must be a ${capability} model` }],
+  });
+}
+
+/**
+ * The voice of a request for a speech model; undefined: the default. Unknown voices stay, and are refused later; so do all
+ * voices of a model that lists none, such as OpenAI's own.
+ */
+export function resolveVoice({ entry }: ServedModel<'speech'>, named: string | null | undefined): string | undefined {
+  if (named == null || named === '') return undefined;
+  const { voices = [] } = entry;
+  const mayHaveIt = voices.length === 0 || voices.some(({ id }) => id === named);
+  return !mayHaveIt && voiceAliases.includes(named) ? undefined : named;
+}
+
+/** `X-Parlance-Model`: the entry that does the work. Header values are ASCII. */
+export function modelHeader({ id }: ServedModel): { 'X-Parlance-Model': string } {
+  return { 'X-Parlance-Model': encodeURI(id) };
+}
+
+/** `X-Parlance-Ignored`: fields that had no effect. */
+export function ignoredHeader(fields: readonly string[]): { 'X-Parlance-Ignored'?: string } {
+  return fields.length > 0 ? { 'X-Parlance-Ignored': fields.join(', ') } : {};
+}

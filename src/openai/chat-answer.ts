@@ -1,0 +1,74 @@
+/** The answer of a chat completion, whole. */
+import type { ChatResult, ToolCall, Usage } from '../../engines/contract/index.ts';
+import type { RunFormat } from '../chat/run.ts';
+import type { Schemas } from './operations.ts';
+
+/** The fields that an answer and each of its chunks share. */
+export interface AnswerFacts {
+  readonly id: string;
+  /** Seconds since 1970. */
+  readonly created: number;
+  readonly model: string;
+}
+
+/**
+ * Joins the texts of all steps by an empty line, so that the deltas of a stream concatenate to the whole answer. The
+ * returned function returns what a delta adds to the text.
+ */
+export function createStepJoin(): (event: { readonly step: number; readonly delta: string }) => string {
+  let last: number | undefined;
+  return ({ step, delta }) => {
+    if (delta === '') return '';
+    const gap = last === undefined || last === step ? '' : '\n\n';
+    last = step;
+    return gap + delta;
+  };
+}
+
+/** The only event is the answer. */
+export function createAnswer(facts: AnswerFacts): RunFormat<Schemas['ChatCompletion']> {
+  const joinContent = createStepJoin();
+  const joinReasoning = createStepJoin();
+  let content = '';
+  let reasoning = '';
+  return {
+    start: () => [],
+    toEvents(event) {
+      if (event.type === 'completed') return [toCompletion(event.result, { content, reasoning }, facts)];
+      if (event.type === 'content-delta') content += joinContent(event);
+      else if (event.type === 'reasoning-delta') reasoning += joinReasoning(event);
+      return [];
+    },
+  };
+}
+
+function toCompletion(
+  result: ChatResult,
+  { content, reasoning }: { readonly content: string; readonly reasoning: string },
+  { id, created, model }: AnswerFacts,
+): Schemas['ChatCompletion'] {
+  const { toolCalls } = result;
+  const message: Schemas['CompletionMessage'] = {
+    role: 'assistant',
+    content: content === '' && toolCalls ? null : content,
+    refusal: null,
+    ...(reasoning !== '' && { reasoning_content: reasoning }),
+    ...(toolCalls && { tool_calls: toolCalls.map(toWireCall) }),
+  };
+  const choice = { index: 0, message, logprobs: null, finish_reason: result.finishReason } as const;
+  return { id, object: 'chat.completion', created, model, choices: [choice], usage: toUsage(result.usage) };
+}
+
+export function toWireCall({ id, name, arguments: json }: ToolCall): Schemas['ToolCall'] {
+  return { id, type: 'function', function: { name, arguments: json } };
+}
+
+/** Apps read it without a check. */
+export function toUsage(usage: Usage | null): Schemas['CompletionUsage'] {
+  return {
+    prompt_tokens: usage?.promptTokens ?? 0,
+    completion_tokens: usage?.completionTokens ?? 0,
+    total_tokens: usage?.totalTokens ?? 0,
+    completion_tokens_details: { reasoning_tokens: usage?.reasoningTokens ?? 0 },
+  };
+}

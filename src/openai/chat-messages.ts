@@ -1,0 +1,141 @@
+/** Converts the messages of a chat completion to those of the engine contract. */
+import type { Message, ToolCall } from '../../engines/contract/index.ts';
+import { invalidField, unsupportedParameter, unsupportedValue, type Field } from './chat-refusals.ts';
+import type { Schemas } from './operations.ts';
+
+type GivenMessage = Schemas['ChatMessage'];
+
+/** Code points in all texts of a request. */
+const mostCharacters = 1_000_000;
+
+export interface Conversation {
+  readonly messages: readonly Message[];
+  /** The first call of a tool, which only models with `tools` can take. */
+  readonly toolField: Field | undefined;
+}
+
+/** Throws for what an engine cannot be given, and for calls and answers of tools that do not match. */
+export function toMessages(given: readonly GivenMessage[]): Conversation {
+  const pairing = createPairing();
+  const messages = given.map((message, index) => toMessage(message, ['messages', index]));
+  checkLength(messages);
+  messages.forEach((message, index) => pairing.add(message, ['messages', index]));
+  pairing.end();
+  return { messages, toolField: pairing.first };
+}
+
+function toMessage(given: GivenMessage, at: Field): Message {
+  const { role, content } = given;
+  if (role === 'function') throw legacy([...at, 'role']);
+  if (given.function_call != null) throw legacy([...at, 'function_call']);
+  switch (role) {
+    case 'developer':
+      return { role: 'system', content: textOf(content, at) };
+    case 'assistant': {
+      const toolCalls = given.tool_calls?.map((call, index) => toToolCall(call, [...at, 'tool_calls', index])) ?? [];
+      const text = content == null ? '' : textOf(content, at, isOfAssistant);
+      return { role, content: text, ...(toolCalls.length > 0 && { toolCalls }) };
+    }
+    case 'tool':
+      if (given.tool_call_id == null) throw invalidField([...at, 'tool_call_id'], 'is missing');
+      return { role, content: textOf(content, at), toolCallId: given.tool_call_id };
+    default:
+      return { role, content: textOf(content, at) };
+  }
+}
+
+/** Some apps still call tools `functions`, and have a switch for it. */
+export function legacy(field: Field): Error {
+  return unsupportedParameter(field, 'is not supported: send functions as tools (turn on "use tools" in your app)');
+}
+
+// -------------------------------------------------------------------------------------------------------- texts
+
+type Part = Schemas['ContentPart'];
+
+const isOfUser = new Set(['text']);
+const isOfAssistant = new Set(['text', 'refusal']);
+
+function textOf(content: GivenMessage['content'], at: Field, types = isOfUser): string {
+  if (typeof content === 'string') return content;
+  const field = [...at, 'content'];
+  if (content == null) throw invalidField(field, 'is missing');
+  return content.map((part, index) => partText(part, [...field, index], types)).join('\n');
+}
+
+function partText({ type, text, refusal }: Part, field: Field, types: ReadonlySet<string>): string {
+  if (!types.has(type)) throw unsupportedValue(field, `has the type "${type}"; only text is supported`);
+  const value = type === 'refusal' ? refusal : text;
+  if (value === undefined) throw invalidField([...field, type], 'is missing');
+  return value;
+}
+
+function toToolCall({ id, type = 'function', function: called }: Schemas['GivenToolCall'], field: Field): ToolCall {
+  if (type !== 'function') {
+    throw unsupportedValue([...field, 'type'], `is "${type}"; only function is supported`);
+  }
+  return { id, name: called.name, arguments: called.arguments };
+}
+
+function checkLength(messages: readonly Message[]): void {
+  const texts = messages.flatMap(({ content, toolCalls = [] }) => [
+    content,
+    ...toolCalls.flatMap((call) => [call.name, call.arguments]),
+  ]);
+  // UTF-16 code units first: there are at least as many, and they need not be counted.
+  const sum = (lengthOf: (text: string) => number) => texts.reduce((length, text) => length + lengthOf(text), 0);
+  if (sum(({ length }) => length) <= mostCharacters || sum(codePointsOf) <= mostCharacters) return;
+  throw invalidField(['messages'], `must not have more than ${mostCharacters} characters in all`);
+}
+
+function codePointsOf(text: string): number {
+  let pairs = 0;
+  for (let at = 0; at < text.length - 1; at += 1) {
+    if ((text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) pairs += 1;
+  }
+  return text.length - pairs;
+}
+
+// -------------------------------------------------------------------------------------------- calls and answers
+
+interface Pairing {
+  add(message: Message, at: Field): void;
+  end(): void;
+  readonly first: Field | undefined;
+}
+
+/** Every call is answered, directly after its message, and every answer has its call. Ids may repeat. */
+function createPairing(): Pairing {
+  let first: Field | undefined;
+  let calling: Field = [];
+  /** Ids of calls without an answer. */
+  let open: string[] = [];
+
+  function end(): void {
+    if (open.length === 0) return;
+    throw invalidField(calling, 'must be answered right after it, each call by one message of the role tool');
+  }
+
+  return {
+    get first() {
+      return first;
+    },
+    end,
+    add({ toolCalls, toolCallId }, at) {
+      if (toolCallId !== undefined) {
+        const index = open.indexOf(toolCallId);
+        if (index < 0) {
+          const rule = 'must be the id of an unanswered call of the assistant message before it';
+          throw invalidField([...at, 'tool_call_id'], rule);
+        }
+        open.splice(index, 1);
+        return;
+      }
+      end();
+      if (toolCalls === undefined) return;
+      calling = [...at, 'tool_calls'];
+      first ??= calling;
+      open = toolCalls.map(({ id }) => id);
+    },
+  };
+}

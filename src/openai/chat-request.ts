@@ -1,0 +1,108 @@
+/** Converts the request of a chat completion to a call of the engine contract. */
+import { providerFields, type ChatCall } from '../../engines/contract/index.ts';
+import { requireSupport, supports } from '../engine-host/model-selection.ts';
+import type { ServedModel } from '../engine-host/registry.ts';
+import { legacy, toMessages } from './chat-messages.ts';
+import { toPointer, unsupportedParameter } from './chat-refusals.ts';
+import { toTools } from './chat-tools.ts';
+import type { Schemas } from './operations.ts';
+
+type Request = Schemas['ChatCompletionRequest'];
+
+export interface PlannedChat {
+  readonly call: Omit<ChatCall, 'model'>;
+  /** The tools are the caller's: none of the service's may run beside them. */
+  readonly isCallersLoop: boolean;
+  /** Fields of the request without an effect. */
+  readonly ignored: readonly string[];
+}
+
+/** Throws for what the model cannot do: only what changes neither form nor meaning of the answer may be ignored. */
+export function toCall(body: Request, model: ServedModel<'chat'>): PlannedChat {
+  refuseUnsupported(body);
+  const { messages, toolField } = toMessages(body.messages);
+  const callerTools = toTools(body);
+  if (callerTools.tools) requireSupport(model, 'tools', '/tools');
+  if (toolField) requireSupport(model, 'tools', toPointer(toolField));
+  const provider = providerFieldsOf(body);
+  const isForwarded = supports(model, 'json');
+  if (!isForwarded) refuseForm(provider, model);
+  const maxTokens = body.max_completion_tokens ?? body.max_tokens;
+  const call = {
+    messages,
+    ...callerTools,
+    ...(body.temperature != null && { temperature: body.temperature }),
+    ...(maxTokens != null && { maxTokens }),
+    ...(body.top_p != null && { topP: body.top_p }),
+    ...(isForwarded && provider && { provider }),
+  };
+  const isCallersLoop = callerTools.tools !== undefined || toolField !== undefined;
+  return { call, isCallersLoop, ignored: ignoredIn(body, isForwarded ? undefined : provider) };
+}
+
+// --------------------------------------------------------------------------------------------------- unsupported
+
+function refuseUnsupported(body: Request): void {
+  if (body.functions != null) throw legacy(['functions']);
+  if (body.function_call != null) throw legacy(['function_call']);
+  if (body.n != null && body.n !== 1) throw unsupportedParameter(['n'], 'must be 1');
+  for (const name of ['logprobs', 'top_logprobs', 'audio', 'web_search_options', 'prediction'] as const) {
+    const value = body[name];
+    if (value != null && value !== false && value !== 0) {
+      throw unsupportedParameter([name]);
+    }
+  }
+  if (body.modalities?.some((modality) => modality !== 'text')) {
+    throw unsupportedParameter(['modalities'], 'must be ["text"]');
+  }
+}
+
+// ---------------------------------------------------------------------------------------------- provider fields
+
+type ProviderFields = NonNullable<ChatCall['provider']>;
+
+/** Those that ask for something: undefined for none. */
+function providerFieldsOf(body: Request): ProviderFields | undefined {
+  let fields: Record<string, unknown> | undefined;
+  for (const name of providerFields) {
+    const value = body[name];
+    if (value == null || isDefault(name, value)) continue;
+    fields ??= {};
+    fields[name] = value;
+  }
+  return fields;
+}
+
+/** Not sent on: a provider need not know the field. */
+function isDefault(name: string, value: unknown): boolean {
+  if (name === 'stop') return Array.isArray(value) && value.length === 0;
+  return name === 'response_format' && (value as { type?: unknown }).type === 'text';
+}
+
+/** The fields that decide the form of the answer and where it ends. */
+function refuseForm(fields: ProviderFields = {}, { id }: ServedModel<'chat'>): void {
+  const name = ['response_format', 'stop'].find((form) => form in fields);
+  if (name !== undefined) throw unsupportedParameter([name], `is not supported by the model "${id}"`);
+}
+
+// ------------------------------------------------------------------------------------------------------- ignored
+
+const hints = [
+  'user',
+  'metadata',
+  'store',
+  'service_tier',
+  'verbosity',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+] as const;
+
+function ignoredIn(body: Request, dropped: ProviderFields = {}): readonly string[] {
+  const isStrict = body.tools?.some((tool) => tool.function?.strict === true);
+  return [
+    ...Object.keys(dropped),
+    ...hints.filter((name) => body[name] != null),
+    ...(isStrict === true ? ['strict'] : []),
+  ];
+}

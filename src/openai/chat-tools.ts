@@ -1,0 +1,41 @@
+/** The caller's tools: "whose tools are in the request, his is the loop". */
+import type { CallerTool, ToolChoice } from '../../engines/contract/index.ts';
+import { invalidField, unsupportedParameter, unsupportedValue } from './chat-refusals.ts';
+import type { Schemas } from './operations.ts';
+
+type Request = Schemas['ChatCompletionRequest'];
+
+export interface CallerTools {
+  readonly tools?: readonly CallerTool[];
+  readonly toolChoice?: ToolChoice;
+}
+
+/** Empty without tools. Throws for tools that are not functions, and for a choice that cannot be obeyed. */
+export function toTools({ tools: given, tool_choice: choice }: Request): CallerTools {
+  if (given == null || given.length === 0) {
+    if (choice == null || choice === 'auto' || choice === 'none') return {};
+    throw unsupportedParameter(['tool_choice'], 'needs tools in the request');
+  }
+  const tools = given.map(toTool);
+  return { tools, ...(choice != null && { toolChoice: toChoice(choice, tools) }) };
+}
+
+function toTool({ type, function: defined }: Schemas['ToolDefinition'], index: number): CallerTool {
+  if (type !== 'function') {
+    throw unsupportedValue(['tools', index, 'type'], `is "${type}"; only function is supported`);
+  }
+  if (defined === undefined) throw invalidField(['tools', index, 'function'], 'is missing');
+  const { name, description, parameters } = defined;
+  return { name, ...(description != null && { description }), ...(parameters != null && { parameters }) };
+}
+
+function toChoice(choice: NonNullable<Request['tool_choice']>, tools: readonly CallerTool[]): ToolChoice {
+  if (typeof choice === 'string') return choice;
+  if (choice.type !== 'function') {
+    throw unsupportedValue(['tool_choice', 'type'], `is "${choice.type}"; only function is supported`);
+  }
+  const name = choice.function?.name;
+  if (name === undefined) throw invalidField(['tool_choice', 'function'], 'is missing');
+  if (tools.some((tool) => tool.name === name)) return { name };
+  throw invalidField(['tool_choice', 'function', 'name'], 'must be the name of one of the tools');
+}

@@ -1,0 +1,134 @@
+/** The table of this door's errors, and the shape that OpenAI's clients read. */
+import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
+import { ProblemError, type ProblemAnswer } from '../contract/problems.ts';
+import type { Failed } from '../http/door.ts';
+import type { Schemas } from './operations.ts';
+
+interface ErrorRow {
+  readonly status: number;
+  readonly type: string;
+  /** Default: the problem code with underscores. */
+  readonly code?: string;
+  /** The field of this door, where the code alone says it; default: the place of the first violation. */
+  readonly param?: string;
+  /** The same request may succeed later and has had no effect yet. Default: clients are told not to retry. */
+  readonly retryable?: true;
+}
+
+const refused = { status: 400, type: 'invalid_request_error' } as const;
+const recording = { ...refused, param: 'file' } as const;
+const tooLarge = { status: 413, type: 'invalid_request_error' } as const;
+const forbidden = { status: 403, type: 'permission_error' } as const;
+const http = (status: number) => ({ status, type: 'invalid_request_error' }) as const;
+const failed = (status: number) => ({ status, type: 'server_error' }) as const;
+
+/** Every problem code. Clients branch on the status and on `code`. */
+export const errorTable: Readonly<Record<ProblemCode, ErrorRow>> = {
+  'invalid-request': refused,
+  'malformed-body': refused,
+  'body-too-large': tooLarge,
+  'recording-empty': recording,
+  'recording-too-large': { ...tooLarge, param: 'file' },
+  'recording-too-long': recording,
+  'recording-not-accepted': recording,
+  'recording-undecodable': recording,
+  'unknown-model': { ...http(404), code: 'model_not_found', param: 'model' },
+  'language-not-supported': { ...refused, param: 'language' },
+  'voice-not-supported': { ...refused, param: 'voice' },
+  'format-not-supported': { ...refused, param: 'response_format' },
+  'parameter-not-supported': { ...refused, code: 'unsupported_parameter' },
+  'context-length-exceeded': refused,
+  'content-rejected': { ...refused, code: 'content_policy_violation' },
+  'provider-rejected-request': refused,
+  unauthorized: { ...http(401), code: 'invalid_api_key' },
+  'host-not-allowed': forbidden,
+  'origin-not-allowed': forbidden,
+  'not-found': { ...http(404), code: 'unknown_url' },
+  'clip-not-found': http(404),
+  'method-not-allowed': { ...http(405), code: 'unknown_url' },
+  'malformed-request': http(400),
+  'request-timeout': http(408),
+  'unsupported-media-type': http(415),
+  'range-not-satisfiable': http(416),
+  'expectation-failed': http(417),
+  'headers-too-large': http(431),
+  'provider-quota-exhausted': { status: 429, type: 'insufficient_quota', code: 'insufficient_quota' },
+  'provider-rate-limited': { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded', retryable: true },
+  'internal-error': failed(500),
+  'engine-failed': failed(500),
+  'provider-auth-failed': failed(502),
+  'provider-misconfigured': failed(502),
+  'provider-unreachable': failed(502),
+  'provider-error': failed(502),
+  'provider-bad-response': failed(502),
+  'transcription-disabled': failed(503),
+  'no-engine': failed(503),
+  'model-unavailable': failed(503),
+  overloaded: { ...failed(503), retryable: true },
+  'storage-full': { ...failed(503), retryable: true },
+  'shutting-down': { ...failed(503), retryable: true },
+  'provider-overloaded': { ...failed(503), retryable: true },
+  'engine-timeout': failed(504),
+  'provider-timeout': failed(504),
+};
+
+/** A value that this door understands and no model takes, such as an image in a message: `unsupported_value`. */
+export class UnsupportedValue extends ProblemError {
+  constructor(pointer: string, detail: string) {
+    super('parameter-not-supported', detail, { errors: [{ in: 'body', pointer, detail }] });
+  }
+}
+
+const withEffects = new WeakSet<AbortSignal>();
+
+/**
+ * Marks a request that has had effects, such as a chat whose tools may have run: whatever fails from now on, clients are
+ * told not to repeat it. Requests are known by their signal.
+ */
+export function markEffects(signal: AbortSignal): void {
+  withEffects.add(signal);
+}
+
+type ErrorResponse = Schemas['ErrorResponse'];
+
+/** The whole answer for a failure. */
+export function toErrorAnswer(problem: ProblemAnswer, { reason, signal }: Failed): AnyAnswer {
+  const { code } = problem.body;
+  const { status, retryable = false } = errorTable[code];
+  return {
+    status,
+    mediaType: 'application/json',
+    headers: { ...problem.headers, 'X-Should-Retry': String(retryable && !withEffects.has(signal)) },
+    body: toErrorResponse(problem, reason),
+  };
+}
+
+/** Its body, which is also the last event of a stream that fails. */
+export function toErrorResponse(
+  { body: { code, detail, errors = [] } }: ProblemAnswer,
+  reason: unknown,
+): ErrorResponse {
+  const row = errorTable[code];
+  const [violation] = errors;
+  const param = row.param ?? (violation && toParam(violation.pointer)) ?? null;
+  const ownCode = reason instanceof UnsupportedValue ? 'unsupported_value' : (row.code ?? code.replaceAll('-', '_'));
+  return { error: { message: toMessage(detail, violation?.pointer, param), type: row.type, param, code: ownCode } };
+}
+
+/** `/messages/2/content/1` is `messages[2].content[1]`; undefined for a body as a whole. */
+function toParam(pointer: string): string | undefined {
+  const [first, ...rest] = pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+  if (first === undefined) return undefined;
+  return first + rest.map((segment) => (/^\d+$/.test(segment) ? `[${segment}]` : `.${segment}`)).join('');
+}
+
+/** Clients drop the field that a message names, by the name that they know. Some details begin with its pointer. */
+function toMessage(detail: string, pointer = '', param: string | null): string {
+  const place = pointer.slice(1);
+  if (param === null) return detail;
+  if (place !== '' && detail.startsWith(`${place} `)) return `${param}${detail.slice(place.length)}`;
+  return detail.includes(param) ? detail : `${param}: ${detail}`;
+}

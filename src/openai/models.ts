@@ -1,0 +1,73 @@
+/** The lists of models and voices. They come from memory: apps wait only seconds for them. */
+import type { Capability } from '../../engines/contract/index.ts';
+import type { ServedModel } from '../engine-host/registry.ts';
+import type { Services } from '../handlers/dependencies.ts';
+import { ProblemError } from '../contract/problems.ts';
+import { capabilities, findModel, resolveModel } from './aliases.ts';
+import { answer, type Handler, type Schemas } from './operations.ts';
+
+type Model = Schemas['Model'];
+
+export const listModels: Handler<'listModels', Services> = async (_request, services) => {
+  const data = await allModels(services);
+  return answer({ status: 200, mediaType: 'application/json', body: { object: 'list', data } });
+};
+
+export const retrieveModel: Handler<'retrieveModel', Services> = async ({ path }, services) => {
+  const found = (await allModels(services)).find(({ id }) => id === path.id);
+  if (!found) {
+    throw new ProblemError('unknown-model', `The model "${path.id}" does not exist; GET /v1/models lists them all.`);
+  }
+  return answer({ status: 200, mediaType: 'application/json', body: found });
+};
+
+/** In seconds since 1970. Entries have no age; clients only need an integer that does not change. */
+const started = Math.floor(performance.timeOrigin / 1000);
+
+/** Chat models first, ids once. */
+async function allModels(services: Services): Promise<Model[]> {
+  const byId = new Map<string, Model>();
+  const lists = await Promise.all(capabilities.map((capability) => modelsOf(capability, services)));
+  for (const model of lists.flat()) add(byId, model);
+  return [...byId.values()];
+}
+
+async function modelsOf(capability: Capability, services: Services): Promise<Model[]> {
+  const { registry, transcribeEnabled } = services;
+  if (capability === 'transcription' && !transcribeEnabled) return [];
+  const models = (await registry.models(capability)).map((model) => toModel(model, capability));
+  const transcriber = capability === 'transcription' ? await findModel(services, capability, whisper) : undefined;
+  return transcriber ? [...models, { ...toModel(transcriber, capability), id: whisper }] : models;
+}
+
+/** Some apps only show ids that look like OpenAI's; this alias of the default is listed for them. */
+const whisper = 'whisper-1';
+
+function toModel({ id, entry, instance }: ServedModel, capability: Capability): Model {
+  // Clients take a server that names this owner for a llama.cpp server.
+  const owner = instance === 'llamacpp' ? 'llama-cpp' : instance;
+  const { name = id } = entry;
+  return { id, object: 'model', created: started, owned_by: owner, name, capabilities: [capability] };
+}
+
+function add(byId: Map<string, Model>, model: Model): void {
+  const known = byId.get(model.id);
+  if (!known) byId.set(model.id, model);
+  else known.capabilities = [...new Set([...known.capabilities, ...model.capabilities])];
+}
+
+export const listAudioModels: Handler<'listAudioModels', Services> = async (_request, { registry }) => {
+  const models = (await registry.models('speech')).map(({ id, entry: { name = id } }) => ({ id, name }));
+  return answer({ status: 200, mediaType: 'application/json', body: { object: 'list', models } });
+};
+
+export const listAudioVoices: Handler<'listAudioVoices', Services> = async ({ query }, services) => {
+  const models =
+    query.model === undefined
+      ? await services.registry.models('speech')
+      : [await resolveModel(services, 'speech', query.model)];
+  const all = models.flatMap(({ entry }) => entry.voices ?? []);
+  const voices = [...new Map(all.toReversed().map((voice) => [voice.id, voice])).values()].toReversed();
+  const body = { object: 'list' as const, voices: voices.map(({ id, name }) => ({ id, name })) };
+  return answer({ status: 200, mediaType: 'application/json', body });
+};

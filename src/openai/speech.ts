@@ -1,0 +1,61 @@
+/** POST /v1/audio/speech. */
+import { EngineError, type SpeechFormat } from '../../engines/contract/index.ts';
+import { ProblemError } from '../contract/problems.ts';
+import { requireSupport, supports } from '../engine-host/model-selection.ts';
+import type { Services } from '../handlers/dependencies.ts';
+import { ignoredHeader, modelHeader, resolveModel, resolveVoice } from './aliases.ts';
+import { UnsupportedValue } from './errors.ts';
+import { answer, type Handler, type Schemas } from './operations.ts';
+
+type SpeechRequest = Schemas['SpeechRequest'];
+
+export const createSpeech: Handler<'createSpeech', Services> = async ({ body, signal }, services) => {
+  if (body.stream_format === 'sse') throw new UnsupportedValue('/stream_format', 'Speech is not sent as events.');
+  const format = readFormat(body.response_format);
+  const speed = body.speed === 1 ? null : body.speed;
+  const instructions = readInstructions(body.instructions);
+  const model = await resolveModel(services, 'speech', body.model);
+  if (speed != null) requireSupport(model, 'speed', '/speed');
+  const takesInstructions = supports(model, 'instructions');
+  const speaker = await services.speakers.choose({
+    model: model.id,
+    voice: resolveVoice(model, typeof body.voice === 'object' ? body.voice?.id : body.voice),
+    pointers: { model: '/model', voice: '/voice' },
+  });
+  const utterance = {
+    ...{ text: body.input, format },
+    ...(speed != null && { speed }),
+    ...(takesInstructions && { instructions }),
+  };
+  const audio = await speaker.speak(utterance, { signal }).catch((error: unknown) => {
+    throw placed(error);
+  });
+  const ignored = instructions !== undefined && !takesInstructions ? ['instructions'] : [];
+  return answer({
+    status: 200,
+    mediaType: audio.mediaType,
+    headers: { ...modelHeader(model), ...ignoredHeader(ignored) },
+    body: await services.speechSpool.spool(audio.audio, { signal }),
+  });
+};
+
+const formats = ['mp3', 'opus', 'wav', 'ogg'] as const satisfies readonly SpeechFormat[];
+
+function readFormat(name: SpeechRequest['response_format']): SpeechFormat {
+  const format = formats.find((known) => known === (name ?? 'mp3'));
+  if (format) return format;
+  const detail = `The format ${String(name)} is not supported; supported: ${formats.join(', ')}.`;
+  throw new ProblemError('format-not-supported', detail);
+}
+
+/** Engines name no fields, but the speed is the only one that they may refuse here. */
+function placed(error: unknown): unknown {
+  if (!EngineError.is(error) || error.code !== 'parameter-not-supported') return error;
+  const errors = [{ in: 'body' as const, pointer: '/speed', detail: 'must be a speed that the model has' }];
+  return new ProblemError(error.code, error.message, { cause: error, errors });
+}
+
+/** Home Assistant sends "None" (Python's null) without instructions. */
+function readInstructions(text: SpeechRequest['instructions']): string | undefined {
+  return text == null || text === '' || text === 'None' ? undefined : text;
+}

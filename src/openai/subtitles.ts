@@ -1,0 +1,53 @@
+/** Subtitles from the segments of a transcript: SubRip and WebVTT. */
+import type { TimedText } from '../../engines/contract/index.ts';
+
+type Segments = readonly TimedText[];
+
+/** "" for silence. */
+export function toSrt(segments: Segments): string {
+  const cues = cuesOf(segments, (text) => text);
+  return cues.map(({ start, end, text }, i) => `${i + 1}\n${start(',')} --> ${end(',')}\n${text}\n\n`).join('');
+}
+
+/** The header alone for silence. */
+export function toVtt(segments: Segments): string {
+  const cues = cuesOf(segments, escapeMarkup);
+  return `WEBVTT\n\n${cues.map(({ start, end, text }) => `${start('.')} --> ${end('.')}\n${text}\n\n`).join('')}`;
+}
+
+interface Cue {
+  readonly start: (separator: string) => string;
+  readonly end: (separator: string) => string;
+  readonly text: string;
+}
+
+/** A cue without text would look like the end of the cue before it. */
+function cuesOf(segments: Segments, escape: (text: string) => string): Cue[] {
+  return segments.flatMap(({ startMs, endMs, text }) => {
+    const line = escape(toLine(text));
+    return line === '' ? [] : [{ start: timestamp(startMs), end: timestamp(endMs), text: line }];
+  });
+}
+
+/**
+ * A blank line ends a cue, and an arrow makes a line the times of the next. SubRip has no way to escape them.
+ * Some players end a file at a NUL.
+ */
+function toLine(text: string): string {
+  return text
+    .replace(/[\s\0]*[\r\n\v\f\0\x85\u2028\u2029][\s\0]*/g, ' ')
+    .replace(/-{2,}>/g, '->')
+    .trim();
+}
+
+/** WebVTT has tags and character references. */
+function escapeMarkup(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}
+
+/** `00:00:01,840`, from whole milliseconds. */
+function timestamp(ms: number): (separator: string) => string {
+  const pad = (value: number, digits: number) => String(Math.floor(value)).padStart(digits, '0');
+  const clock = [ms / 3_600_000, (ms / 60_000) % 60, (ms / 1000) % 60].map((part) => pad(part, 2)).join(':');
+  return (separator) => `${clock}${separator}${pad(ms % 1000, 3)}`;
+}

@@ -1,0 +1,119 @@
+/** The fields of a transcription form, as apps send them. */
+import type { TimestampKind } from '../../engines/contract/index.ts';
+import { timestampKinds } from '../../engines/contract/index.ts';
+import { toIsoLanguage } from '../../lib/languages.ts';
+import { ProblemError, invalid } from '../contract/problems.ts';
+
+/** By name; repeated ones are arrays, and those in brackets arrays and objects. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export const formatNames = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
+export type Format = (typeof formatNames)[number];
+
+export interface TranscriptionWish {
+  readonly model: string | undefined;
+  /** ISO 639-1. */
+  readonly language: string | undefined;
+  readonly prompt: string | undefined;
+  /** 0 to 1. */
+  readonly temperature: number | undefined;
+  readonly format: Format;
+  /** What the format needs. */
+  readonly granularities: readonly TimestampKind[];
+  readonly stream: boolean;
+  /** Names of the fields that no model takes and that cannot change the answer. */
+  readonly hints: readonly string[];
+}
+
+const hintNames = ['chunking_strategy', 'languages', 'keywords', 'hotwords', 'vad_filter', 'without_timestamps'];
+
+/** They would change the answer. */
+const refusedNames = ['include', 'known_speaker_names', 'known_speaker_references', 'diarize'];
+
+/**
+ * Throws `invalid-request`, `language-not-supported` and `parameter-not-supported`. Rules about two fields hold only when
+ * the form is `complete`: the other field may follow.
+ */
+export function readTranscriptionFields(fields: Fields, { complete }: { complete: boolean }): TranscriptionWish {
+  for (const name of refusedNames) if (given(fields, name).some((value) => !isFalse(value))) throw refused(name);
+  const format = readFormat(text(fields, 'response_format'));
+  const granularities = readGranularities(given(fields, 'timestamp_granularities'));
+  const stream = readFlag(fields, 'stream');
+  if (complete && granularities && format !== 'verbose_json') {
+    throw invalid('body', '/timestamp_granularities', 'needs the response_format verbose_json');
+  }
+  if (complete && stream && format !== 'json' && format !== 'text') {
+    throw invalid('body', '/stream', `is not possible with the response_format ${format}`);
+  }
+  return {
+    model: text(fields, 'model'),
+    language: readLanguage(text(fields, 'language')),
+    prompt: text(fields, 'prompt'),
+    temperature: readTemperature(text(fields, 'temperature')),
+    format,
+    granularities: granularities ?? (format === 'json' || format === 'text' ? [] : ['segment']),
+    stream,
+    hints: hintNames.filter((name) => given(fields, name).length > 0),
+  };
+}
+
+/** The values of a field that may be repeated; empty ones count as absent. */
+function given(fields: Fields, name: string): unknown[] {
+  return [fields[name]].flat().filter((value) => value !== undefined && value !== '');
+}
+
+/** The last one of repeated fields; undefined if absent. */
+function text(fields: Fields, name: string): string | undefined {
+  const value = given(fields, name).at(-1);
+  if (value === undefined || typeof value === 'string') return value;
+  throw invalid('body', `/${name}`, 'must be a single value');
+}
+
+function isFalse(value: unknown): boolean {
+  return typeof value === 'string' && /^(false|0)$/i.test(value);
+}
+
+function readFlag(fields: Fields, name: string): boolean {
+  const value = text(fields, name) ?? 'false';
+  if (/^(true|1)$/i.test(value)) return true;
+  if (isFalse(value)) return false;
+  throw invalid('body', `/${name}`, 'must be true or false');
+}
+
+function refused(name: string): ProblemError {
+  const detail = `The field "${name}" is not supported.`;
+  return new ProblemError('parameter-not-supported', detail, {
+    errors: [{ in: 'body', pointer: `/${name}`, detail: 'is not supported' }],
+  });
+}
+
+function readFormat(name = 'json'): Format {
+  const format = formatNames.find((known) => known === name);
+  if (format) return format;
+  throw invalid('body', '/response_format', `must be one of ${formatNames.join(', ')}`);
+}
+
+/** Sent with or without `[]`. */
+function readGranularities(values: readonly unknown[]): readonly TimestampKind[] | undefined {
+  if (values.length === 0) return undefined;
+  const kinds = timestampKinds.filter((kind) => values.includes(kind));
+  if (kinds.length === new Set(values).size) return kinds;
+  throw invalid('body', '/timestamp_granularities', `must be ${timestampKinds.join(', ')} or both`);
+}
+
+function readLanguage(name: string | undefined): string | undefined {
+  if (name === undefined || name.trim().toLowerCase() === 'auto') return undefined;
+  const language = toIsoLanguage(name);
+  if (language !== null) return language;
+  const detail = `Unknown language "${name}"; send an ISO 639-1 code such as de, or no language.`;
+  throw new ProblemError('language-not-supported', detail, {
+    errors: [{ in: 'body', pointer: '/language', detail: 'must be a language' }],
+  });
+}
+
+function readTemperature(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const temperature = value.trim() === '' ? NaN : Number(value);
+  if (temperature >= 0 && temperature <= 1) return temperature;
+  throw invalid('body', '/temperature', 'must be a number from 0 to 1');
+}

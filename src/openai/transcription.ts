@@ -1,0 +1,85 @@
+/** POST /v1/audio/transcriptions: the form as apps send it, the formats, the stream. */
+import type { Transcript } from '../../engines/contract/index.ts';
+import { delayStart } from '../chat/delayed-start.ts';
+import { requireAvailable, requireSupport, supports } from '../engine-host/model-selection.ts';
+import type { ServedModel } from '../engine-host/registry.ts';
+import type { Services } from '../handlers/dependencies.ts';
+import { transcribe, type TranscriptionJob } from '../transcription/run.ts';
+import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
+import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';
+import { answer, type Answer, type Handler } from './operations.ts';
+import { toSrt, toVtt } from './subtitles.ts';
+import { toDeltas } from './transcript-deltas.ts';
+import { readTranscriptionFields, type Fields, type Format, type TranscriptionWish } from './transcription-fields.ts';
+import { toJson, toVerboseJson } from './verbose-json.ts';
+
+/**
+ * Before the recording is stored, with the fields that precede it. Throws what those alone prove: a value that is wrong,
+ * or a named model that cannot do it. Other fields may follow the recording.
+ */
+export async function admitRecording(fields: Fields, services: Services): Promise<void> {
+  const wish = readTranscriptionFields(fields, { complete: false });
+  if (wish.model !== undefined) toJob(await resolveModel(services, 'transcription', wish.model), wish);
+}
+
+export const createTranscription: Handler<'createTranscription', Services> = async (
+  { id, body: { file: recording, ...fields }, signal },
+  services,
+) => {
+  const wish = readTranscriptionFields(fields, { complete: true });
+  const model = await resolveModel(services, 'transcription', wish.model);
+  const { ignored, ...options } = toJob(model, wish);
+  await requireAvailable(model);
+  const job = { ...options, recording };
+  const headers = { ...modelHeader(model), ...ignoredHeader(ignored) };
+  if (wish.stream) {
+    const events = await delayStart(
+      streamTranscript(model, job, { id, signal }, services),
+      services.streamHoldMs,
+      isFromEngine,
+    );
+    return answer({ status: 200, mediaType: 'text/event-stream', headers, body: toDeltas(events) });
+  }
+  const transcript = await transcribe(model, job, { signal }, services);
+  return answer({ status: 200, headers, ...formats[wish.format](transcript) });
+};
+
+type TranscriptAnswer = Answer<'createTranscription'> & { readonly status: 200 };
+type Formatted = { [A in TranscriptAnswer as A['mediaType']]: Pick<A, 'mediaType' | 'body'> }[Exclude<
+  TranscriptAnswer['mediaType'],
+  'text/event-stream'
+>];
+
+const formats: Readonly<Record<Format, (transcript: Transcript) => Formatted>> = {
+  json: (transcript) => ({ mediaType: 'application/json', body: toJson(transcript) }),
+  verbose_json: (transcript) => ({ mediaType: 'application/json', body: toVerboseJson(transcript) }),
+  // Not JSON: SDKs parse by the media type alone.
+  text: ({ text }) => ({ mediaType: 'text/plain', body: text }),
+  srt: ({ segments = [] }) => ({ mediaType: 'text/plain', body: toSrt(segments) }),
+  vtt: ({ segments = [] }) => ({ mediaType: 'text/vtt', body: toVtt(segments) }),
+};
+
+type JobOptions = Omit<TranscriptionJob, 'recording'> & {
+  /** Fields without an effect. */
+  readonly ignored: readonly string[];
+};
+
+/** What the model is asked for. Throws `parameter-not-supported` for what changes the answer, and drops hints. */
+function toJob(
+  model: ServedModel<'transcription'>,
+  { format, granularities, language, prompt, temperature, hints }: TranscriptionWish,
+): JobOptions {
+  if (format === 'srt' || format === 'vtt') requireSupport(model, 'segment', '/response_format');
+  if (granularities.includes('word')) requireSupport(model, 'word', '/timestamp_granularities');
+  const hasSegments = supports(model, 'segment');
+  const takesPrompt = prompt === undefined || supports(model, 'prompt');
+  // 0 is the default, and AI SDK sends it always.
+  const takesTemperature = temperature === undefined || temperature === 0 || supports(model, 'temperature');
+  return {
+    language,
+    timestamps: granularities.filter((kind) => kind === 'word' || hasSegments),
+    ...(takesPrompt && { prompt }),
+    ...(supports(model, 'temperature') && { temperature }),
+    ignored: [...(takesPrompt ? [] : ['prompt']), ...(takesTemperature ? [] : ['temperature']), ...hints],
+  };
+}

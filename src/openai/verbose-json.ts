@@ -1,0 +1,43 @@
+/** Transcripts as OpenAI writes them: `json` and `verbose_json`. */
+import type { TimedText, Transcript } from '../../engines/contract/index.ts';
+import { languageName } from '../../lib/languages.ts';
+import type { Schemas } from './operations.ts';
+
+export function toJson({ text, durationMs }: Transcript): Schemas['Transcription'] {
+  return { text, ...usageOf(durationMs) };
+}
+
+/** With the segments and words that the transcript has. */
+export function toVerboseJson({
+  text,
+  language,
+  durationMs,
+  segments,
+  words,
+}: Transcript): Schemas['VerboseTranscription'] {
+  return {
+    task: 'transcribe',
+    ...(language !== null && { language: languageName(language) }),
+    ...(durationMs !== undefined && { duration: Math.round(durationMs) / 1000 }),
+    text,
+    ...(segments && { segments: segments.map(toSegment) }),
+    ...(words && { words: words.map(toWord) }),
+    ...usageOf(durationMs),
+  };
+}
+
+/** Whole seconds, rounded up, as OpenAI counts them. */
+function usageOf(durationMs: number | undefined): Pick<Schemas['Transcription'], 'usage'> {
+  return durationMs === undefined ? {} : { usage: { type: 'duration', seconds: Math.ceil(durationMs / 1000) } };
+}
+
+/** Strict clients (AI SDK) reject a segment that lacks one of Whisper's inner values, which engines do not report. */
+const placeholders = { temperature: 0, avg_logprob: 0, compression_ratio: 0, no_speech_prob: 0 } as const;
+
+function toSegment({ startMs, endMs, text }: TimedText, id: number): Schemas['TranscriptionSegment'] {
+  return { id, seek: 0, start: startMs / 1000, end: endMs / 1000, text, tokens: [], ...placeholders };
+}
+
+function toWord({ startMs, endMs, text }: TimedText): Schemas['TranscriptionWord'] {
+  return { word: text, start: startMs / 1000, end: endMs / 1000 };
+}

@@ -1,0 +1,114 @@
+/** Ids that apps hard-code, and what they mean. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Capability } from '../../engines/contract/index.ts';
+import { modelAliases, resolveModel, resolveVoice, voiceAliases } from '../../src/openai/aliases.ts';
+import { RegistryError } from '../../src/engine-host/registry.ts';
+import { createApi } from '../support/http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { engines } from './support/engines.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService(engines);
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const resolve = async (
+  capability: Capability,
+  named?: string | null,
+  aliases: Readonly<Record<string, string>> = {},
+) => {
+  const compatAliases = new Map(Object.entries(aliases));
+  const { id } = await resolveModel({ registry: service.service.registry, compatAliases }, capability, named);
+  return id;
+};
+
+describe('the model of a request', () => {
+  it.each([undefined, null, ''])('is the default without a name: %j', async (named) => {
+    expect(await resolve('chat', named)).toBe('talker');
+  });
+
+  it('is the one of that id', async () => {
+    expect(await resolve('chat', 'deep/thinker')).toBe('deep/thinker');
+    expect(await resolve('speech', 'both')).toBe('both');
+  });
+
+  it.each(modelAliases.transcription)('%s is the default of transcription', async (named) => {
+    expect(await resolve('transcription', named)).toBe('local');
+  });
+
+  it.each(modelAliases.speech)('%s is the default of speech', async (named) => {
+    expect(await resolve('speech', named)).toBe('tts-1');
+  });
+
+  it('is an entry of that id before an alias', async () => {
+    expect(await resolve('speech', 'tts-1', { 'tts-1': 'voice' })).toBe('tts-1');
+  });
+
+  it('is what the settings say', async () => {
+    expect(await resolve('speech', 'tts-1-hd', { 'tts-1-hd': 'voice' })).toBe('voice');
+    expect(await resolve('chat', 'gpt-4o', { 'gpt-4o': 'deep/thinker' })).toBe('deep/thinker');
+  });
+
+  it('is not the default when the entry that the settings name is gone', async () => {
+    const resolving = resolve('transcription', 'whisper-1', { 'whisper-1': 'gone' });
+    await expect(resolving).rejects.toMatchObject({ code: 'unknown-model' });
+  });
+
+  it.each<[Capability, string]>([
+    ['chat', 'gpt-4o'],
+    ['transcription', 'nobody'],
+  ])('is unknown otherwise: %s %s', async (capability, named) => {
+    await expect(resolve(capability, named)).rejects.toMatchObject({ code: 'unknown-model' });
+  });
+
+  it.each<[Capability, string]>([
+    ['chat', 'voice'],
+    ['chat', 'whisper-1'],
+    ['transcription', 'tts-1'],
+    ['speech', 'local'],
+  ])('of another kind is refused: %s %s', async (capability, named) => {
+    await expect(resolve(capability, named)).rejects.toMatchObject({
+      code: 'invalid-request',
+      message: `${named} is not a ${capability} model.`,
+    });
+  });
+});
+
+describe('the voice of a request', () => {
+  it('is the default for a name of OpenAI that the model does not have', async () => {
+    const [model] = await service.service.registry.models('speech');
+    for (const name of voiceAliases) expect(resolveVoice(model!, name)).toBeUndefined();
+    expect(resolveVoice(model!, 'de')).toBe('de');
+    expect(resolveVoice(model!, 'nobody')).toBe('nobody');
+    const own = { ...model!, entry: { ...model!.entry, voices: [{ id: 'alloy', name: 'Alloy', language: null }] } };
+    expect(resolveVoice(own, 'alloy')).toBe('alloy');
+  });
+});
+
+describe('compatAliases', () => {
+  const withAliases = (aliases: string) =>
+    startTestService({ ...engines, config: `${engines.config}\ncompatAliases: ${aliases}\n` });
+
+  it('chooses what whisper-1 in the list stands for', async () => {
+    const more = engines.config.replace('[{ id: local,', '[{ id: other, local: true }, { id: local,');
+    await using mapped = await startTestService({
+      ...engines,
+      config: `${more}\ncompatAliases: { whisper-1: local }\n`,
+    });
+    expect((await createApi(mapped.url).get('/v1/models/whisper-1')).body).toMatchObject({ name: 'Local ears' });
+  });
+
+  it('of an entry that no engine serves stops the start with those that are', async () => {
+    const failed = await withAliases('{ whisper-1: loc }').catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(RegistryError);
+    expect((failed as Error).message).toMatch(/^compatAliases\.whisper-1: no engine serves the model "loc"; .*local/);
+  });
+});
+
+it('GET /v1/models lists no transcription that is switched off', async () => {
+  await using silent = await startTestService({ ...engines, env: { TRANSCRIBE_ENABLED: 'false' } });
+  const { body } = await createApi(silent.url).get('/v1/models');
+  const ids = (body as { data: { id: string }[] }).data.map(({ id }) => id);
+  expect(ids).toEqual(['talker', 'deep/thinker', 'both', 'tts-1', 'voice']);
+});

@@ -1,0 +1,172 @@
+/** Subtitles, times and the largest uploads under /v1, with the real whisper-cli and everyday clients. */
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { clients } from '../api/support/clients.ts';
+import { wavHead } from '../api/support/forms.ts';
+import { heldToContract } from '../support/http.ts';
+import { startLocalService } from '../support/local-service.ts';
+import { describeWith } from '../support/programs.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { startStopwatch } from '../support/stopwatch.ts';
+import { readSubtitles, type Cue } from '../support/subtitles.ts';
+import { tonePcm, toneWav, wav } from '../support/tone-model.ts';
+import { scriptedTranscription, sdkOf, transcriptions } from './support/audio.ts';
+
+vi.setConfig({ testTimeout: 120_000 }); // hundreds of megabytes, however busy the machine is
+
+const rate = 16_000;
+/** Tolerance of the times of segments. */
+const toleranceMs = 100;
+
+describeWith(['whisper-cli'], 'tones of known words', () => {
+  const text = 'alpha bravo über kilo golf';
+  /** Words in the first and in the second window of 30 s. */
+  const truth: readonly Cue[] = [
+    { from: 0, to: 2000, text: 'alpha bravo über' },
+    { from: 30_000, to: 31_500, text: 'kilo golf' },
+  ];
+
+  let service: TestService;
+  let sdk: OpenAI;
+  const recording = () => {
+    const first = tonePcm({ words: ['alpha', 'bravo', 'über'], rate, tailSeconds: 28 });
+    const second = tonePcm({ words: ['kilo', 'golf'], rate });
+    const bytes = wav(Int16Array.from([...first, ...second]), { rate, channels: 1 });
+    return new File([new Uint8Array(bytes)], 'tones.wav');
+  };
+  const silence = () => new File([new Uint8Array(toneWav({ words: [], rate }))], 'silence.wav');
+
+  beforeAll(async () => {
+    service = await startLocalService();
+    sdk = sdkOf(service);
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  test.each(['srt', 'vtt'] as const)('as %s have the right words at the right times', async (response_format) => {
+    const file = await sdk.audio.transcriptions.create({ file: recording(), model: 'whisper-1', response_format });
+    const cues = readSubtitles(file);
+    expect(cues.map((cue) => cue.text)).toEqual(truth.map((cue) => cue.text));
+    for (const [index, { from, to }] of cues.entries()) {
+      expect(Math.abs(from - truth[index]!.from)).toBeLessThanOrEqual(toleranceMs);
+      expect(Math.abs(to - truth[index]!.to)).toBeLessThanOrEqual(toleranceMs);
+    }
+    expect(cues.map((cue) => cue.text).join(' ')).toBe(text);
+  });
+
+  test('in verbose_json have the times of their subtitles, and words within their segments', async () => {
+    const srt = await sdk.audio.transcriptions.create({
+      ...{ file: recording(), model: 'whisper-1', response_format: 'srt' as const },
+    });
+    const verbose = await sdk.audio.transcriptions.create({
+      ...{ file: recording(), model: 'whisper-1', response_format: 'verbose_json' as const },
+      timestamp_granularities: ['word', 'segment'],
+    });
+    const { segments = [], words = [] } = verbose;
+    expect(verbose).toMatchObject({ text, language: 'english' });
+    expect(segments.map(({ start, end, text }) => ({ from: start * 1000, to: end * 1000, text }))).toEqual(
+      readSubtitles(srt),
+    );
+    expect(words.map(({ word }) => word).join(' ')).toBe(text);
+    for (const [index, { start, end }] of words.entries()) {
+      const segment = segments[index < 3 ? 0 : 1]!;
+      expect(start).toBeGreaterThanOrEqual(segment.start);
+      expect(end).toBeLessThanOrEqual(segment.end);
+      expect(end).toBeLessThanOrEqual(verbose.duration);
+    }
+  });
+
+  test('are streamed segment by segment', async () => {
+    const events = await sdk.audio.transcriptions.create({ file: recording(), model: 'whisper-1', stream: true });
+    const seen: unknown[] = [];
+    for await (const event of events) seen.push(event);
+    expect(seen).toEqual([
+      { type: 'transcript.text.delta', delta: 'alpha bravo über' },
+      { type: 'transcript.text.delta', delta: ' kilo golf' },
+      { type: 'transcript.text.done', text },
+    ]);
+  });
+
+  test('are none in silence', async () => {
+    const inFormat = (response_format: 'srt' | 'vtt') =>
+      sdk.audio.transcriptions.create({ file: silence(), model: 'whisper-1', response_format });
+    expect(await inFormat('srt')).toBe('');
+    expect(await inFormat('vtt')).toBe('WEBVTT\n\n');
+  });
+});
+
+describeWith(['espeak-ng', 'ffmpeg'], 'speech on a fresh machine', () => {
+  let service: TestService;
+  let sdk: OpenAI;
+  beforeAll(async () => {
+    service = await startTestService();
+    sdk = sdkOf(service);
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+  const request = { model: 'tts-1', voice: 'alloy', input: 'Good morning, how are you today?' } as const;
+
+  test('answers the probe of Home Assistant within its 10 s', async () => {
+    const seconds = startStopwatch();
+    const response = await sdk.audio.speech.create({ ...request, input: 'Test', response_format: 'mp3', speed: 1 });
+    expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(0);
+    expect(seconds()).toBeLessThan(10_000);
+    expect(response.headers.get('content-type')).toBe('audio/mpeg');
+    expect(response.headers.get('x-parlance-model')).toBe('espeak');
+  });
+
+  test('makes Opus in Ogg', async () => {
+    const response = await sdk.audio.speech.create({ ...request, response_format: 'opus' });
+    expect(response.headers.get('content-type')).toBe('audio/ogg');
+    const head = Buffer.from(await response.arrayBuffer()).toString('latin1', 0, 36);
+    expect(head.startsWith('OggS')).toBe(true);
+    expect(head.endsWith('OpusHead')).toBe(true);
+  });
+
+  test('speaks at twice the speed, and refuses a speed that it does not have', async () => {
+    const input = 'The quick brown fox jumps over the lazy dog near the old river bank. '.repeat(3);
+    const bytesAt = async (speed: number) => {
+      const response = await sdk.audio.speech.create({ ...request, input, response_format: 'wav', speed });
+      return (await response.arrayBuffer()).byteLength;
+    };
+    expect(Math.abs((2 * (await bytesAt(2))) / (await bytesAt(1)) - 1)).toBeLessThan(0.1);
+    await expect(bytesAt(4)).rejects.toMatchObject({ status: 400, param: 'speed', code: 'unsupported_parameter' });
+  });
+});
+
+describeWith(['curl'], 'an upload', () => {
+  let directory: string;
+  let service: TestService;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'parlance-door-uploads-'));
+    service = await startTestService(scriptedTranscription);
+  });
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const sized = async (bytes: number) => {
+    const place = join(directory, String(bytes));
+    await writeFile(place, wavHead);
+    await truncate(place, bytes);
+    return place;
+  };
+
+  describe.each(clients)('by $name', ({ upload }) => {
+    const send = async (bytes: number) => {
+      const answer = await upload(service.url + transcriptions, await sized(bytes));
+      return heldToContract({ method: 'POST', path: transcriptions }, answer);
+    };
+
+    test('of 26214400 bytes is transcribed', async () => {
+      expect((await send(26_214_400)).status).toBe(200);
+    });
+
+    test('of one byte more is a 413 that the client reads', async () => {
+      const { status, body } = await send(26_214_401);
+      expect({ status, body }).toMatchObject({ status: 413, body: { error: { code: 'recording_too_large' } } });
+    });
+  });
+});

@@ -1,0 +1,112 @@
+/** The lists of models and voices under /v1. */
+import OpenAI, { NotFoundError } from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApi } from '../support/http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { engines } from './support/engines.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService(engines);
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const get = async (path: string) => (await createApi(service.url).get(path)).body;
+const sdk = () => new OpenAI({ baseURL: `${service.url}/v1`, apiKey: 'none', maxRetries: 0 });
+
+describe('GET /v1/models', () => {
+  it('lists every model once, chat models first, and whisper-1', async () => {
+    const { data } = (await get('/v1/models')) as { data: { id: string; capabilities: string[] }[] };
+    expect(data.map(({ id, capabilities }) => [id, ...capabilities])).toEqual([
+      ['talker', 'chat'],
+      ['deep/thinker', 'chat'],
+      ['both', 'chat', 'speech'],
+      ['local', 'transcription'],
+      ['whisper-1', 'transcription'],
+      ['tts-1', 'speech'],
+      ['voice', 'speech'],
+    ]);
+  });
+
+  it('names the owner, but none that clients take for another server', async () => {
+    const { data } = (await get('/v1/models')) as { data: { id: string }[] };
+    expect(data.find(({ id }) => id === 'local')).toEqual({
+      id: 'local',
+      object: 'model',
+      created: expect.any(Number) as number,
+      owned_by: 'ears',
+      name: 'Local ears',
+      capabilities: ['transcription'],
+    });
+    expect(data.find(({ id }) => id === 'talker')).toMatchObject({ owned_by: 'llama-cpp', name: 'talker' });
+  });
+
+  it('is read by the openai SDK', async () => {
+    const ids: string[] = [];
+    for await (const { id, created } of sdk().models.list()) {
+      expect(Number.isInteger(created)).toBe(true);
+      ids.push(id);
+    }
+    expect(ids).toContain('deep/thinker');
+  });
+
+  it('does not list whisper-1 without transcription', async () => {
+    await using silent = await startTestService({ ...engines, config: 'engines: {}\n' });
+    expect((await createApi(silent.url).get('/v1/models')).body).toEqual({ object: 'list', data: [] });
+  });
+});
+
+describe('GET /v1/models/{id}', () => {
+  it.each(['/v1/models/deep/thinker', '/v1/models/deep%2Fthinker'])('takes an id with a slash: %s', async (path) => {
+    expect(await get(path)).toMatchObject({ id: 'deep/thinker', object: 'model' });
+  });
+
+  it('is found by the openai SDK', async () => {
+    expect(await sdk().models.retrieve('deep/thinker')).toMatchObject({ id: 'deep/thinker' });
+  });
+
+  it('is model_not_found for an unknown id', async () => {
+    const failed = await sdk()
+      .models.retrieve('nobody')
+      .catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(NotFoundError);
+    expect(failed).toMatchObject({ code: 'model_not_found', param: 'model', requestID: expect.any(String) as string });
+  });
+});
+
+describe('GET /v1/audio/models and /v1/audio/voices', () => {
+  it('list the speech models', async () => {
+    expect(await get('/v1/audio/models')).toEqual({
+      object: 'list',
+      models: [
+        { id: 'tts-1', name: 'tts-1' },
+        { id: 'voice', name: 'voice' },
+        { id: 'both', name: 'both' },
+      ],
+    });
+  });
+
+  it('list each voice once', async () => {
+    expect(await get('/v1/audio/voices')).toEqual({
+      object: 'list',
+      voices: [
+        { id: 'en', name: 'English' },
+        { id: 'de', name: 'German' },
+      ],
+    });
+  });
+
+  it('list the voices of one model', async () => {
+    expect(await get('/v1/audio/voices?model=voice')).toMatchObject({ voices: [{ id: 'de' }] });
+    expect(await get('/v1/audio/voices?model=')).toMatchObject({ voices: [{ id: 'en' }, { id: 'de' }] });
+  });
+
+  it.each([
+    ['nobody', 404, 'model_not_found'],
+    ['talker', 400, 'invalid_request'],
+  ])('refuse the model %s with %i', async (model, status, code) => {
+    const answer = await createApi(service.url).get(`/v1/audio/voices?model=${model}`);
+    expect(answer.status).toBe(status);
+    expect(answer.error).toMatchObject({ code, param: 'model' });
+  });
+});

@@ -1,0 +1,71 @@
+/** What the service answers to paths under /v1: no catch-all, and no 200 that apps take for another server. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApi } from '../support/http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { connectRaw, requestHead } from '../api/support/raw-socket.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService({ env: { PARLANCE_SANDBOX: '1' } });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const send = (method: string, path: string) => createApi(service.url).send(method, path);
+
+it.each(['/v1/models', '/v1//models', '/v1/models/', '//v1/models'])('GET %s lists the models', async (path) => {
+  expect(await send('GET', path)).toMatchObject({ status: 200, body: { object: 'list' } });
+});
+
+it.each(['/v1', '/v1/', '/v1/readyz', '/v1/test', '/v1/health', '/v1/responses', '/v1/audio/translations'])(
+  'GET and POST %s are 404',
+  async (path) => {
+    for (const method of ['GET', 'POST']) {
+      const { status, error } = await send(method, path);
+      expect(status).toBe(404);
+      expect(error).toMatchObject({ type: 'invalid_request_error', code: 'unknown_url', param: null });
+    }
+  },
+);
+
+it('a doubled /v1 is 404 with a hint', async () => {
+  const { status, error } = await send('GET', '/v1/v1/models');
+  expect(status).toBe(404);
+  expect(error).toMatchObject({ code: 'unknown_url', message: expect.stringMatching('already ends in /v1') as string });
+});
+
+it('a path that is not valid percent-encoding is 404', async () => {
+  expect((await send('GET', '/v1/models/%zz')).error.code).toBe('unknown_url');
+});
+
+describe('a method', () => {
+  it('HEAD is answered as GET, without a body', async () => {
+    expect(await send('HEAD', '/v1/models')).toMatchObject({ status: 200, text: '' });
+    expect(await send('HEAD', '/v1/nowhere')).toMatchObject({ status: 404, text: '' });
+  });
+
+  it.each([
+    ['DELETE', '/v1/models', 'GET, HEAD'],
+    ['OPTIONS', '/v1/models', 'GET, HEAD'],
+    ['GET', '/v1/chat/completions', 'POST'],
+    ['POST', '/v1/models/some', 'GET, HEAD'],
+  ])('%s %s is 405 with what is allowed', async (method, path, allow) => {
+    const { status, headers } = await send(method, path);
+    expect(status).toBe(405);
+    expect(headers.get('allow')).toBe(allow);
+  });
+});
+
+it('what is no HTTP is answered in the shape of the door where its path is known', async () => {
+  const connection = await connectRaw(service.url);
+  await connection.send('GET /v1/models HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n');
+  await expect.poll(() => connection.received).toContain('"code":"malformed_request"');
+  expect(connection.received).toMatch(/^HTTP\/1\.1 400 .*X-Should-Retry: false\r\n/s);
+  connection[Symbol.dispose]();
+});
+
+it('a request head that is refused is answered in that shape, too', async () => {
+  const connection = await connectRaw(service.url);
+  await connection.send(requestHead('GET', '/v1/models', { expect: 'miracles' }));
+  await expect.poll(() => connection.received).toContain('"code":"expectation_failed"');
+  connection[Symbol.dispose]();
+});

@@ -1,0 +1,232 @@
+/** POST /v1/audio/speech with the openai SDK, and the requests of apps field by field. */
+import { BadRequestError, NotFoundError } from 'openai';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { serveSandbox } from '../sandbox/support.ts';
+import { createApi } from '../support/http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { errorOf, sdkOf } from './support/audio.ts';
+
+const path = '/v1/audio/speech';
+
+/** Bytes of 16-bit mono at 16 kHz, as the sandbox makes them, in milliseconds. */
+const msOf = (wav: ArrayBuffer) => (wav.byteLength - 44) / 32;
+
+const begins = {
+  mp3: /^(ID3|\xff[\xe0-\xff])/,
+  wav: /^RIFF....WAVE/s,
+  ogg: /^OggS/,
+  opus: /^OggS/,
+} as const;
+
+describe('with the sandbox', () => {
+  const sandbox = serveSandbox();
+  const request = { model: 'tts-1', voice: 'alloy', input: 'Good morning.' };
+  const create = (more: object = {}) => sdkOf(sandbox.service).audio.speech.create({ ...request, ...more });
+  const wav = async (more: object = {}) => (await create({ response_format: 'wav', ...more })).arrayBuffer();
+
+  test('mp3 is the default, sent in chunks', async () => {
+    const response = await create();
+    expect(response.headers.get('content-type')).toBe('audio/mpeg');
+    expect(response.headers.get('transfer-encoding')).toBe('chunked');
+    expect(response.headers.has('content-length')).toBe(false);
+    expect(response.headers.get('x-parlance-model')).toBe('sandbox-speech');
+    expect(response.headers.has('x-parlance-ignored')).toBe(false);
+    expect(Buffer.from(await response.arrayBuffer()).toString('latin1', 0, 12)).toMatch(begins.mp3);
+  });
+
+  test.each([
+    ['mp3', 'audio/mpeg'],
+    ['wav', 'audio/wav'],
+    ['ogg', 'audio/ogg'],
+  ] as const)('%s is %s', async (response_format, mediaType) => {
+    const response = await create({ response_format });
+    expect(response.headers.get('content-type')).toBe(mediaType);
+    const sound = Buffer.from(await response.arrayBuffer());
+    expect(sound.toString('latin1', 0, 12)).toMatch(begins[response_format]);
+  });
+
+  test('a wav has its true length, and nothing after the samples', async () => {
+    const sound = Buffer.from(await wav());
+    expect(sound.readUInt32LE(4)).toBe(sound.length - 8);
+    expect(sound.toString('latin1', 36, 40)).toBe('data');
+    expect(sound.readUInt32LE(40)).toBe(sound.length - 44);
+  });
+
+  test.each([
+    { model: 'tts-1-hd' },
+    { model: 'gpt-4o-mini-tts' },
+    { model: '' },
+    { model: null },
+    { model: undefined },
+  ])('the model $model is the default', async (more) => {
+    expect((await create(more)).headers.get('x-parlance-model')).toBe('sandbox-speech');
+  });
+
+  test.each([
+    'alloy',
+    'ash',
+    'ballad',
+    'cedar',
+    'coral',
+    'echo',
+    'fable',
+    'marin',
+    'nova',
+    'onyx',
+    'sage',
+    'shimmer',
+    'verse',
+  ])('the voice %s is the default voice', async (voice) => {
+    expect(Buffer.from(await wav({ voice })).equals(Buffer.from(await wav({ voice: 'en' })))).toBe(true);
+  });
+
+  test('a voice may be an object; null and absent are the default', async () => {
+    const german = Buffer.from(await wav({ voice: 'de' }));
+    const usual = Buffer.from(await wav({ voice: 'en' }));
+    expect(german.equals(usual)).toBe(false);
+    expect(Buffer.from(await wav({ voice: { id: 'de' } })).equals(german)).toBe(true);
+    expect(Buffer.from(await wav({ voice: null })).equals(usual)).toBe(true);
+    expect(Buffer.from(await wav({ voice: undefined })).equals(usual)).toBe(true);
+  });
+
+  test('a speed of 2 halves the duration; 1 and null change nothing', async () => {
+    const usual = msOf(await wav());
+    expect(msOf(await wav({ speed: 2 }))).toBe(usual / 2);
+    expect(msOf(await wav({ speed: 0.25 }))).toBe(usual * 4);
+    expect(msOf(await wav({ speed: 1 }))).toBe(usual);
+    expect(msOf(await wav({ speed: null }))).toBe(usual);
+  });
+
+  test('instructions reach the model, but not the word None', async () => {
+    const usual = Buffer.from(await wav());
+    expect(Buffer.from(await wav({ instructions: 'Higher!' })).equals(usual)).toBe(false);
+    expect(Buffer.from(await wav({ instructions: 'None' })).equals(usual)).toBe(true);
+    expect(Buffer.from(await wav({ instructions: '' })).equals(usual)).toBe(true);
+  });
+
+  test('unknown fields are ignored', async () => {
+    expect((await create({ backend: 'x', user: 'ada', stream_format: 'audio' })).status).toBe(200);
+  });
+
+  test('32000 characters are spoken', async () => {
+    const response = await create({ input: '😀'.repeat(32_000), response_format: 'wav' });
+    expect(response.status).toBe(200);
+    await response.body?.cancel();
+  });
+
+  test.each([
+    ['an empty text', { input: '' }, 'input', 'invalid_request'],
+    ['32001 characters', { input: 'x'.repeat(32_001) }, 'input', 'invalid_request'],
+    ['no text', { input: undefined }, 'input', 'invalid_request'],
+    ['an unknown voice', { voice: 'nobody' }, 'voice', 'voice_not_supported'],
+    ['an unknown voice as an object', { voice: { id: 'nobody' } }, 'voice', 'voice_not_supported'],
+    ['aac', { response_format: 'aac' }, 'response_format', 'format_not_supported'],
+    ['flac', { response_format: 'flac' }, 'response_format', 'format_not_supported'],
+    ['pcm', { response_format: 'pcm' }, 'response_format', 'format_not_supported'],
+    ['an unknown format', { response_format: 'midi' }, 'response_format', 'invalid_request'],
+    ['a speed above 4', { speed: 4.1 }, 'speed', 'invalid_request'],
+    ['a speed below 0.25', { speed: 0.2 }, 'speed', 'invalid_request'],
+    ['events', { stream_format: 'sse' }, 'stream_format', 'unsupported_value'],
+    ['a chat model', { model: 'sandbox-chat' }, 'model', 'invalid_request'],
+  ])('%s is refused', async (_what, more, param, code) => {
+    const asked = create(more);
+    await expect(asked).rejects.toBeInstanceOf(BadRequestError);
+    await expect(asked).rejects.toMatchObject({ param, code, type: 'invalid_request_error' });
+    await expect(asked).rejects.toThrow(param); // clients drop the field that the message names
+  });
+
+  test('an unknown model is not found', async () => {
+    const asked = create({ model: 'tts-9' });
+    await expect(asked).rejects.toBeInstanceOf(NotFoundError);
+    await expect(asked).rejects.toMatchObject({ code: 'model_not_found', param: 'model' });
+  });
+
+  test.each([
+    ['Open WebUI', { input: 'Good morning.', voice: 'alloy', model: 'tts-1' }],
+    ['LibreChat', { input: 'Good morning.', model: 'tts-1', voice: 'alloy', backend: 'openai' }],
+    [
+      'Home Assistant (openai_tts, its probe)',
+      { model: 'tts-1', input: 'Test', voice: 'alloy', response_format: 'mp3', speed: 1.0 },
+    ],
+    [
+      'Home Assistant (openai_conversation)',
+      { model: 'gpt-4o-mini-tts', voice: 'marin', input: 'Hi', instructions: 'None', speed: 1, response_format: 'mp3' },
+    ],
+    ['wyoming_openai', { model: 'tts-1', voice: 'alloy', input: 'Hi', response_format: 'wav', speed: 1 }],
+    ['AI SDK', { model: 'tts-1', input: 'Hi', voice: 'alloy', response_format: 'mp3' }],
+  ])('the request of %s is answered', async (_app, body) => {
+    const { status, headers } = await createApi(sandbox.service.url).post(path, body, {
+      authorization: 'Bearer undefined',
+      accept: 'application/octet-stream',
+    });
+    expect(status).toBe(200);
+    const isWav = 'response_format' in body && body.response_format === 'wav';
+    expect(headers.get('content-type')).toBe(isWav ? 'audio/wav' : 'audio/mpeg');
+  });
+});
+
+/** Speaks one byte, and logs what it was asked for. */
+const engine = `
+export default {
+  contract: 1,
+  name: 'scripted-speech',
+  capability: 'speech',
+  options: { type: 'object', properties: {} },
+  create: (_options, context) => ({
+    models: async () => [
+      { id: 'plain', local: true, voices: [{ id: 'ann', name: 'Ann', language: 'en' }] },
+      { id: 'full', local: true, supports: ['speed', 'instructions'] },
+      { id: 'openai', local: false, voices: [{ id: 'alloy', name: 'Alloy', language: null }] },
+    ],
+    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    async synthesize(call) {
+      context.log.info({ call }, 'synthesize');
+      return { mediaType: 'audio/mpeg', audio: (async function* () { yield Buffer.from('x'); })() };
+    },
+  }),
+};
+`;
+
+describe('a model', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService({
+      config: 'engines: { mouth: { use: ./speech.mjs } }\n',
+      files: { 'speech.mjs': engine },
+    });
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  const ask = (body: object) => createApi(service.url).post(path, { input: 'Hi', ...body });
+  const lastCall = () => service.log.findLast(({ msg }) => msg === 'synthesize')?.call;
+
+  test('that supports speed and instructions gets them', async () => {
+    const { headers } = await ask({ model: 'full', speed: 1.5, instructions: 'Shout.', response_format: 'opus' });
+    expect(lastCall()).toEqual({ text: 'Hi', model: 'full', format: 'opus', speed: 1.5, instructions: 'Shout.' });
+    expect(headers.has('x-parlance-ignored')).toBe(false);
+  });
+
+  test('that does not support a speed refuses it, except 1', async () => {
+    const answer = await ask({ model: 'plain', speed: 2 });
+    expect(answer.status).toBe(400);
+    expect(errorOf(answer)).toMatchObject({ param: 'speed', code: 'unsupported_parameter' });
+    expect((await ask({ model: 'plain', speed: 1 })).status).toBe(200);
+    expect(lastCall()).toEqual({ text: 'Hi', model: 'plain', format: 'mp3' });
+  });
+
+  test('that does not support instructions speaks without them, and says so', async () => {
+    const { headers } = await ask({ model: 'plain', instructions: 'Shout.' });
+    expect(headers.get('x-parlance-ignored')).toBe('instructions');
+    expect(lastCall()).toEqual({ text: 'Hi', model: 'plain', format: 'mp3' });
+    expect((await ask({ model: 'plain', instructions: 'None' })).headers.has('x-parlance-ignored')).toBe(false);
+  });
+
+  test.each([
+    ['has a voice of that name', 'openai', 'alloy', 'alloy'],
+    ['lists no voices', 'full', 'nova', 'nova'],
+    ['has other voices', 'plain', 'alloy', undefined],
+  ])('that %s: an alias of a voice', async (_what, model, voice, asked) => {
+    expect((await ask({ model, voice })).status).toBe(200);
+    expect((lastCall() as { voice?: string }).voice).toBe(asked);
+  });
+});

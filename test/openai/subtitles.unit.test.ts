@@ -1,0 +1,89 @@
+/** SubRip and WebVTT as written, and as an independent parser reads them. */
+import { describe, expect, test } from 'vitest';
+import { toSrt, toVtt } from '../../src/openai/subtitles.ts';
+import { readSubtitles } from '../support/subtitles.ts';
+
+const segment = (startMs: number, endMs: number, text: string) => ({ startMs, endMs, text });
+const greeting = [segment(0, 1840, 'Good morning.'), segment(1840, 3_725_007, 'It is late.')];
+
+test('SubRip numbers its cues from 1 and has a comma in its times', () => {
+  expect(toSrt(greeting)).toBe(
+    '1\n00:00:00,000 --> 00:00:01,840\nGood morning.\n\n' + '2\n00:00:01,840 --> 01:02:05,007\nIt is late.\n\n',
+  );
+});
+
+test('WebVTT has a header and a point in its times', () => {
+  expect(toVtt(greeting)).toBe(
+    'WEBVTT\n\n' +
+      '00:00:00.000 --> 00:00:01.840\nGood morning.\n\n' +
+      '00:00:01.840 --> 01:02:05.007\nIt is late.\n\n',
+  );
+});
+
+test('silence has no cues', () => {
+  expect(toSrt([])).toBe('');
+  expect(toVtt([])).toBe('WEBVTT\n\n');
+});
+
+test.each([
+  [0, '00:00:00.000'],
+  [999, '00:00:00.999'],
+  [1000, '00:00:01.000'],
+  [1001, '00:00:01.001'],
+  [59_999, '00:00:59.999'],
+  [3_599_999, '00:59:59.999'],
+  [35_999_999, '09:59:59.999'],
+  [360_000_000, '100:00:00.000'],
+])('%d ms is %s', (ms, time) => {
+  expect(toVtt([segment(ms, ms, 'x')])).toContain(`\n${time} --> ${time}\n`);
+});
+
+test('every millisecond of a minute is exact', () => {
+  for (let ms = 0; ms < 60_000; ms++) {
+    const [, seconds, rest] = /00:00:(\d\d),(\d\d\d) /.exec(toSrt([segment(ms, ms, 'x')])) ?? [];
+    if (Number(seconds) * 1000 + Number(rest) !== ms) expect.fail(`${ms} ms are ${seconds},${rest}`);
+  }
+});
+
+describe('a cue', () => {
+  const hostile = [
+    ['a blank line', 'one\n\ntwo', 'one two'],
+    ['line breaks of all kinds', 'a\r\nb\rc\u2028d\u2029e\u0085f\vg\fh', 'a b c d e f g h'],
+    ['an arrow', 'a --> b', 'a -> b'],
+    ['a long arrow', 'a ----->> b', 'a ->> b'],
+    [
+      'the times of another cue',
+      'x\n\n2\n00:00:01,000 --> 00:00:02,000\nforged',
+      'x 2 00:00:01,000 -> 00:00:02,000 forged',
+    ],
+    ['the header of a file', '\nWEBVTT\n\nNOTE', 'WEBVTT NOTE'],
+    ['an arrow across a break', 'a --\n> b', 'a -- > b'],
+    ['a NUL', 'a\0\nb\0', 'a b'],
+    ['spaces around it', '  two  spaces ', 'two  spaces'],
+  ] as const;
+
+  test.each(hostile)('with %s stays one cue', (_what, text, line) => {
+    const segments = [segment(0, 1000, text), segment(1000, 2000, 'after')];
+    expect(toSrt(segments)).toBe(
+      `1\n00:00:00,000 --> 00:00:01,000\n${line}\n\n2\n00:00:01,000 --> 00:00:02,000\nafter\n\n`,
+    );
+    for (const file of [toSrt(segments), toVtt(segments)]) {
+      expect(readSubtitles(file)).toEqual([
+        { from: 0, to: 1000, text: line },
+        { from: 1000, to: 2000, text: 'after' },
+      ]);
+    }
+  });
+
+  test.each(['', ' ', '\n\n', '\0'])('without text (%j) is left out', (text) => {
+    const segments = [segment(0, 500, text), segment(500, 1000, 'said')];
+    expect(toSrt(segments)).toBe('1\n00:00:00,500 --> 00:00:01,000\nsaid\n\n');
+    expect(toVtt(segments)).toBe('WEBVTT\n\n00:00:00.500 --> 00:00:01.000\nsaid\n\n');
+  });
+
+  test('shows markup as text in WebVTT; SubRip has no escape', () => {
+    const segments = [segment(0, 1, 'AT&T <b>says</b> 1 > 0')];
+    expect(toVtt(segments)).toContain('\nAT&amp;T &lt;b>says&lt;/b> 1 > 0\n');
+    expect(toSrt(segments)).toContain('\nAT&T <b>says</b> 1 > 0\n');
+  });
+});

@@ -1,0 +1,65 @@
+/** The JSON forms of a transcript. */
+import { expect, test } from 'vitest';
+import { toJson, toVerboseJson } from '../../src/openai/verbose-json.ts';
+
+const transcript = {
+  text: 'Guten Morgen.',
+  language: 'de',
+  durationMs: 2250.4,
+  segments: [{ startMs: 0, endMs: 1840, text: 'Guten Morgen.' }],
+  words: [
+    { startMs: 0, endMs: 800, text: 'Guten' },
+    { startMs: 820, endMs: 1840, text: 'Morgen.' },
+  ],
+};
+
+test('json has the text and the seconds, rounded up', () => {
+  expect(toJson(transcript)).toEqual({ text: 'Guten Morgen.', usage: { type: 'duration', seconds: 3 } });
+});
+
+test("verbose_json has OpenAI's keys, with seconds and the English name of the language", () => {
+  expect(toVerboseJson(transcript)).toEqual({
+    task: 'transcribe',
+    language: 'german',
+    duration: 2.25,
+    text: 'Guten Morgen.',
+    segments: [
+      {
+        id: 0,
+        seek: 0,
+        start: 0,
+        end: 1.84,
+        text: 'Guten Morgen.',
+        tokens: [],
+        temperature: 0,
+        avg_logprob: 0,
+        compression_ratio: 0,
+        no_speech_prob: 0,
+      },
+    ],
+    words: [
+      { word: 'Guten', start: 0, end: 0.8 },
+      { word: 'Morgen.', start: 0.82, end: 1.84 },
+    ],
+    usage: { type: 'duration', seconds: 3 },
+  });
+});
+
+test('what is not known or was not asked for has no key', () => {
+  expect(toVerboseJson({ text: '', language: null })).toEqual({ task: 'transcribe', text: '' });
+  expect(toJson({ text: '', language: null })).toEqual({ text: '' });
+});
+
+test('segments are counted from 0', () => {
+  const segments = [0, 1, 2].map((second) => ({ startMs: second * 1000, endMs: second * 1000 + 1, text: 'x' }));
+  const ids = toVerboseJson({ text: 'x x x', language: null, segments }).segments?.map(({ id, start, end }) => [
+    id,
+    start,
+    end,
+  ]);
+  expect(ids).toEqual([
+    [0, 0, 0.001],
+    [1, 1, 1.001],
+    [2, 2, 2.001],
+  ]);
+});
