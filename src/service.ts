@@ -202,6 +202,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     uploadTimeoutMs: bodyTimeoutMs ?? 3_600_000,
     heartbeatMs,
     page: settings.page ? loadPage() : new Map(),
+    publicUrl: settings.publicUrl,
     viaId: engines.viaId,
     log,
     temporaryDirectory: () => workspace.accountedDirectory('request'),
