@@ -1,4 +1,36 @@
+/** Draws the page. The state is in the signals of the modules beside this one. */
 import { render } from 'preact';
+import { cancel } from './cancel.ts';
+import { watchListings } from './listings.ts';
+import { status } from './status.ts';
+import { Composer } from './views/composer.tsx';
+import { Conversation } from './views/conversation.tsx';
+import { DropZone, takeFilesAnywhere } from './views/drop-zone.tsx';
+import { KeyDialog } from './views/key-dialog.tsx';
+import { Options } from './views/options.tsx';
+import { Top } from './views/top.tsx';
+
+function Page() {
+  return (
+    <>
+      <Top />
+      <Conversation />
+      <Composer />
+      <p role="status" class="unseen">
+        {status.value}
+      </p>
+      <KeyDialog />
+      <Options />
+      <DropZone />
+    </>
+  );
+}
+
+watchListings();
+takeFilesAnywhere();
+document.addEventListener('keydown', (event) => {
+  if (event.key === 'Escape' && !event.isComposing && !document.querySelector('dialog[open]')) cancel();
+});
 
 const place = document.getElementById('page');
-if (place) render(<main>Parlance</main>, place);
+if (place) render(<Page />, place);

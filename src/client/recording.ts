@@ -11,7 +11,7 @@ export async function toFilePart(source: RecordingSource, fileName?: string): Pr
     throw new TypeError('A recording must be a File, a Blob, bytes, or in Node.js the path of a file.');
   }
   const name = fileName ?? ('name' in source ? String(source.name) : 'recording');
-  return { blob: source instanceof Blob ? source : new Blob([source]), name };
+  return { blob: source instanceof Blob ? source : new Blob([source as Uint8Array<ArrayBuffer>]), name };
 }
 
 /** `new Blob` would convert anything else to a string, such as a FileList or an event. */
@@ -19,9 +19,14 @@ function isRecording(source: unknown): boolean {
   return source instanceof Blob || ArrayBuffer.isView(source) || source instanceof ArrayBuffer;
 }
 
+/** The part of `process` that is used, so that pages need no types of Node.js. */
+interface NodeProcess {
+  getBuiltinModule?(name: 'node:fs'): { openAsBlob(path: string): Promise<Blob> };
+}
+
 /** Not imported: bundlers for pages must not see `node:fs`. */
 async function openFile(path: string): Promise<Blob> {
-  const { process } = globalThis as { process?: Partial<typeof globalThis.process> };
+  const { process } = globalThis as { process?: NodeProcess };
   const fs = process?.getBuiltinModule?.('node:fs');
   if (!fs) throw new TypeError('Paths are supported in Node.js only; pass a File, a Blob or bytes.');
   try {

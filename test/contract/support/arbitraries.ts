@@ -122,7 +122,7 @@ export function breaksOf(reference: JsonSchema, style: Style): Break[] {
     case 'array':
       return [...own, ...breaksOfArray(schema, style)];
     case 'string':
-      return [...own, ...(schema.enum ? [outsideOf(schema.enum)] : breaksOfText(schema, style))];
+      return [...own, ...(schema.enum ? [outsideOf(schema.enum, style)] : breaksOfText(schema, style))];
     case 'number':
     case 'integer':
       return [...own, ...breaksOfNumber(schema)];
@@ -162,11 +162,12 @@ function wrongTypes({ type = '' }: JsonSchema): Break {
   return here('type', fc.oneof(...wrong.map(([, values]) => values)));
 }
 
-function outsideOf(known: readonly unknown[]): Break {
+function outsideOf(known: readonly unknown[], { wire }: Style): Break {
   const near = fc.constantFrom(...known).map((value) => String(value).toUpperCase());
+  const valid = wire === 'json' ? known : [...known, '']; // an empty text counts as absent
   return here(
     'enum',
-    fc.oneof(near, anyText).filter((value) => !known.includes(value)),
+    fc.oneof(near, anyText).filter((value) => !valid.includes(value)),
   );
 }
 

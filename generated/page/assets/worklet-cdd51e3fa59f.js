@@ -1,0 +1,1 @@
+var e=class extends AudioWorkletProcessor{#e=new Float32Array(Math.round(sampleRate/50));#r=0;process([r]){for(let s of r?.[0]??[])this.#e[this.#r++]=s,!(this.#r<this.#e.length)&&(this.port.postMessage(this.#e,[this.#e.buffer]),this.#e=new Float32Array(Math.round(sampleRate/50)),this.#r=0);return!0}};registerProcessor("frames",e);

@@ -1,0 +1,26 @@
+/** Everything that can be stopped, and the one way to stop it. */
+import { computed } from '@preact/signals';
+import { dictation, dropDictation } from './dictation.ts';
+import { handsFree, stopHandsFree } from './hands-free.ts';
+import { stopTranscribing, transcribing } from './hearing.ts';
+import { isAnswering, stopAnswer } from './run.ts';
+import { hush, speaking } from './speaker.ts';
+import { say } from './status.ts';
+
+/** Anything but speech, which the next question may interrupt. */
+export const isWorking = computed(
+  () =>
+    dictation.value !== 'off' || transcribing.value !== undefined || isAnswering.value || handsFree.value === 'asking',
+);
+
+export const isBusy = computed(() => isWorking.value || speaking.value !== undefined);
+
+export function cancel(): void {
+  if (!isBusy.value && handsFree.value === 'off') return;
+  dropDictation();
+  stopTranscribing();
+  stopHandsFree();
+  stopAnswer();
+  hush();
+  say('Stopped.');
+}

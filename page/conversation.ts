@@ -1,0 +1,124 @@
+/** The conversation: the events of a run become an answer. Pure. */
+import { ParlanceError, type ChatEvent, type ChatResult, type Message } from '../src/client/index.ts';
+import { failureOf, type Failure } from './failure.ts';
+
+export interface Question {
+  readonly role: 'user';
+  readonly id: number;
+  readonly text: string;
+}
+
+export interface Answer {
+  readonly role: 'assistant';
+  readonly id: number;
+  readonly state: 'running' | 'done' | 'stopped' | 'failed';
+  readonly parts: readonly Part[];
+  readonly result?: ChatResult;
+  readonly failure?: Failure;
+}
+
+export type Turn = Question | Answer;
+
+export type Part = TextPart | ToolPart | ClipPart;
+
+export interface TextPart {
+  readonly kind: 'reasoning' | 'text';
+  readonly step: number;
+  readonly text: string;
+}
+
+export interface ToolPart {
+  readonly kind: 'tool';
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** 0 to 1; undefined if the tool does not say. */
+  readonly progress?: number;
+  readonly message?: string;
+  readonly outcome?: { readonly ok: boolean; readonly text: string; readonly durationMs: number };
+}
+
+export interface ClipPart {
+  readonly kind: 'clip';
+  /** Of the clip, not of the tool call. */
+  readonly id: string;
+}
+
+export const newAnswer = (id: number): Answer => ({ role: 'assistant', id, state: 'running', parts: [] });
+
+export function applyEvent(answer: Answer, event: ChatEvent): Answer {
+  switch (event.type) {
+    case 'chat.started':
+    case 'step.started':
+      return answer;
+    case 'reasoning.delta':
+      return append(answer, { kind: 'reasoning', step: event.step, text: event.delta });
+    case 'content.delta':
+      return append(answer, { kind: 'text', step: event.step, text: event.delta });
+    case 'tool.started':
+      return add(answer, { kind: 'tool', id: event.id, name: event.name, arguments: event.arguments });
+    case 'tool.progress':
+      return change(answer, event.id, {
+        ...(event.total !== undefined && event.total > 0 && { progress: Math.min(1, event.progress / event.total) }),
+        ...(event.message !== undefined && { message: event.message }),
+      });
+    case 'audio.created':
+      return add(answer, { kind: 'clip', id: event.audio.id });
+    case 'tool.finished': {
+      const text = (event.ok ? event.output : event.error) ?? '';
+      return change(answer, event.id, { outcome: { ok: event.ok, text, durationMs: event.duration_ms } });
+    }
+    case 'chat.completed':
+      return { ...answer, state: 'done', result: event.result };
+    case 'chat.failed':
+      return fail(answer, ParlanceError.fromProblem(event.problem));
+  }
+}
+
+/** Keeps what has come so far. */
+export const fail = (answer: Answer, error: unknown): Answer => ({
+  ...answer,
+  state: 'failed',
+  failure: failureOf(error),
+});
+
+export const stop = (answer: Answer): Answer => ({ ...answer, state: 'stopped' });
+
+const add = (answer: Answer, part: Part): Answer => ({ ...answer, parts: [...answer.parts, part] });
+
+function append(answer: Answer, part: TextPart): Answer {
+  const last = answer.parts.at(-1);
+  if (last?.kind !== part.kind || last.step !== part.step) return add(answer, part);
+  return { ...answer, parts: [...answer.parts.slice(0, -1), { ...part, text: last.text + part.text }] };
+}
+
+function change(answer: Answer, id: string, facts: Partial<ToolPart>): Answer {
+  const parts = answer.parts.map((part) => (part.kind === 'tool' && part.id === id ? { ...part, ...facts } : part));
+  return { ...answer, parts };
+}
+
+/** The text of the last step, as in the result; what came before was on the way to it. */
+export function textOf({ result, parts }: Answer): string {
+  if (result) return result.content;
+  const texts = parts.filter((part): part is TextPart => part.kind === 'text');
+  const last = texts.at(-1)?.step;
+  return texts
+    .filter(({ step }) => step === last)
+    .map(({ text }) => text)
+    .join('');
+}
+
+export const maxTextLength = 32_000;
+const maxMessages = 100;
+
+/** The latest messages that one request may have, from a question on. Answers without text are left out. */
+export function messagesOf(turns: readonly Turn[]): Message[] {
+  const messages = turns
+    .map((turn): Message =>
+      turn.role === 'user' ? { role: 'user', content: turn.text } : { role: 'assistant', content: textOf(turn) },
+    )
+    .map((message) => ({ ...message, content: message.content.slice(0, maxTextLength) }))
+    .filter(({ content }) => content.trim() !== '')
+    .slice(-maxMessages);
+  return messages.slice(messages.findIndex(({ role }) => role === 'user'));
+}

@@ -1,0 +1,21 @@
+/** What a user is shown of a failure. Pure. */
+import { ParlanceError } from '../src/client/index.ts';
+
+export interface Failure {
+  readonly text: string;
+  /** Identifies the request in the log of the service. */
+  readonly requestId?: string;
+}
+
+export function failureOf(error: unknown): Failure {
+  if (!(error instanceof ParlanceError)) return { text: error instanceof Error ? error.message : String(error) };
+  return {
+    text:
+      error.code === 'unreachable'
+        ? 'The service does not answer. Is it running, and is the network up?'
+        : error.detail,
+    ...(error.requestId !== undefined && { requestId: error.requestId }),
+  };
+}
+
+export const isKeyRefused = (error: unknown): boolean => error instanceof ParlanceError && error.status === 401;

@@ -1,0 +1,132 @@
+/** A conversation without hands: listens, sends each turn, speaks the answer, listens again. Deaf while it speaks. */
+import { computed, effect, signal } from '@preact/signals';
+import { levelOf, loudness } from './gate.ts';
+import { stopTranscribing, transcribe, transcribing } from './hearing.ts';
+import { close, explain, level, onGone, openMicrophone } from './microphone.ts';
+import { settings } from './preferences.ts';
+import { ask, isAnswering, stopAnswer } from './run.ts';
+import { hush, speaking, unlock } from './speaker.ts';
+import { say } from './status.ts';
+import { TurnCutter } from './turns.ts';
+import { keepAwake } from './wake-lock.ts';
+import { encodeWav } from './wav.ts';
+
+/** Written by the build. */
+declare const WORKLET_URL: string;
+
+export type HandsFree = 'off' | 'asking' | 'listening' | 'hearing' | 'transcribing' | 'answering' | 'speaking';
+
+const power = signal<'off' | 'asking' | 'on'>('off');
+const isHearing = signal(false);
+export const isMuted = signal(false);
+
+export const handsFree = computed((): HandsFree => {
+  if (power.value !== 'on') return power.value;
+  if (transcribing.value) return 'transcribing';
+  if (isAnswering.value) return 'answering';
+  if (speaking.value !== undefined) return 'speaking';
+  return isHearing.value ? 'hearing' : 'listening';
+});
+
+const isDeaf = computed(() => isMuted.value || (handsFree.value !== 'listening' && handsFree.value !== 'hearing'));
+
+const rate = 16_000;
+let session: AbortController | undefined;
+let cutter: TurnCutter | undefined;
+
+/** In a click only. */
+export async function startHandsFree(): Promise<void> {
+  if (power.value !== 'off') return;
+  hush();
+  unlock();
+  power.value = 'asking';
+  isMuted.value = false;
+  const { signal } = (session = new AbortController());
+  try {
+    const stream = await openMicrophone(signal);
+    signal.addEventListener('abort', () => close(stream));
+    await listen(stream, signal);
+    onGone(stream, () => endWithLastTurn());
+    keepAwake(signal);
+    power.value = 'on';
+    say('Listening.');
+  } catch (error) {
+    if (signal.aborted) return;
+    stopHandsFree();
+    explain(error);
+  }
+}
+
+export function stopHandsFree(): void {
+  session?.abort();
+  cutter = undefined;
+  isHearing.value = false;
+  power.value = 'off';
+}
+
+/** Ends the answer, and listens again. */
+export function interrupt(): void {
+  stopTranscribing();
+  stopAnswer();
+  hush();
+}
+
+export function toggleMute(): void {
+  isMuted.value = !isMuted.value;
+  say(isMuted.value ? 'Muted.' : 'Listening.');
+}
+
+async function listen(stream: MediaStream, signal: AbortSignal): Promise<void> {
+  const context = new AudioContext(); // at its own rate: Firefox refuses another one with a microphone
+  const resume = () => void context.resume(); // after a call on iOS
+  document.addEventListener('visibilitychange', resume);
+  signal.addEventListener('abort', () => {
+    document.removeEventListener('visibilitychange', resume);
+    void context.close();
+  });
+  await context.audioWorklet.addModule(new URL(WORKLET_URL, document.baseURI));
+  signal.throwIfAborted();
+  const frames = new AudioWorkletNode(context, 'frames', { numberOfOutputs: 0 });
+  cutter = new TurnCutter(context.sampleRate, { pauseMs: () => settings.peek().pauseMs });
+  // Nothing from before a pause belongs to the next turn.
+  const stop = effect(() => {
+    if (isDeaf.value) cutter?.take();
+  });
+  signal.addEventListener('abort', stop);
+  frames.port.onmessage = ({ data }: MessageEvent<Float32Array>) => hear(data, context.sampleRate);
+  context.createMediaStreamSource(stream).connect(frames);
+}
+
+function hear(frame: Float32Array, sampleRate: number): void {
+  level.value = isDeaf.peek() ? 0 : loudness(levelOf(frame));
+  if (isDeaf.peek() || !cutter) return;
+  const turn = cutter.push(frame);
+  isHearing.value = cutter.isHearing;
+  if (turn) void answerTurn(turn, sampleRate);
+}
+
+async function answerTurn(turn: Float32Array, sampleRate: number): Promise<void> {
+  const text = await transcribe(toFile(turn, sampleRate));
+  if (text !== undefined) await ask(text, true);
+  if (power.value === 'on' && speaking.value === undefined) say('Listening.');
+}
+
+/** The microphone is gone: what was said so far is still sent. */
+function endWithLastTurn(): void {
+  const last = isHearing.value ? cutter?.take() : undefined;
+  const sampleRate = cutter?.rate;
+  stopHandsFree();
+  if (last && sampleRate !== undefined) void answerTurn(last, sampleRate);
+}
+
+async function toFile(samples: Float32Array, from: number): Promise<File> {
+  const context = new OfflineAudioContext(1, Math.ceil((samples.length / from) * rate), rate);
+  const buffer = context.createBuffer(1, samples.length, from);
+  buffer.getChannelData(0).set(samples);
+  const source = context.createBufferSource();
+  source.buffer = buffer;
+  source.connect(context.destination);
+  source.start();
+  const resampled = await context.startRendering();
+  return new File([encodeWav(resampled.getChannelData(0), rate)], 'turn.wav', { type: 'audio/wav' });
+}

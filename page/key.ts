@@ -1,0 +1,38 @@
+/** The API key: in this tab, or on this device if the user says so. Never in a URL. */
+import { signal } from '@preact/signals';
+
+const name = 'parlance-key';
+
+export const key = signal(read());
+export const isKeyAsked = signal(false);
+
+function read(): string | undefined {
+  return stored(() => sessionStorage.getItem(name) ?? localStorage.getItem(name)) ?? undefined;
+}
+
+export function keepKey(value: string, remember: boolean): void {
+  stored(() => {
+    sessionStorage.removeItem(name);
+    localStorage.removeItem(name);
+    (remember ? localStorage : sessionStorage).setItem(name, value);
+  });
+  key.value = value;
+  isKeyAsked.value = false;
+}
+
+export function forgetKey(): void {
+  stored(() => {
+    sessionStorage.removeItem(name);
+    localStorage.removeItem(name);
+  });
+  key.value = undefined;
+}
+
+/** A browser that blocks storage throws at every access: the key then lasts as long as the page. */
+function stored<T>(access: () => T): T | undefined {
+  try {
+    return access();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,93 @@
+/** The three listings and the probe for transcription: fetched at the start, and again while they may change. */
+import { computed, effect, signal, untracked } from '@preact/signals';
+import type { ModelEntry, ModelList, SpeechModelList, TranscriptionAvailability } from '../src/client/index.ts';
+import { choose, chooseVoice, isPreparing } from './choices.ts';
+import { failureOf, isKeyRefused, type Failure } from './failure.ts';
+import { isKeyAsked } from './key.ts';
+import { settings } from './preferences.ts';
+import { client } from './service.ts';
+
+interface Listings {
+  readonly transcription: ModelList;
+  readonly chat: ModelList;
+  readonly speech: SpeechModelList;
+  readonly probe: TranscriptionAvailability;
+}
+
+/** Undefined until the first answer. */
+export const listings = signal<Listings | undefined>(undefined);
+/** No key, or one that was refused. */
+export const isKeyMissing = signal(false);
+export const listingFailure = signal<Failure | undefined>(undefined);
+
+const askAgainMs = 3_000;
+let timer: ReturnType<typeof setTimeout> | undefined;
+let current: AbortController | undefined;
+
+export const chosen = computed(() => {
+  const { transcriptionModel, chatModel, speechModel, voice } = settings.value;
+  const lists = listings.value;
+  const speech = lists && choose(lists.speech, speechModel);
+  return {
+    transcription: lists && choose(lists.transcription, transcriptionModel),
+    chat: lists && choose(lists.chat, chatModel),
+    speech,
+    voice: chooseVoice(speech, voice),
+  };
+});
+
+/** Why the chosen model cannot transcribe, in the words of the service. */
+export const transcriptionReason = computed(() => {
+  const { probe } = listings.value ?? {};
+  const entry = chosen.value.transcription;
+  if (entry) return entry.available ? undefined : entry.reason;
+  return probe && !probe.available ? probe.reason : undefined;
+});
+
+export const canTranscribe = computed(() => chosen.value.transcription?.available === true);
+export const canChat = computed(() => chosen.value.chat?.available === true);
+export const canSpeak = computed(() => chosen.value.speech?.available === true);
+
+/** Again whenever the key changes, or the user comes back to the page. */
+export function watchListings(): void {
+  effect(() => void (client.value, untracked(refreshListings)));
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible' && !isKeyAsked.value) void refreshListings();
+  });
+}
+
+export async function refreshListings(): Promise<void> {
+  clearTimeout(timer);
+  current?.abort();
+  const { signal } = (current = new AbortController());
+  try {
+    const { transcriptionModels, chatModels, speechModels, transcriptionAvailability } = client.value;
+    const [transcription, chat, speech, probe] = await Promise.all([
+      transcriptionModels({ signal }),
+      chatModels({ signal }),
+      speechModels({ signal }),
+      transcriptionAvailability({ signal }),
+    ]);
+    listings.value = { transcription, chat, speech, probe };
+    listingFailure.value = undefined;
+    isKeyMissing.value = false;
+    if (mayChange(listings.value)) askAgain();
+  } catch (error) {
+    if (signal.aborted) return;
+    if (isKeyRefused(error)) {
+      isKeyMissing.value = isKeyAsked.value = true;
+      return;
+    }
+    listingFailure.value = failureOf(error);
+    askAgain();
+  }
+}
+
+function askAgain(): void {
+  timer = setTimeout(() => void refreshListings(), askAgainMs);
+}
+
+function mayChange({ transcription, chat, speech, probe }: Listings): boolean {
+  const entries: readonly Pick<ModelEntry, 'code'>[] = [probe, ...transcription.data, ...chat.data, ...speech.data];
+  return entries.some(isPreparing);
+}

@@ -1,0 +1,84 @@
+/** Asks the model, and lets the answer grow. One run at a time. */
+import { computed, signal } from '@preact/signals';
+import { applyEvent, fail, messagesOf, newAnswer, stop, textOf, type Answer, type Turn } from './conversation.ts';
+import { isKeyRefused } from './failure.ts';
+import { isKeyAsked } from './key.ts';
+import { canSpeak, chosen } from './listings.ts';
+import { settings } from './preferences.ts';
+import { client, clipUrl } from './service.ts';
+import { enqueue, readAloud } from './speaker.ts';
+import { speakable } from './speakable.ts';
+import { say } from './status.ts';
+
+export const turns = signal<readonly Turn[]>([]);
+export const isAnswering = computed(() =>
+  turns.value.some((turn) => turn.role === 'assistant' && turn.state === 'running'),
+);
+
+let run: AbortController | undefined;
+let lastId = 0;
+
+/** Resolves when the run has ended, in whatever way. */
+export async function ask(text: string, isHandsFree = false): Promise<void> {
+  if (isAnswering.value || text.trim() === '') return;
+  turns.value = [...turns.value, { role: 'user', id: ++lastId, text: text.trim() }];
+  await answer(isHandsFree);
+}
+
+/** Asks the last question again. */
+export async function askAgain(): Promise<void> {
+  if (isAnswering.value || turns.value.at(-1)?.role !== 'assistant') return;
+  turns.value = turns.value.slice(0, -1);
+  await answer(false);
+}
+
+export function stopAnswer(): void {
+  run?.abort();
+}
+
+export function startOver(): void {
+  stopAnswer();
+  turns.value = [];
+}
+
+async function answer(isHandsFree: boolean): Promise<void> {
+  const { signal } = (run = new AbortController());
+  const { chat, speech, voice } = chosen.value;
+  const request = {
+    messages: messagesOf(turns.value),
+    ...(chat && { model: chat.id }),
+    ...(speech?.available === true && { tts_model: speech.id, ...(voice !== undefined && { voice_id: voice }) }),
+  };
+  const id = ++lastId;
+  turns.value = [...turns.value, newAnswer(id)];
+  say('Answering.');
+  try {
+    for await (const event of client.value.streamChat(request, { signal })) {
+      change(id, (answer) => applyEvent(answer, event));
+      if (event.type === 'audio.created') enqueue({ id: event.audio.id, url: clipUrl(event.audio.id) });
+    }
+  } catch (error) {
+    if (isKeyRefused(error)) isKeyAsked.value = true;
+    change(id, (answer) => (signal.aborted ? stop(answer) : fail(answer, error)));
+  }
+  finish(id, isHandsFree);
+}
+
+function finish(id: number, isHandsFree: boolean): void {
+  const answer = turns.value.find((turn): turn is Answer => turn.role === 'assistant' && turn.id === id);
+  if (!answer) return; // the conversation was started over
+  if (answer.state === 'stopped') say('Stopped.');
+  if (answer.state !== 'done') return; // a failure announces itself
+  const text = speakable(textOf(answer));
+  say(`Answer: ${text}`);
+  const isSpoken = answer.parts.some(({ kind }) => kind === 'clip');
+  const isWanted = settings.value.readAloud ?? isHandsFree;
+  if (isWanted && !isSpoken && canSpeak.value && text !== '') void readAloud(soundOf(answer), text);
+}
+
+/** The name of an answer's own sound. */
+export const soundOf = ({ id }: Answer): string => `answer-${id}`;
+
+function change(id: number, update: (answer: Answer) => Answer): void {
+  turns.value = turns.value.map((turn) => (turn.role === 'assistant' && turn.id === id ? update(turn) : turn));
+}

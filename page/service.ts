@@ -1,0 +1,15 @@
+/** The service that serves this page. All addresses are relative to the page: it may be behind a sub-path. */
+import { computed } from '@preact/signals';
+import { createClient } from '../src/client/index.ts';
+import { key } from './key.ts';
+
+const base = new URL('.', document.baseURI);
+
+export const client = computed(() =>
+  createClient({ baseUrl: base, ...(key.value !== undefined && { apiKey: key.value }) }),
+);
+
+/** The `url` of an event starts at the origin and would miss the sub-path. */
+export function clipUrl(id: string): string {
+  return new URL(`api/v1/tts/clips/${encodeURIComponent(id)}`, base).href;
+}

@@ -1,0 +1,60 @@
+/** What stays on this device: choices, never the conversation. Pure but for the storage that it is given. */
+export interface Settings {
+  readonly transcriptionModel?: string;
+  readonly chatModel?: string;
+  readonly speechModel?: string;
+  readonly voice?: string;
+  /** A transcript is sent without a look at it. */
+  readonly sendAtOnce: boolean;
+  /** Undefined until the user decides: then answers are read aloud in hands-free mode only. */
+  readonly readAloud?: boolean;
+  /** Milliseconds of silence that end a turn in hands-free mode. */
+  readonly pauseMs: number;
+  readonly microphone?: string;
+}
+
+export const pauseRange = { min: 500, max: 3_000, step: 250 } as const;
+
+export const defaults: Settings = { sendAtOnce: false, pauseMs: 1_000 };
+
+const name = 'parlance-settings';
+
+export interface SettingsStorage {
+  getItem(name: string): string | null;
+  setItem(name: string, value: string): void;
+}
+
+/** The defaults for whatever is missing, of another type, or out of range. */
+export function readSettings(storage: () => SettingsStorage): Settings {
+  let stored: unknown;
+  try {
+    stored = JSON.parse(storage().getItem(name) ?? '{}');
+  } catch {
+    return defaults; // blocked storage, or not ours
+  }
+  if (typeof stored !== 'object' || stored === null) return defaults;
+  const known = Object.entries(stored).filter(([field, value]) => isValid[field as keyof Settings]?.(value));
+  return { ...defaults, ...Object.fromEntries(known) };
+}
+
+export function writeSettings(storage: () => SettingsStorage, settings: Settings): void {
+  try {
+    storage().setItem(name, JSON.stringify(settings));
+  } catch {
+    // Blocked or full: the settings last as long as the page.
+  }
+}
+
+const isText = (value: unknown) => typeof value === 'string';
+const isSwitch = (value: unknown) => typeof value === 'boolean';
+
+const isValid: Readonly<Partial<Record<keyof Settings, (value: unknown) => boolean>>> = {
+  transcriptionModel: isText,
+  chatModel: isText,
+  speechModel: isText,
+  voice: isText,
+  microphone: isText,
+  sendAtOnce: isSwitch,
+  readAloud: isSwitch,
+  pauseMs: (value) => typeof value === 'number' && value >= pauseRange.min && value <= pauseRange.max,
+};

@@ -1,0 +1,63 @@
+/** Cuts the turns out of a stream of frames. Pure. */
+import { Gate, levelOf, type GateOptions } from './gate.ts';
+
+/** Kept from before the first sound: quiet consonants, and room for the model to begin. */
+const preRollMs = 500;
+/** The gate opens some time after the first sound. */
+const keptMs = preRollMs + 500;
+const maxTurnMs = 60_000;
+
+export class TurnCutter {
+  readonly #gate: Gate;
+  readonly rate: number;
+  #frames: Float32Array[] = [];
+
+  constructor(rate: number, options: GateOptions) {
+    this.#gate = new Gate(options);
+    this.rate = rate;
+  }
+
+  get isHearing(): boolean {
+    return this.#gate.isOpen;
+  }
+
+  /** The samples of a turn that ended with this frame. */
+  push(frame: Float32Array): Float32Array | undefined {
+    this.#frames.push(frame);
+    const change = this.#gate.push(levelOf(frame), this.#msOf(frame.length));
+    if (change === 'opened') this.#keep(this.#gate.age + preRollMs);
+    if (change === 'closed' || (this.isHearing && this.#gate.age >= maxTurnMs)) return this.take();
+    if (!this.isHearing) this.#keep(keptMs);
+    return undefined;
+  }
+
+  /** What was said so far in this turn. Begins anew. */
+  take(): Float32Array {
+    const turn = joined(this.#frames);
+    this.#frames = [];
+    this.#gate.reset();
+    return turn;
+  }
+
+  #keep(ms: number): void {
+    let rest = this.#frames.reduce((sum, frame) => sum + this.#msOf(frame.length), 0);
+    while (this.#frames[0] && rest - this.#msOf(this.#frames[0].length) >= ms) {
+      rest -= this.#msOf(this.#frames[0].length);
+      this.#frames.shift();
+    }
+  }
+
+  #msOf(samples: number): number {
+    return (samples / this.rate) * 1_000;
+  }
+}
+
+function joined(frames: readonly Float32Array[]): Float32Array {
+  const all = new Float32Array(frames.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const frame of frames) {
+    all.set(frame, at);
+    at += frame.length;
+  }
+  return all;
+}

@@ -1,0 +1,283 @@
+/** Where the user writes and speaks. */
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { cancel, isBusy, isWorking } from '../cancel.ts';
+import { maxTextLength } from '../conversation.ts';
+import { dictation, finishDictation, startDictation, startedAt, takeFile } from '../dictation.ts';
+import { draft, draftId, focusDraft } from '../draft.ts';
+import { handsFree, interrupt, isMuted, startHandsFree, stopHandsFree, toggleMute } from '../hands-free.ts';
+import { transcribing } from '../hearing.ts';
+import { canChat, canSpeak, canTranscribe } from '../listings.ts';
+import { isImpossible } from '../microphone.ts';
+import { prefer, settings } from '../preferences.ts';
+import { ask, isAnswering } from '../run.ts';
+import { hush, unlock } from '../speaker.ts';
+import { scrollToEnd } from './follow.ts';
+import { Icon } from './icons.tsx';
+import { Meter, Seconds } from './meter.tsx';
+import { Notices } from './notices.tsx';
+
+export function Composer() {
+  return (
+    <footer class="bottom">
+      <Notices />
+      <form class="composer" aria-label="Message" onSubmit={submit}>
+        {transcribing.value && <TranscriptionProgress />}
+        <Message />
+        <div class="tools">
+          {handsFree.value === 'off' ? <DictationTools /> : <HandsFreeTools />}
+          <SendOrCancel />
+        </div>
+      </form>
+      <p class="hint">{hintOf()}</p>
+    </footer>
+  );
+}
+
+function submit(event: Event): void {
+  event.preventDefault();
+  send();
+}
+
+function send(): void {
+  const text = draft.value.trim();
+  if (text === '' || isAnswering.value || !canChat.value) return;
+  hush();
+  unlock();
+  draft.value = '';
+  scrollToEnd();
+  focusDraft();
+  void ask(text);
+}
+
+function Message() {
+  const place = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => {
+    if (!place.current) return;
+    place.current.style.height = 'auto';
+    place.current.style.height = `${place.current.scrollHeight}px`;
+  }, [draft.value]);
+  useEffect(() => {
+    if (matchMedia('(pointer: fine)').matches) focusDraft(); // elsewhere the keyboard would cover the page
+  }, []);
+  return (
+    <textarea
+      ref={place}
+      id={draftId}
+      rows={1}
+      maxLength={maxTextLength}
+      aria-label="Message"
+      placeholder="Speak, or type a message"
+      value={draft.value}
+      onInput={({ currentTarget }) => (draft.value = currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+        event.preventDefault();
+        send();
+      }}
+    />
+  );
+}
+
+function DictationTools() {
+  const isRecording = dictation.value === 'recording';
+  return (
+    <>
+      <SpeakButton />
+      {isRecording ? (
+        <span class="take">
+          <Meter />
+          <Seconds since={startedAt.value} />
+        </span>
+      ) : (
+        <>
+          <button
+            type="button"
+            class="quiet"
+            disabled={isImpossible() || !canTranscribe.value || isWorking.value}
+            onClick={() => void startHandsFree()}
+          >
+            <Icon name="waves" />
+            <span class="wide">Hands-free</span>
+          </button>
+          <FileButton />
+          <ReadAloudSwitch />
+        </>
+      )}
+    </>
+  );
+}
+
+/** Space held down records until it is released; a short press, a click and Enter toggle. */
+const holdMs = 400;
+
+function SpeakButton() {
+  const pressedAt = useRef<number | undefined>(undefined);
+  const isRecording = dictation.value === 'recording';
+  const toggle = () => void (dictation.value === 'recording' ? finishDictation() : startDictation());
+  return (
+    <button
+      type="button"
+      class={isRecording ? 'speak recording' : 'speak'}
+      disabled={!isRecording && (isImpossible() || !canTranscribe.value || isWorking.value)}
+      aria-describedby="transcription-note"
+      onClick={toggle}
+      onKeyDown={(event) => {
+        if (event.key !== ' ') return;
+        event.preventDefault();
+        if (event.repeat) return;
+        pressedAt.current = event.timeStamp;
+        toggle();
+      }}
+      onKeyUp={(event) => {
+        if (event.key !== ' ') return;
+        event.preventDefault();
+        const isHeld = pressedAt.current !== undefined && event.timeStamp - pressedAt.current > holdMs;
+        if (isHeld) void finishDictation();
+      }}
+    >
+      <Icon name={isRecording ? 'stop' : 'microphone'} />
+      <span>{isRecording ? 'Stop and transcribe' : 'Speak'}</span>
+    </button>
+  );
+}
+
+function FileButton() {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <button
+        type="button"
+        class="quiet"
+        disabled={!canTranscribe.value || isWorking.value}
+        onClick={() => input.current?.click()}
+      >
+        <Icon name="file" />
+        <span class="wide">File</span>
+      </button>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        accept="audio/*,video/*,.oga,.opus,.m4a"
+        onChange={({ currentTarget }) => {
+          const [file] = currentTarget.files ?? [];
+          if (file) void takeFile(file);
+          currentTarget.value = ''; // the same file may be chosen again
+        }}
+      />
+    </>
+  );
+}
+
+function ReadAloudSwitch() {
+  const isOn = settings.value.readAloud ?? handsFree.value !== 'off';
+  return (
+    <button
+      type="button"
+      class="quiet"
+      role="switch"
+      aria-checked={isOn}
+      disabled={!canSpeak.value}
+      title="Read answers aloud"
+      onClick={() => {
+        unlock();
+        prefer({ readAloud: !isOn });
+      }}
+    >
+      <Icon name="speaker" />
+      <span class="unseen">Read answers aloud</span>
+    </button>
+  );
+}
+
+function HandsFreeTools() {
+  const state = handsFree.value;
+  return (
+    <>
+      <button type="button" class="speak" aria-pressed="true" onClick={stopHandsFree}>
+        <Icon name="waves" />
+        <span>Hands-free</span>
+      </button>
+      <button
+        type="button"
+        class="quiet"
+        aria-pressed={isMuted.value}
+        disabled={state === 'asking'}
+        onClick={toggleMute}
+      >
+        <Icon name={isMuted.value ? 'muted' : 'microphone'} />
+        <span class="wide">Mute</span>
+      </button>
+      {(state === 'transcribing' || state === 'answering' || state === 'speaking') && (
+        <button type="button" class="quiet" onClick={interrupt}>
+          <Icon name="skip" />
+          <span class="wide">Interrupt</span>
+        </button>
+      )}
+      <ReadAloudSwitch />
+      <Meter />
+    </>
+  );
+}
+
+function SendOrCancel() {
+  const isCancel = isWorking.value || (isBusy.value && draft.value.trim() === '');
+  return isCancel ? (
+    <button
+      key="cancel"
+      type="button"
+      class="round"
+      title="Cancel (Esc)"
+      onClick={() => {
+        cancel();
+        focusDraft();
+      }}
+    >
+      <Icon name="stop" />
+      <span class="unseen">Cancel</span>
+    </button>
+  ) : (
+    <button
+      key="send"
+      type="submit"
+      class="round primary"
+      title="Send (Enter)"
+      disabled={draft.value.trim() === '' || !canChat.value}
+    >
+      <Icon name="send" />
+      <span class="unseen">Send</span>
+    </button>
+  );
+}
+
+function TranscriptionProgress() {
+  const sent = transcribing.value?.sent;
+  const isUploading = sent !== undefined && sent < 1;
+  return <progress class="edge" aria-label="Transcription" {...(isUploading && { value: sent })} />;
+}
+
+function hintOf(): string {
+  if (dictation.value === 'asking' || handsFree.value === 'asking')
+    return 'Allow the microphone in the browser’s question.';
+  if (transcribing.value) return uploadText(transcribing.value.sent);
+  if (dictation.value === 'recording') return 'Recording. Esc drops it.';
+  if (isMuted.value && handsFree.value !== 'off') return 'Muted.';
+  switch (handsFree.value) {
+    case 'listening':
+      return 'Listening. Say something; a pause sends it.';
+    case 'hearing':
+      return 'Hearing you.';
+    case 'speaking':
+      return 'Speaking. The microphone is deaf meanwhile.';
+    default:
+      return isAnswering.value ? 'Answering. Esc stops it.' : idleHint;
+  }
+}
+
+/** Touch keyboards have no Shift+Enter; the line stays, so that nothing jumps. */
+const idleHint = matchMedia('(pointer: fine)').matches ? 'Enter sends, Shift+Enter starts a new line.' : '\u00a0';
+
+function uploadText(sent: number | undefined): string {
+  if (sent === undefined || sent >= 1) return 'Transcribing.';
+  return `Uploading: ${Math.round(sent * 100)} %.`;
+}

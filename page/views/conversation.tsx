@@ -1,0 +1,229 @@
+/** What was said, and what was answered. */
+import { useLayoutEffect } from 'preact/hooks';
+import {
+  textOf,
+  type Answer,
+  type ClipPart,
+  type Part,
+  type TextPart,
+  type ToolPart,
+  type Turn,
+} from '../conversation.ts';
+import { draft, focusDraft } from '../draft.ts';
+import { canSpeak, chosen } from '../listings.ts';
+import { Markdown } from '../markdown.tsx';
+import { askAgain, soundOf, turns } from '../run.ts';
+import { clipUrl } from '../service.ts';
+import { hush, play, readAloud, speaking, unlock } from '../speaker.ts';
+import { speakable } from '../speakable.ts';
+import { followsEnd, scrollToEnd } from './follow.ts';
+import { Icon } from './icons.tsx';
+
+export function Conversation() {
+  const all = turns.value;
+  useLayoutEffect(() => {
+    if (followsEnd()) scrollToEnd();
+  }, [all]);
+  return (
+    <main>
+      {all.length === 0 && <Welcome />}
+      <div role="log" aria-live="off" aria-label="Conversation" class="turns">
+        {all.map((turn) => (
+          <TurnView key={turn.id} turn={turn} isLast={turn === all.at(-1)} />
+        ))}
+      </div>
+    </main>
+  );
+}
+
+const sandboxTries = [
+  'Good morning',
+  'read aloud: Good morning from the sandbox',
+  'think: What would be kind?\nHow are you?',
+];
+
+function Welcome() {
+  const isSandbox = chosen.value.chat?.id.startsWith('sandbox-') === true;
+  return (
+    <section class="welcome" aria-label="Welcome">
+      <p class="lead">Speak, or type.</p>
+      <p>What you say is written down for you to check. What comes back can be read aloud.</p>
+      {isSandbox && (
+        <>
+          <p>This is the sandbox: its answers are made up. Try one of these.</p>
+          <ul>
+            {sandboxTries.map((text) => (
+              <li key={text}>
+                <button type="button" class="outlined" onClick={() => use(text)}>
+                  {text}
+                </button>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
+
+function use(text: string): void {
+  draft.value = text;
+  requestAnimationFrame(focusDraft); // when the text is in its place
+}
+
+function TurnView({ turn, isLast }: { readonly turn: Turn; readonly isLast: boolean }) {
+  if (turn.role === 'assistant') return <AnswerView answer={turn} isLast={isLast} />;
+  return (
+    <article class="turn question">
+      <h2 class="unseen">You</h2>
+      <p>{turn.text}</p>
+    </article>
+  );
+}
+
+function AnswerView({ answer, isLast }: { readonly answer: Answer; readonly isLast: boolean }) {
+  const { parts, state } = answer;
+  const isRunning = state === 'running';
+  return (
+    <article class="turn answer" aria-busy={isRunning}>
+      <h2 class="unseen">Answer</h2>
+      {parts.map((part, index) => (
+        <PartView key={index} part={part} isComplete={!isRunning || index < parts.length - 1} />
+      ))}
+      {isRunning && isWaiting(parts) && <Dots />}
+      {answer.failure && (
+        <div class="failure" role="alert">
+          <p>{answer.failure.text}</p>
+          {answer.failure.requestId !== undefined && <RequestId id={answer.failure.requestId} />}
+          {isLast && (
+            <button type="button" class="outlined" onClick={() => void askAgain()}>
+              Try again
+            </button>
+          )}
+        </div>
+      )}
+      {!isRunning && <Footer answer={answer} />}
+    </article>
+  );
+}
+
+/** Nothing moves on the screen, but the model is at work. */
+function isWaiting(parts: readonly Part[]): boolean {
+  const last = parts.at(-1);
+  return !last || last.kind === 'clip' || (last.kind === 'tool' && last.outcome !== undefined);
+}
+
+const Dots = () => (
+  <p class="dots" aria-hidden="true">
+    <span />
+    <span />
+    <span />
+  </p>
+);
+
+export const RequestId = ({ id }: { readonly id: string }) => (
+  <p class="small">
+    Request <code class="request-id">{id}</code>
+  </p>
+);
+
+function PartView({ part, isComplete }: { readonly part: Part; readonly isComplete: boolean }) {
+  switch (part.kind) {
+    case 'text':
+      return <Markdown text={part.text} isComplete={isComplete} />;
+    case 'reasoning':
+      return <Reasoning part={part} isComplete={isComplete} />;
+    case 'tool':
+      return <Tool part={part} />;
+    case 'clip':
+      return <Clip part={part} />;
+  }
+}
+
+function Reasoning({ part, isComplete }: { readonly part: TextPart; readonly isComplete: boolean }) {
+  return (
+    <details class="step">
+      <summary>{isComplete ? 'Reasoning' : 'Reasoning …'}</summary>
+      <p class="reasoning">{part.text}</p>
+    </details>
+  );
+}
+
+function Tool({ part }: { readonly part: ToolPart }) {
+  const { name, outcome, progress, message } = part;
+  return (
+    <details class={outcome?.ok === false ? 'step failed' : 'step'}>
+      <summary>
+        <span>
+          {name}: {outcome ? `${outcome.ok ? 'ok' : 'failed'} · ${outcome.durationMs} ms` : (message ?? 'running')}
+        </span>
+        {!outcome && (
+          <progress {...(progress !== undefined && { value: progress })} aria-label={`Progress of ${name}`} />
+        )}
+      </summary>
+      <p class="small">Arguments</p>
+      <pre tabIndex={0}>{JSON.stringify(part.arguments, null, 2)}</pre>
+      {outcome && (
+        <>
+          <p class="small">{outcome.ok ? 'Output' : 'Error'}</p>
+          <pre tabIndex={0}>{outcome.text}</pre>
+        </>
+      )}
+    </details>
+  );
+}
+
+function Clip({ part }: { readonly part: ClipPart }) {
+  return (
+    <p>
+      <SoundButton id={part.id} label="Play the clip" start={() => play({ id: part.id, url: clipUrl(part.id) })} />
+    </p>
+  );
+}
+
+function Footer({ answer }: { readonly answer: Answer }) {
+  const text = textOf(answer);
+  return (
+    <footer class="small">
+      {canSpeak.value && text.trim() !== '' && (
+        <SoundButton
+          id={soundOf(answer)}
+          label="Read aloud"
+          isQuiet
+          start={() => void readAloud(soundOf(answer), speakable(text))}
+        />
+      )}
+      <span>{summaryOf(answer)}</span>
+    </footer>
+  );
+}
+
+function summaryOf({ state, result }: Answer): string {
+  if (state === 'stopped') return 'Stopped.';
+  if (!result) return '';
+  const { model, usage, finish_reason: reason } = result;
+  const end = { stop: '', length: 'cut off at the limit', content_filter: 'cut off by the provider’s filter' }[reason];
+  return [model, usage && `${usage.total_tokens} tokens`, end].filter(Boolean).join(' · ');
+}
+
+interface SoundButtonProps {
+  readonly id: string;
+  readonly label: string;
+  readonly isQuiet?: boolean;
+  readonly start: () => void;
+}
+
+function SoundButton({ id, label, isQuiet = false, start }: SoundButtonProps) {
+  const isMine = speaking.value === id;
+  const toggle = () => {
+    if (isMine) return hush();
+    unlock();
+    start();
+  };
+  return (
+    <button type="button" class={isQuiet ? 'quiet sound' : 'outlined sound'} onClick={toggle}>
+      <Icon name={isMine ? 'stop' : isQuiet ? 'speaker' : 'play'} />
+      <span>{isMine ? 'Stop' : label}</span>
+    </button>
+  );
+}

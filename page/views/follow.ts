@@ -1,0 +1,16 @@
+/** Follows the end of the conversation, unless the user has scrolled away from it. */
+let isAtEnd = true;
+
+const nearPx = 80;
+
+addEventListener('scroll', () => {
+  const { scrollHeight, scrollTop, clientHeight } = document.documentElement;
+  isAtEnd = scrollHeight - scrollTop - clientHeight < nearPx;
+});
+
+export const followsEnd = (): boolean => isAtEnd;
+
+export function scrollToEnd(): void {
+  isAtEnd = true;
+  window.scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' });
+}

@@ -1,0 +1,46 @@
+/** Asks for the API key. */
+import { isKeyAsked, keepKey, key } from '../key.ts';
+import { refreshListings } from '../listings.ts';
+import { Dialog } from './dialog.tsx';
+
+export function KeyDialog() {
+  const wasRefused = key.value !== undefined;
+  return (
+    <Dialog
+      id="key"
+      title="This service needs a key"
+      isOpen={isKeyAsked.value}
+      close={() => (isKeyAsked.value = false)}
+    >
+      <form onSubmit={submit}>
+        {wasRefused ? (
+          <p role="alert">That key was refused. Check it, and try again.</p>
+        ) : (
+          <p>Its operator has one for you. It is sent to this service only.</p>
+        )}
+        <label for="key-value">API key</label>
+        {/* What a header can carry. */}
+        <input id="key-value" name="key" type="password" required pattern="[!-~]+" autocomplete="off" autofocus />
+        <label class="check">
+          <input name="remember" type="checkbox" />
+          <span>Remember on this device</span>
+        </label>
+        <div class="actions end">
+          <button type="submit" class="filled">
+            Use this key
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function submit(event: SubmitEvent): void {
+  event.preventDefault();
+  if (!(event.currentTarget instanceof HTMLFormElement)) return;
+  const fields = new FormData(event.currentTarget);
+  const value = fields.get('key');
+  if (typeof value !== 'string') return;
+  keepKey(value, fields.has('remember'));
+  void refreshListings(); // also when it is the same key again
+}

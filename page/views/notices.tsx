@@ -1,0 +1,124 @@
+/** What stands in the way, and what to do about it. */
+import type { ComponentChildren } from 'preact';
+import { startDictation, tryAgain } from '../dictation.ts';
+import type { Failure } from '../failure.ts';
+import { kept, saveKept, transcribing, wasSilent } from '../hearing.ts';
+import { isKeyAsked } from '../key.ts';
+import { isKeyMissing, listingFailure, refreshListings } from '../listings.ts';
+import { isImpossible, microphoneFailure, obstacle } from '../microphone.ts';
+import { textOfObstacle } from '../obstacles.ts';
+import { isBlocked, speakerFailure } from '../speaker.ts';
+import { RequestId } from './conversation.tsx';
+
+export function Notices() {
+  return (
+    <div class="notices">
+      <ServiceNotice />
+      <MicrophoneNotice />
+      <KeptRecording />
+      {wasSilent.value && !transcribing.value && (
+        <Notice close={() => (wasSilent.value = false)}>
+          Nothing was heard. Is the right microphone chosen, and is it on?
+        </Notice>
+      )}
+      {isBlocked.value && <Notice>The browser plays sound after a tap or a key only. Tap anywhere.</Notice>}
+      {speakerFailure.value && (
+        <FailureNotice failure={speakerFailure.value} close={() => (speakerFailure.value = undefined)} />
+      )}
+    </div>
+  );
+}
+
+interface NoticeProps {
+  readonly role?: 'alert';
+  readonly close?: () => void;
+  readonly children: ComponentChildren;
+}
+
+function Notice({ role, close, children }: NoticeProps) {
+  return (
+    <div class={role ? 'notice failure' : 'notice'} {...(role && { role })}>
+      <div>{children}</div>
+      {close && (
+        <button type="button" class="quiet" onClick={close}>
+          Dismiss
+        </button>
+      )}
+    </div>
+  );
+}
+
+function FailureNotice({ failure, close }: { readonly failure: Failure; readonly close?: () => void }) {
+  return (
+    <Notice role="alert" {...(close && { close })}>
+      <p>{failure.text}</p>
+      {failure.requestId !== undefined && <RequestId id={failure.requestId} />}
+    </Notice>
+  );
+}
+
+function ServiceNotice() {
+  if (isKeyMissing.value && !isKeyAsked.value) {
+    return (
+      <Notice>
+        <p>This service needs a key.</p>
+        <button type="button" class="outlined" onClick={() => (isKeyAsked.value = true)}>
+          Enter the key
+        </button>
+      </Notice>
+    );
+  }
+  if (!listingFailure.value) return null;
+  return (
+    <Notice role="alert">
+      <p>{listingFailure.value.text}</p>
+      <button type="button" class="outlined" onClick={() => void refreshListings()}>
+        Try again
+      </button>
+    </Notice>
+  );
+}
+
+function MicrophoneNotice() {
+  if (microphoneFailure.value) {
+    return <FailureNotice failure={microphoneFailure.value} close={() => (microphoneFailure.value = undefined)} />;
+  }
+  if (!obstacle.value) return null;
+  const text = textOfObstacle(obstacle.value, location);
+  if (isImpossible()) return <Notice>{text}</Notice>;
+  return (
+    <Notice role="alert" close={() => (obstacle.value = undefined)}>
+      <p>{text}</p>
+      {obstacle.value !== 'gone' && (
+        <button type="button" class="outlined" onClick={() => void startDictation()}>
+          Try again
+        </button>
+      )}
+    </Notice>
+  );
+}
+
+function KeptRecording() {
+  if (!kept.value) return null;
+  const { failure, recording } = kept.value;
+  return (
+    <Notice role="alert">
+      <p>{failure.text}</p>
+      {failure.requestId !== undefined && <RequestId id={failure.requestId} />}
+      <p class="small">
+        The recording is kept: {recording.name}, {Math.ceil(recording.size / 1_024)} KB.
+      </p>
+      <div class="actions">
+        <button type="button" class="outlined" onClick={() => void tryAgain()}>
+          Try again
+        </button>
+        <button type="button" class="outlined" onClick={saveKept}>
+          Save
+        </button>
+        <button type="button" class="quiet" onClick={() => (kept.value = undefined)}>
+          Discard
+        </button>
+      </div>
+    </Notice>
+  );
+}

@@ -1,0 +1,78 @@
+/** What is chosen once and stays. */
+import { signal } from '@preact/signals';
+import { forgetKey, key } from '../key.ts';
+import { microphones } from '../microphone.ts';
+import { prefer, settings } from '../preferences.ts';
+import { pauseRange } from '../settings.ts';
+import { Dialog } from './dialog.tsx';
+
+export const isOptionsOpen = signal(false);
+
+export function Options() {
+  const close = () => (isOptionsOpen.value = false);
+  return (
+    <Dialog id="options" title="Options" isOpen={isOptionsOpen.value} close={close}>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={settings.value.sendAtOnce}
+          onChange={({ currentTarget }) => prefer({ sendAtOnce: currentTarget.checked })}
+        />
+        <span>Send at once what was spoken</span>
+      </label>
+      <Pause />
+      <Microphone />
+      {key.value !== undefined && (
+        <div class="field">
+          <button type="button" class="outlined" onClick={forgetKey}>
+            Forget the key
+          </button>
+        </div>
+      )}
+      <div class="actions end">
+        <button type="button" class="filled" onClick={close}>
+          Done
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Pause() {
+  const { pauseMs } = settings.value;
+  const text = `${pauseMs / 1_000} s`;
+  return (
+    <div class="field">
+      <label for="pause">Pause that ends a turn in hands-free mode: {text}</label>
+      <input
+        id="pause"
+        type="range"
+        {...pauseRange}
+        value={pauseMs}
+        aria-valuetext={text}
+        onInput={({ currentTarget }) => prefer({ pauseMs: currentTarget.valueAsNumber })}
+      />
+    </div>
+  );
+}
+
+/** Browsers name the microphones once one was allowed. */
+function Microphone() {
+  if (microphones.value.length < 2) return null;
+  return (
+    <div class="field">
+      <label for="microphone">Microphone</label>
+      <select
+        id="microphone"
+        value={settings.value.microphone ?? microphones.value[0]?.deviceId ?? ''}
+        onChange={({ currentTarget }) => prefer({ microphone: currentTarget.value })}
+      >
+        {microphones.value.map(({ deviceId, label }) => (
+          <option key={deviceId} value={deviceId}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
