@@ -7,6 +7,7 @@ import type {
   ChatResult,
   ModelList,
   paths,
+  SpeechClip,
   SpeechModelList,
   SpeechRequest,
   Timestamps,
@@ -17,7 +18,7 @@ import type {
 import { ParlanceError, unexpected } from './errors.ts';
 import { chatEvents, readEvents, transcriptionEvents } from './events.ts';
 import { encodeForm, type Form } from './form.ts';
-import { clipsOf, type Clip } from './links.ts';
+import { absoluteUrl, clipsOf, type Clip } from './links.ts';
 import { toFilePart, type RecordingSource } from './recording.ts';
 import { strict, type Fetch } from './transport.ts';
 import { uploadFetch, type OnUploadProgress } from './upload.ts';
@@ -86,6 +87,13 @@ export interface Client {
   chatModels(options?: CallOptions): Promise<ModelList>;
   /** Resolves with the first audio bytes: stream the `body` of the response, or await its `blob()`. */
   speak(request: SpeechRequest, options?: CallOptions): Promise<Response>;
+  /**
+   * Resolves with the first audio bytes: an `<audio>` element plays the `url` at once, without a key. The synthesis ends
+   * when nobody reads the clip for 15 s.
+   */
+  createClip(request: SpeechRequest, options?: CallOptions): Promise<SpeechClip>;
+  /** Ends the synthesis and everything that plays the clip. `id`: of `createClip` or of an `audio.created` event. */
+  deleteClip(id: string, options?: CallOptions): Promise<void>;
   speechModels(options?: CallOptions): Promise<SpeechModelList>;
 }
 
@@ -130,13 +138,22 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
     async *streamChat(body, { signal } = {}) {
       const { response } = await http.POST('/chat/stream', { headers: eventStream, ...optionsOf(signal), body });
       const events = readEvents<ChatEvent>(bodyOf(response), chatEvents, signal);
-      for await (const event of events) yield withAbsoluteUrl(event, root);
+      for await (const event of events) {
+        yield event.type === 'audio.created' ? { ...event, audio: withAbsoluteUrl(event.audio, root) } : event;
+      }
     },
     chatModels: ({ signal } = {}) => dataOf(http.GET('/models', { headers: json, ...optionsOf(signal) }), signal),
     async speak(body, { signal } = {}) {
       const headers = { Accept: 'audio/*' };
       const { response } = await http.POST('/tts', { headers, ...optionsOf(signal), body });
       return response;
+    },
+    async createClip(body, { signal } = {}) {
+      const clip = await dataOf(http.POST('/tts/clips', { headers: json, ...optionsOf(signal), body }), signal);
+      return withAbsoluteUrl(clip, root);
+    },
+    async deleteClip(id, { signal } = {}) {
+      await http.DELETE('/tts/clips/{id}', { ...optionsOf(signal), params: { path: { id } } });
     },
     speechModels: ({ signal } = {}) => dataOf(http.GET('/tts/models', { headers: json, ...optionsOf(signal) }), signal),
   };
@@ -198,7 +215,6 @@ async function dataOf<T>(call: Promise<Answered<T>>, signal: AbortSignal | undef
   return (await answerOf(call, signal)).data;
 }
 
-function withAbsoluteUrl(event: ChatEvent, root: string): ChatEvent {
-  if (event.type !== 'audio.created') return event;
-  return { ...event, audio: { ...event.audio, url: new URL(event.audio.url, root).href } };
+function withAbsoluteUrl(clip: SpeechClip, root: string): SpeechClip {
+  return { ...clip, url: absoluteUrl(clip.url, root) };
 }

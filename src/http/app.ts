@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa, { type Context } from 'koa';
 import { readVia, viaHeader } from '../../lib/via.ts';
 import { runInScope } from '../caller.ts';
-import { nativeContract, nativeDocument32, openaiContract } from '../contract/document.ts';
+import { nativeContract, nativeDocument32, openaiContract, withServers } from '../contract/document.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { Access } from './auth.ts';
@@ -24,6 +24,8 @@ export interface AppOptions extends IncomingRequestOptions {
   readonly heartbeatMs: number;
   /** The web page and its assets, by path. */
   readonly page: PageFiles;
+  /** PUBLIC_URL: the base of the `servers` in the documents. */
+  readonly publicUrl?: string | undefined;
   /** The id of this service in chains of services. */
   readonly viaId: string;
 }
@@ -35,10 +37,11 @@ export function createApp(options: AppOptions): RequestListener {
   const app = new Koa();
   app.on('error', (error: unknown) => log.error({ err: error }, 'Koa failed')); // Koa's default prints to stderr
   const openRequest = createRequestOpener(options);
+  const serving = { ...options, served: servedBy(options) };
   app.use((context) => {
     const request = openRequest(context.req, context.res);
     context.onerror = guard(log, (error: unknown) => answerDefect(error, context.res, request));
-    return runInScope(request.scope, () => serve(context, request, options));
+    return runInScope(request.scope, () => serve(context, request, serving));
   });
   const handle = app.callback();
   return guard(log, (req, res) => {
@@ -49,7 +52,11 @@ export function createApp(options: AppOptions): RequestListener {
   });
 }
 
-async function serve(context: Context, request: IncomingRequest, options: AppOptions): Promise<void> {
+interface Serving extends AppOptions {
+  readonly served: ReadonlyMap<string, () => unknown>;
+}
+
+async function serve(context: Context, request: IncomingRequest, options: Serving): Promise<void> {
   context.set('X-Request-Id', request.id);
   try {
     context.set(options.access.corsHeaders(request.headers.origin));
@@ -57,7 +64,7 @@ async function serve(context: Context, request: IncomingRequest, options: AppOpt
     const file = options.page.get(request.path);
     if (isPreflight(context)) answerPreflight(context, options.access);
     else if (file) await sendFile(context, file, request);
-    else await send(context, documentOf(request, options) ?? (await request.door.respond(request)), request, options);
+    else await send(context, documentOf(request, options.served) ?? (await request.door.respond(request)), request, options);
   } catch (error) {
     if (failureReason(error, request) instanceof CallerGone) context.respond = false;
     else sendWhole(context, failureOf(error, request).answer);
@@ -80,12 +87,22 @@ function refuseLoop(chain: readonly string[], own: string): void {
 const loop =
   'This service is its own provider, directly or through another service: the baseUrl of one of the engines is wrong.';
 
-/** Documents outside of the contract. */
-const served: ReadonlyMap<string, (options: AppOptions) => unknown> = new Map([
-  ['/healthz', alive],
-  [nativeContract.page, () => nativeContract.text],
-  ['/openapi-3.2.json', () => nativeDocument32],
-  [openaiContract.page, () => openaiContract.text],
+/** Answers outside of the contracts. */
+function servedBy(options: AppOptions): ReadonlyMap<string, () => unknown> {
+  const { publicUrl } = options;
+  return new Map<string, () => unknown>([
+    ['/healthz', () => alive(options)],
+    ...[...documents].map(([path, text]) => {
+      const document = withServers(text, publicUrl);
+      return [path, () => document] as const;
+    }),
+  ]);
+}
+
+const documents = new Map([
+  [nativeContract.page, nativeContract.text],
+  ['/openapi-3.2.json', nativeDocument32],
+  [openaiContract.page, openaiContract.text],
 ]);
 
 function alive({ ending }: AppOptions): unknown {
@@ -93,11 +110,11 @@ function alive({ ending }: AppOptions): unknown {
   return { status: 'ok' };
 }
 
-function documentOf(request: IncomingRequest, options: AppOptions): AnyAnswer | undefined {
+function documentOf(request: IncomingRequest, served: ReadonlyMap<string, () => unknown>): AnyAnswer | undefined {
   const document = served.get(request.path);
   if (!document) return undefined;
   requireGet(request);
-  return { status: 200, mediaType: 'application/json', body: document(options) };
+  return { status: 200, mediaType: 'application/json', body: document() };
 }
 
 async function sendFile(context: Context, file: PageFile, request: IncomingRequest): Promise<void> {
