@@ -35,8 +35,3 @@ export const whatToDo: Readonly<Record<Capability, string>> = {
 };
 
 export const isPreparing = ({ code }: Pick<ModelEntry, 'code'>): boolean => code === 'preparing';
-
-/** 0 to 1 while an entry is being prepared, where the service says so. */
-export function progressOf(entry: object): number | undefined {
-  return 'progress' in entry && typeof entry.progress === 'number' ? entry.progress : undefined;
-}

@@ -34,6 +34,12 @@ const rate = 16_000;
 let session: AbortController | undefined;
 let cutter: TurnCutter | undefined;
 
+/** Also after each answer: who does not see the page waits for it. */
+const isListening = computed(() => handsFree.value === 'listening' && !isMuted.value);
+effect(() => {
+  if (isListening.value) say('Listening.');
+});
+
 /** In a click only. */
 export async function startHandsFree(): Promise<void> {
   if (power.value !== 'off') return;
@@ -49,7 +55,6 @@ export async function startHandsFree(): Promise<void> {
     onGone(stream, () => endWithLastTurn());
     keepAwake(signal);
     power.value = 'on';
-    say('Listening.');
   } catch (error) {
     if (signal.aborted) return;
     stopHandsFree();
@@ -73,7 +78,7 @@ export function interrupt(): void {
 
 export function toggleMute(): void {
   isMuted.value = !isMuted.value;
-  say(isMuted.value ? 'Muted.' : 'Listening.');
+  if (isMuted.value) say('Muted.');
 }
 
 async function listen(stream: MediaStream, signal: AbortSignal): Promise<void> {
@@ -108,7 +113,6 @@ function hear(frame: Float32Array, sampleRate: number): void {
 async function answerTurn(turn: Float32Array, sampleRate: number): Promise<void> {
   const text = await transcribe(toFile(turn, sampleRate));
   if (text !== undefined) await ask(text, true);
-  if (power.value === 'on' && speaking.value === undefined) say('Listening.');
 }
 
 /** The microphone is gone: what was said so far is still sent. */

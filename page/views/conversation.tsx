@@ -11,7 +11,7 @@ import {
   type Turn,
 } from '../conversation.ts';
 import { draft, focusDraft } from '../draft.ts';
-import { canSpeak, chosen, listings } from '../listings.ts';
+import { canChat, canSpeak, chosen, listings } from '../listings.ts';
 import { Markdown } from '../markdown.tsx';
 import { askAgain, soundOf, turns } from '../run.ts';
 import { clipUrl } from '../service.ts';
@@ -28,7 +28,7 @@ export function Conversation() {
   return (
     <main>
       <Setup />
-      {all.length === 0 && <Welcome />}
+      {all.length === 0 && (!listings.value || canChat.value) && <Welcome />}
       <div role="log" aria-live="off" aria-label="Conversation" class="turns">
         {all.map((turn) => (
           <TurnView key={turn.id} turn={turn} isLast={turn === all.at(-1)} />

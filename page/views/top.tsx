@@ -1,6 +1,6 @@
 /** The title, and who hears, answers and speaks. */
 import type { ModelEntry, SpeechModelEntry } from '../../src/client/index.ts';
-import { isPreparing, optionText, placeOf, progressOf, type Capability } from '../choices.ts';
+import { isPreparing, optionText, placeOf, type Capability } from '../choices.ts';
 import { chosen, listings } from '../listings.ts';
 import { prefer } from '../preferences.ts';
 import { startOver, turns } from '../run.ts';
@@ -72,11 +72,12 @@ function ModelPicker({ label, capability, wanted }: ModelPickerProps) {
 
 function EntryNote({ entry }: { readonly entry: ModelEntry }) {
   if (!entry.available) {
-    const progress = progressOf(entry);
     return (
       <>
         {entry.reason}
-        {isPreparing(entry) && <progress {...(progress !== undefined && { value: progress })} aria-label="Preparing" />}
+        {isPreparing(entry) && (
+          <progress {...(typeof entry.progress === 'number' && { value: entry.progress })} aria-label="Preparing" />
+        )}
       </>
     );
   }

@@ -1,6 +1,6 @@
 /** What the page says: obstacles, entries, failures, speech. */
 import { describe, expect, test } from 'vitest';
-import { choose, chooseVoice, optionText, progressOf } from '../../page/choices.ts';
+import { choose, chooseVoice, optionText } from '../../page/choices.ts';
 import { failureOf } from '../../page/failure.ts';
 import { obstacleOf, obstacleOfError, textOfObstacle, type Obstacle } from '../../page/obstacles.ts';
 import { speakable } from '../../page/speakable.ts';
@@ -80,12 +80,6 @@ describe('the pickers', () => {
     expect(optionText(entry('a'))).toBe('A · here');
     expect(optionText(entry('a', { local: false }))).toBe('A · leaves this machine: groq');
     expect(optionText(unavailable)).toBe('U · No key.');
-  });
-
-  test('show progress where the service says it', () => {
-    expect(progressOf({ ...unavailable, progress: 0.4 })).toBe(0.4);
-    expect(progressOf({ ...unavailable, progress: null })).toBeUndefined();
-    expect(progressOf(unavailable)).toBeUndefined();
   });
 });
 
