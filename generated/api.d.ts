@@ -120,10 +120,10 @@ export type paths = {
         put?: never;
         /**
          * Transcribe a recording as an event stream
-         * @description Transcribes a recording like `POST /transcribe` and streams server-sent events meanwhile: segments and progress,
-         *     where the model reports them before its end (an entry that does not support `segment` reports no segments). A failure
-         *     before the model's first event is returned as an HTTP status (for up to 5 s); after that it is the event
-         *     `transcription.failed`. A disconnect cancels the transcription; streams cannot be resumed.
+         * @description Transcribes a recording like `POST /transcribe` and streams server-sent events meanwhile: its place in the line,
+         *     segments and progress, where the model reports them before its end (an entry that does not support `segment` reports
+         *     no segments). A failure before the second event is returned as an HTTP status (for up to 5 s); after that it is the
+         *     event `transcription.failed`. A disconnect cancels the transcription; streams cannot be resumed.
          */
         post: operations["streamTranscription"];
         delete?: never;
@@ -152,6 +152,28 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/tts/clips": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a clip of a text
+         * @description Converts text to speech at a URL of its own, for an `<audio>` element: the answer comes with the first bytes, and the
+         *     clip is playable at once, while the rest is still being synthesized. An incomplete clip that nobody reads for 15 s is
+         *     deleted; a complete one 10 minutes after its last reader.
+         */
+        post: operations["createSpeechClip"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/tts/clips/{id}": {
         parameters: {
             query?: never;
@@ -161,13 +183,19 @@ export type paths = {
         };
         /**
          * Fetch a clip
-         * @description The audio of a clip that `read_aloud` created in a chat. Short-lived, and playable while it is still being
-         *     synthesized. No API key is needed, so that an `<audio>` element can fetch it: the unguessable id grants access.
+         * @description The audio of a clip that `POST /tts/clips` or, in a chat, `read_aloud` created. Short-lived, and playable while it is
+         *     still being synthesized. No API key is needed, so that an `<audio>` element can fetch it: the unguessable id grants
+         *     access.
          */
         get: operations["getSpeechClip"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a clip
+         * @description Deletes a clip, complete or not: its synthesis ends, and so do the transfers of its readers. No API key is needed: the
+         *     unguessable id grants access.
+         */
+        delete: operations["deleteSpeechClip"];
         options?: never;
         head?: never;
         patch?: never;
@@ -385,6 +413,8 @@ export type components = {
             code: components["schemas"]["AvailabilityCode"];
             /** @description Human-readable explanation of `code`. */
             reason: string;
+            /** @description Only with the code `preparing`: how much is built and downloaded, from 0 to 1; null when not known. */
+            progress?: number | null;
             /** @description What the model can do beyond the basics; may be empty. */
             supports: components["schemas"]["Feature"][];
         };
@@ -495,6 +525,8 @@ export type components = {
             code: components["schemas"]["AvailabilityCode"];
             /** @description Human-readable explanation of `code`. */
             reason: string;
+            /** @description Only with the code `preparing`: how much is built and downloaded, from 0 to 1; null when not known. */
+            progress?: number | null;
             /** @description What the model can do beyond the basics; may be empty. */
             supports: components["schemas"]["Feature"][];
             /** @description Empty when the engine does not list its voices. */
@@ -656,6 +688,8 @@ export type components = {
             code: components["schemas"]["AvailabilityCode"];
             /** @description Human-readable explanation of `code`. */
             reason: string;
+            /** @description Only with the code `preparing`: how much is built and downloaded, from 0 to 1; null when not known. */
+            progress?: number | null;
             /** @description The model that was checked; "" when there is none. */
             model: string;
         };
@@ -678,7 +712,7 @@ export type components = {
          * @description An event of a transcription stream. The last event is always `transcription.completed` or `transcription.failed`.
          *     Ignore unknown types.
          */
-        TranscriptionEvent: components["schemas"]["TranscriptionStarted"] | components["schemas"]["SegmentCreated"] | components["schemas"]["TranscriptionProgress"] | components["schemas"]["TranscriptionCompleted"] | components["schemas"]["TranscriptionFailed"];
+        TranscriptionEvent: components["schemas"]["TranscriptionStarted"] | components["schemas"]["TranscriptionQueued"] | components["schemas"]["SegmentCreated"] | components["schemas"]["TranscriptionProgress"] | components["schemas"]["TranscriptionCompleted"] | components["schemas"]["TranscriptionFailed"];
         /** @description The last event of a failed transcription. */
         TranscriptionFailed: {
             /**
@@ -715,6 +749,29 @@ export type components = {
              * @description Duration of the recording in milliseconds, where already known.
              */
             duration_ms?: number;
+        };
+        /**
+         * @description The recording waits in the line of its model. Follows `transcription.started` when it begins to wait and whenever
+         *     `ahead` changes, before any segment or progress; a slow reader receives only the latest. When its turn has come,
+         *     `transcription.progress` with `processed_ms: 0` follows.
+         */
+        TranscriptionQueued: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "transcription.queued";
+            /**
+             * Format: int64
+             * @description Sequence number of the event in the stream: starts at 0, increments by 1.
+             */
+            seq: number;
+            /**
+             * Format: int64
+             * @description The number of recordings that will be served before this one; 0: it is next. Callers take turns, so that it may also
+             *     rise.
+             */
+            ahead: number;
         };
         TranscriptionRequest: {
             /**
@@ -895,7 +952,7 @@ export interface operations {
                      *       "type": "urn:parlance:problem:method-not-allowed",
                      *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1181,7 +1238,7 @@ export interface operations {
                      *       "type": "urn:parlance:problem:method-not-allowed",
                      *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1480,7 +1537,7 @@ export interface operations {
                      *       "type": "urn:parlance:problem:method-not-allowed",
                      *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1634,7 +1691,7 @@ export interface operations {
                      *       "type": "urn:parlance:problem:method-not-allowed",
                      *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -1809,7 +1866,7 @@ export interface operations {
                      *       "type": "urn:parlance:problem:method-not-allowed",
                      *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2091,7 +2148,7 @@ export interface operations {
                      *       "type": "urn:parlance:problem:method-not-allowed",
                      *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2238,7 +2295,7 @@ export interface operations {
                      *       "type": "urn:parlance:problem:method-not-allowed",
                      *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2528,7 +2585,308 @@ export interface operations {
                      *       "type": "urn:parlance:problem:method-not-allowed",
                      *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:request-timeout",
+                     *       "title": "Request timeout",
+                     *       "status": 408,
+                     *       "detail": "The body did not arrive within 300 s.",
+                     *       "code": "request-timeout",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The operation does not accept this content type. */
+            415: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unsupported-media-type",
+                     *       "title": "Unsupported content type",
+                     *       "status": 415,
+                     *       "detail": "Expected application/json, got text/plain.",
+                     *       "code": "unsupported-media-type",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            422: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:invalid-request",
+                     *       "title": "Invalid request",
+                     *       "status": 422,
+                     *       "detail": "text must NOT have fewer than 1 characters",
+                     *       "code": "invalid-request",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "errors": [
+                     *         {
+                     *           "in": "body",
+                     *           "pointer": "/text",
+                     *           "detail": "must NOT have fewer than 1 characters"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 60
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
+                     *       "title": "Provider quota exhausted",
+                     *       "status": 429,
+                     *       "detail": "The provider's quota is exhausted.",
+                     *       "code": "provider-quota-exhausted",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 60
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "Internal error",
+                     *       "status": 500,
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The provider failed or is unreachable. */
+            502: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-error",
+                     *       "title": "Provider error",
+                     *       "status": 502,
+                     *       "detail": "The provider failed.",
+                     *       "code": "provider-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "Service overloaded",
+                     *       "status": 503,
+                     *       "detail": "All slots are in use; try again later.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The provider or the engine timed out. */
+            504: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-timeout",
+                     *       "title": "Provider timeout",
+                     *       "status": 504,
+                     *       "detail": "The provider did not respond within 300 s.",
+                     *       "code": "provider-timeout",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createSpeechClip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "text": "Good morning.",
+                 *       "voice_id": "en"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SpeechRequest"];
+            };
+        };
+        responses: {
+            /** @description The clip. */
+            201: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description URL of the clip, as in `url`. */
+                    Location: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "Vb1yPz4mQ0iYxkq3o9TtWw",
+                     *       "url": "/api/v1/tts/clips/Vb1yPz4mQ0iYxkq3o9TtWw",
+                     *       "content_type": "audio/mpeg"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Audio"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /**
+                     * @description The authentication scheme (RFC 6750).
+                     * @example Bearer
+                     */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unauthorized",
+                     *       "title": "Missing or invalid API key",
+                     *       "status": 401,
+                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *       "code": "unauthorized",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:origin-not-allowed",
+                     *       "title": "Origin not allowed",
+                     *       "status": 403,
+                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
+                     *       "code": "origin-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /**
+                     * @description The supported methods.
+                     * @example GET, HEAD, POST
+                     */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "Method not allowed",
+                     *       "status": 405,
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2845,7 +3203,7 @@ export interface operations {
                      *       "type": "urn:parlance:problem:method-not-allowed",
                      *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
@@ -2873,6 +3231,172 @@ export interface operations {
                      *       "status": 416,
                      *       "detail": "The range bytes=30000- is outside the clip (24000 bytes).",
                      *       "code": "range-not-satisfiable",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            422: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:invalid-request",
+                     *       "title": "Invalid request",
+                     *       "status": 422,
+                     *       "detail": "id must NOT have more than 128 characters",
+                     *       "code": "invalid-request",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "errors": [
+                     *         {
+                     *           "in": "path",
+                     *           "pointer": "/id",
+                     *           "detail": "must NOT have more than 128 characters"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "Internal error",
+                     *       "status": 500,
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "Service overloaded",
+                     *       "status": 503,
+                     *       "detail": "All slots are in use; try again later.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteSpeechClip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description There is no content to send for this request, but the headers may be useful. */
+            204: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:origin-not-allowed",
+                     *       "title": "Origin not allowed",
+                     *       "status": 403,
+                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
+                     *       "code": "origin-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist or has expired. */
+            404: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:clip-not-found",
+                     *       "title": "Clip not found or expired",
+                     *       "status": 404,
+                     *       "detail": "The clip Vb1yPz4mQ0iYxkq3o9TtWw does not exist or has expired.",
+                     *       "code": "clip-not-found",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /**
+                     * @description The supported methods.
+                     * @example GET, HEAD, POST
+                     */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "Method not allowed",
+                     *       "status": 405,
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
+                     *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -3066,7 +3590,7 @@ export interface operations {
                      *       "type": "urn:parlance:problem:method-not-allowed",
                      *       "title": "Method not allowed",
                      *       "status": 405,
-                     *       "detail": "DELETE is not supported; allowed: GET, HEAD, POST",
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }

@@ -29,14 +29,9 @@ export type Capability = 'transcription' | 'chat' | 'speech';
 
 /** For a listing without entries. */
 export const whatToDo: Readonly<Record<Capability, string>> = {
-  transcription: 'No model yet. Run “npm run setup”, or set a provider’s key; “npm run doctor” says what is missing.',
-  chat: 'No model yet. Start Ollama or llama.cpp on this machine, or set OPENAI_API_KEY; “npm run doctor” says more.',
-  speech: 'No voice yet. Install espeak-ng, or set a provider’s key; “npm run doctor” says what is missing.',
+  transcription: 'Run “npm run setup” to prepare a local model, or set a provider’s key.',
+  chat: 'Start Ollama or llama.cpp on the machine of the service, or set OPENAI_API_KEY.',
+  speech: 'Install espeak-ng on the machine of the service, or set a provider’s key.',
 };
 
 export const isPreparing = ({ code }: Pick<ModelEntry, 'code'>): boolean => code === 'preparing';
-
-/** 0 to 1 while an entry is being prepared, where the service says so. */
-export function progressOf(entry: object): number | undefined {
-  return 'progress' in entry && typeof entry.progress === 'number' ? entry.progress : undefined;
-}

@@ -59,7 +59,7 @@ export async function takeFile(file: File): Promise<void> {
 }
 
 export async function tryAgain(): Promise<void> {
-  if (kept.value) await takeFile(kept.value.recording);
+  if (kept.value?.recording) await takeFile(kept.value.recording);
 }
 
 async function deliver(recording: File | Promise<File>): Promise<void> {

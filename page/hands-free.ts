@@ -18,6 +18,8 @@ export type HandsFree = 'off' | 'asking' | 'listening' | 'hearing' | 'transcribi
 
 const power = signal<'off' | 'asking' | 'on'>('off');
 const isHearing = signal(false);
+/** From the end of a turn to the end of its run: there are moments between the calls. */
+const isAtWork = signal(false);
 export const isMuted = signal(false);
 
 export const handsFree = computed((): HandsFree => {
@@ -25,6 +27,7 @@ export const handsFree = computed((): HandsFree => {
   if (transcribing.value) return 'transcribing';
   if (isAnswering.value) return 'answering';
   if (speaking.value !== undefined) return 'speaking';
+  if (isAtWork.value) return 'answering';
   return isHearing.value ? 'hearing' : 'listening';
 });
 
@@ -33,6 +36,12 @@ const isDeaf = computed(() => isMuted.value || (handsFree.value !== 'listening' 
 const rate = 16_000;
 let session: AbortController | undefined;
 let cutter: TurnCutter | undefined;
+
+/** Also after each answer: who does not see the page waits for it. */
+const isListening = computed(() => handsFree.value === 'listening' && !isMuted.value);
+effect(() => {
+  if (isListening.value) say('Listening.');
+});
 
 /** In a click only. */
 export async function startHandsFree(): Promise<void> {
@@ -49,7 +58,6 @@ export async function startHandsFree(): Promise<void> {
     onGone(stream, () => endWithLastTurn());
     keepAwake(signal);
     power.value = 'on';
-    say('Listening.');
   } catch (error) {
     if (signal.aborted) return;
     stopHandsFree();
@@ -58,6 +66,7 @@ export async function startHandsFree(): Promise<void> {
 }
 
 export function stopHandsFree(): void {
+  if (session && !session.signal.aborted && isAtWork.value) stopTranscribing(); // its turn would be sent
   session?.abort();
   cutter = undefined;
   isHearing.value = false;
@@ -73,7 +82,7 @@ export function interrupt(): void {
 
 export function toggleMute(): void {
   isMuted.value = !isMuted.value;
-  say(isMuted.value ? 'Muted.' : 'Listening.');
+  if (isMuted.value) say('Muted.');
 }
 
 async function listen(stream: MediaStream, signal: AbortSignal): Promise<void> {
@@ -106,9 +115,10 @@ function hear(frame: Float32Array, sampleRate: number): void {
 }
 
 async function answerTurn(turn: Float32Array, sampleRate: number): Promise<void> {
+  isAtWork.value = true;
   const text = await transcribe(toFile(turn, sampleRate));
   if (text !== undefined) await ask(text, true);
-  if (power.value === 'on' && speaking.value === undefined) say('Listening.');
+  isAtWork.value = false;
 }
 
 /** The microphone is gone: what was said so far is still sent. */

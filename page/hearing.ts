@@ -1,23 +1,21 @@
 /** Transcribes recordings. One that fails is kept: it can be tried again, and saved. */
 import { signal } from '@preact/signals';
+import { ParlanceError } from '../src/client/index.ts';
 import { failureOf, isKeyRefused, type Failure } from './failure.ts';
 import { isKeyAsked } from './key.ts';
 import { chosen } from './listings.ts';
 import { client } from './service.ts';
 import { say } from './status.ts';
+import { applyTranscriptionEvent, newTranscript, type Transcript } from './transcript.ts';
 
 export interface Kept {
-  readonly recording: File;
   readonly failure: Failure;
-}
-
-export interface Progress {
-  /** Of the upload, 0 to 1; undefined where the browser does not say. */
-  readonly sent?: number;
+  /** Undefined if it failed before there was a recording. */
+  readonly recording: File | undefined;
 }
 
 /** Undefined: nothing is being transcribed. */
-export const transcribing = signal<Progress | undefined>(undefined);
+export const transcribing = signal<Transcript | undefined>(undefined);
 export const kept = signal<Kept | undefined>(undefined);
 /** The last recording was silence. */
 export const wasSilent = signal(false);
@@ -30,14 +28,14 @@ export async function transcribe(source: File | Promise<File>): Promise<string |
   const { signal } = (call = new AbortController());
   kept.value = undefined;
   wasSilent.value = false;
-  transcribing.value = {};
+  transcribing.value = newTranscript;
   say('Transcribing.');
-  const recording = await source;
+  let recording: File | undefined;
   try {
+    recording = await source;
     signal.throwIfAborted();
-    const model = chosen.value.transcription?.id;
-    const { text } = await client.value.transcribe(recording, { signal, ...(model !== undefined && { model }) });
-    if (text.trim() !== '') return text.trim();
+    const text = await textOf(recording, signal);
+    if (text !== '') return text;
     wasSilent.value = true;
     say('Nothing was heard.');
   } catch (error) {
@@ -50,13 +48,28 @@ export async function transcribe(source: File | Promise<File>): Promise<string |
   return undefined;
 }
 
+async function textOf(recording: File, signal: AbortSignal): Promise<string> {
+  const change = (update: (transcript: Transcript) => Transcript) => {
+    if (!signal.aborted && transcribing.value) transcribing.value = update(transcribing.value);
+  };
+  const onUploadProgress = (sent: number) => change((transcript) => ({ ...transcript, sent }));
+  const model = chosen.value.transcription?.id;
+  const options = { signal, onUploadProgress, ...(model !== undefined && { model }) };
+  for await (const event of client.value.streamTranscription(recording, options)) {
+    if (event.type === 'transcription.completed') return event.result.text.trim();
+    if (event.type === 'transcription.failed') throw ParlanceError.fromProblem(event.problem);
+    change((transcript) => applyTranscriptionEvent(transcript, event));
+  }
+  throw new Error('The stream of a transcription ended without its last event.'); // the client throws before
+}
+
 export function stopTranscribing(): void {
   call?.abort();
 }
 
 export function saveKept(): void {
-  if (!kept.value) return;
-  const { recording } = kept.value;
+  const { recording } = kept.value ?? {};
+  if (!recording) return;
   const link = document.createElement('a');
   link.href = URL.createObjectURL(recording);
   link.download = recording.name;

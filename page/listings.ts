@@ -61,12 +61,12 @@ export async function refreshListings(): Promise<void> {
   current?.abort();
   const { signal } = (current = new AbortController());
   try {
-    const { transcriptionModels, chatModels, speechModels, transcriptionAvailability } = client.value;
-    const [transcription, chat, speech, probe] = await Promise.all([
-      transcriptionModels({ signal }),
-      chatModels({ signal }),
-      speechModels({ signal }),
-      transcriptionAvailability({ signal }),
+    const service = client.value;
+    const transcription = await service.transcriptionModels({ signal }); // alone: a key is refused once
+    const [chat, speech, probe] = await Promise.all([
+      service.chatModels({ signal }),
+      service.speechModels({ signal }),
+      service.transcriptionAvailability({ signal }),
     ]);
     listings.value = { transcription, chat, speech, probe };
     listingFailure.value = undefined;

@@ -3,7 +3,8 @@
  * so `unlock` belongs into every click that may lead to speech.
  */
 import { signal } from '@preact/signals';
-import { client } from './service.ts';
+import { client, clipUrl } from './service.ts';
+import { maxTextLength } from './conversation.ts';
 import { chosen } from './listings.ts';
 import { failureOf, type Failure } from './failure.ts';
 import { encodeWav } from './wav.ts';
@@ -12,6 +13,8 @@ interface Sound {
   /** Identifies the button that belongs to it. */
   readonly id: string;
   readonly url: string;
+  /** Id of a clip that was made for this sound: stopping ends its synthesis. */
+  readonly ownClip?: string;
 }
 
 const audio = new Audio();
@@ -63,8 +66,8 @@ export async function readAloud(id: string, text: string): Promise<void> {
   speaking.value = id;
   const { signal } = (synthesis = new AbortController());
   try {
-    const url = await synthesize(text, signal);
-    if (!signal.aborted) enqueue({ id, url });
+    const ownClip = await synthesize(text, signal);
+    enqueue({ id, url: clipUrl(ownClip), ownClip });
   } catch (error) {
     if (signal.aborted) return;
     speaking.value = undefined;
@@ -72,18 +75,29 @@ export async function readAloud(id: string, text: string): Promise<void> {
   }
 }
 
+/** The clip is playable at once, long before it is complete. */
 async function synthesize(text: string, signal: AbortSignal): Promise<string> {
   const { speech, voice } = chosen.value;
-  const request = { text, ...(speech && { model: speech.id }), ...(voice !== undefined && { voice_id: voice }) };
-  const response = await client.value.speak(request, { signal });
-  return URL.createObjectURL(await response.blob());
+  const request = {
+    text: text.slice(0, maxTextLength),
+    ...(speech && { model: speech.id }),
+    ...(voice !== undefined && { voice_id: voice }),
+  };
+  const clip = await client.value.createClip(request, { signal });
+  return clip.id;
+}
+
+/** Nobody else has the address. Left alone, an incomplete clip ends after 15 s. */
+function discard({ ownClip }: Sound): void {
+  if (ownClip !== undefined) client.value.deleteClip(ownClip).catch(() => undefined);
 }
 
 /** Silent at once, and nothing to come. */
 export function hush(): void {
   synthesis?.abort();
-  queue.length = 0;
-  release();
+  if (current) discard(current);
+  queue.splice(0).forEach(discard);
+  current = undefined;
   audio.pause();
   audio.removeAttribute('src');
   audio.load(); // ends the download
@@ -92,7 +106,6 @@ export function hush(): void {
 }
 
 function advance(): void {
-  release();
   current = queue.shift();
   speaking.value = current?.id;
   if (!current) return;
@@ -120,9 +133,4 @@ function waitForGesture(): void {
   };
   addEventListener('pointerup', resume);
   addEventListener('keydown', resume);
-}
-
-function release(): void {
-  if (current?.url.startsWith('blob:')) URL.revokeObjectURL(current.url);
-  current = undefined;
 }

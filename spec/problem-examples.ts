@@ -49,7 +49,7 @@ const common: Readonly<Record<string, ProblemExample>> = {
   405: {
     code: 'method-not-allowed',
     title: 'Method not allowed',
-    detail: 'DELETE is not supported; allowed: GET, HEAD, POST',
+    detail: 'PUT is not supported; allowed: GET, HEAD, POST',
     headers: { Allow: 'GET, HEAD, POST' },
   },
   408: {
@@ -103,12 +103,14 @@ const invalid: Readonly<Record<string, ProblemExample>> = {
     errors: [{ in: 'body', pointer: '/timestamps', detail: 'must be something that the model supports' }],
   },
   createSpeech: violated({ in: 'body', pointer: '/text', detail: 'must NOT have fewer than 1 characters' }),
+  createSpeechClip: violated({ in: 'body', pointer: '/text', detail: 'must NOT have fewer than 1 characters' }),
   getTranscriptionAvailability: violated({
     in: 'query',
     pointer: '/model',
     detail: 'must NOT have fewer than 1 characters',
   }),
   getSpeechClip: violated({ in: 'path', pointer: '/id', detail: 'must NOT have more than 128 characters' }),
+  deleteSpeechClip: violated({ in: 'path', pointer: '/id', detail: 'must NOT have more than 128 characters' }),
 };
 
 interface Header {

@@ -48,6 +48,8 @@ export interface ServiceOptions {
   readonly streamHoldMs?: number;
   /** Milliseconds of silence before a stream says that it lives; fifteen seconds when absent. */
   readonly heartbeatMs?: number;
+  /** Milliseconds without a reader that end the synthesis of a clip; fifteen seconds when absent. */
+  readonly clipUnreadMs?: number;
   /** How long engines may take, where it is not the usual. */
   readonly engineLimits?: Partial<GuardLimits> | undefined;
   /** Limits of `startService`'s own server. */
@@ -151,13 +153,14 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     bodyBudget,
     streamHoldMs = 5_000,
     heartbeatMs = 15_000,
+    clipUnreadMs: unreadMs,
   } = options;
   const { registry, workspace } = engines;
   const speakers = await createSpeakers({ registry, defaultVoice: settings.ttsVoice });
   const clips = createClipStore({
     directory: () => workspace.accountedDirectory('clip', { holder: clipStore }),
     log,
-    limits: clipLimits(workspace.disk.bytes),
+    limits: { ...clipLimits(workspace.disk.bytes), ...(unreadMs !== undefined && { unreadMs }) },
   });
   const speechSpool = createSpeechSpool({
     directory: () => workspace.accountedDirectory('speech', { limit: largestSpeech(workspace.disk.bytes) }),
@@ -214,6 +217,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     heartbeatMs,
     readyProbe: createReadyProbe(draining.signal, createReadiness(registry, settings.readyRequires)),
     page: settings.page ? loadPage() : new Map(),
+    publicUrl: settings.publicUrl,
     viaId: engines.viaId,
     log,
     temporaryDirectory: () => workspace.accountedDirectory('request'),

@@ -35,7 +35,13 @@ export interface QueueOptions {
 export interface JobQueue {
   /** True when all slots are in use and no further job may wait. `run` may still succeed by evicting another job. */
   readonly full: boolean;
-  run<T>(job: () => Promise<T>, { signal }: { signal: AbortSignal }): Promise<T>;
+  /**
+   * `onQueued` is that of `TranscriptionOptions`: an engine passes the options of its call. Older services ignore it.
+   */
+  run<T>(
+    job: () => Promise<T>,
+    { signal, onQueued }: { signal: AbortSignal; onQueued?: (ahead: number | null) => void },
+  ): Promise<T>;
 }
 
 export interface ProgramCall {

@@ -67,4 +67,6 @@ export interface Availability {
   readonly code: AvailabilityCode;
   /** One sentence for users: what is missing and how to fix it. */
   readonly reason: string;
+  /** With `preparing`: how much is done, from 0 to 1. Absent: unknown. */
+  readonly progress?: number;
 }

@@ -61,6 +61,11 @@ export interface TranscriptionOptions {
   readonly onSegment?: (segment: TimedText) => void;
   /** Call it with the milliseconds of the recording that have been transcribed, and its length if known. */
   readonly onProgress?: (processedMs: number, durationMs?: number) => void;
+  /**
+   * For engines whose calls wait in a line: call it with the number of calls that will be served before this one, when it
+   * begins to wait and whenever the number changes, and with null once its turn has come. `JobQueue.run` does.
+   */
+  readonly onQueued?: (ahead: number | null) => void;
 }
 
 export interface TranscriptionEngine extends Engine {

@@ -41,13 +41,10 @@ function createListener(context: EngineContext): TranscriptionEngine {
       const { signal } = options;
       const spoken = languageFor(call.language);
       const totalMs = modelOf(call.model).isSlow ? slowMs : 0;
-      const { durationMs, silent } = await queue.run(
-        async () => {
-          const { wavPath, durationMs } = await context.decode(call.recording, { signal });
-          return { durationMs, silent: await isSilent(wavPath, signal) };
-        },
-        { signal },
-      );
+      const { durationMs, silent } = await queue.run(async () => {
+        const { wavPath, durationMs } = await context.decode(call.recording, { signal });
+        return { durationMs, silent: await isSilent(wavPath, signal) };
+      }, options);
       if (silent) {
         await pause(totalMs, signal);
         options.onProgress?.(durationMs, durationMs);

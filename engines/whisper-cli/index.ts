@@ -14,7 +14,7 @@ import { modelSource, modelUrl } from './catalogue.ts';
 import { languageFor } from './languages.ts';
 import { featuresOf, toModel, type Model } from './models.ts';
 import { optionsSchema, type ModelOptions, type Options } from './options.ts';
-import { createPreparationTracker } from './preparation-tracker.ts';
+import { createPreparationTracker, type PreparationState } from './preparation-tracker.ts';
 import { findWhisper, versionOf } from './program.ts';
 import { transcribe } from './transcribe.ts';
 
@@ -48,14 +48,19 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       return unavailable('model-file-missing', `${model.vad} does not exist.`);
     const hasProgram = program() !== undefined;
     if (file.ok && hasProgram) return readyOrBusy(queue);
-    if (preparation.progress !== undefined) return unavailable('preparing', `Preparing (${preparation.progress}).`);
+    if (preparation.state) return preparing(preparation.state);
     return hasProgram
       ? unavailable('model-file-missing', modelHelp(model))
       : unavailable('program-missing', programHelp);
   }
 
+  function preparing({ description, progress }: PreparationState): Availability {
+    const reason = `Preparing (${description}).`;
+    return { available: false, code: 'preparing', reason, ...(progress !== undefined && { progress }) };
+  }
+
   function unavailable(code: Availability['code'], reason: string): Availability {
-    const failed = code === 'preparing' || preparation.failure === undefined ? '' : ` (${preparation.failure})`;
+    const failed = preparation.failure === undefined ? '' : ` (${preparation.failure})`;
     return { available: false, code, reason: `${reason}${failed}` };
   }
 

@@ -1,5 +1,6 @@
 /** What was said, and what was answered. */
 import { useLayoutEffect } from 'preact/hooks';
+import { whatToDo, type Capability } from '../choices.ts';
 import {
   textOf,
   type Answer,
@@ -10,7 +11,7 @@ import {
   type Turn,
 } from '../conversation.ts';
 import { draft, focusDraft } from '../draft.ts';
-import { canSpeak, chosen } from '../listings.ts';
+import { canChat, canSpeak, chosen, listings } from '../listings.ts';
 import { Markdown } from '../markdown.tsx';
 import { askAgain, soundOf, turns } from '../run.ts';
 import { clipUrl } from '../service.ts';
@@ -26,13 +27,44 @@ export function Conversation() {
   }, [all]);
   return (
     <main>
-      {all.length === 0 && <Welcome />}
+      <Setup />
+      {all.length === 0 && (!listings.value || canChat.value) && <Welcome />}
       <div role="log" aria-live="off" aria-label="Conversation" class="turns">
         {all.map((turn) => (
           <TurnView key={turn.id} turn={turn} isLast={turn === all.at(-1)} />
         ))}
       </div>
     </main>
+  );
+}
+
+const labels: Readonly<Record<Capability, string>> = {
+  transcription: 'To hear',
+  chat: 'To answer',
+  speech: 'To speak',
+};
+
+/** What to do next for each capability that has no model at all. */
+function Setup() {
+  const lists = listings.value;
+  if (!lists) return null;
+  const missing = (['transcription', 'chat', 'speech'] as const).filter((name) => lists[name].data.length === 0);
+  if (missing.length === 0) return null;
+  const textFor = (capability: Capability) =>
+    capability === 'transcription' && lists.probe.code === 'disabled' ? lists.probe.reason : whatToDo[capability];
+  return (
+    <section class="setup" aria-labelledby="setup-title">
+      <h2 id="setup-title">What to do next</h2>
+      <dl>
+        {missing.map((capability) => (
+          <div key={capability}>
+            <dt>{labels[capability]}</dt>
+            <dd>{textFor(capability)}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="small">“npm run doctor” says what is missing. Without models, try “PARLANCE_SANDBOX=1 npm start”.</p>
+    </section>
   );
 }
 

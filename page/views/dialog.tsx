@@ -1,6 +1,6 @@
 /** A modal dialog of the browser: it keeps the focus inside, closes on Esc, and gives the focus back. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 interface DialogProps {
   readonly id: string;
@@ -12,12 +12,15 @@ interface DialogProps {
 
 export function Dialog({ id, title, isOpen, close, children }: DialogProps) {
   const place = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isOpen) place.current?.showModal();
     else place.current?.close();
   }, [isOpen]);
+  const onClose = () => {
+    if (!place.current?.open) close(); // the event comes late: it may be open again
+  };
   return (
-    <dialog ref={place} id={id} aria-labelledby={`${id}-title`} onClose={close}>
+    <dialog ref={place} id={id} aria-labelledby={`${id}-title`} onClose={onClose}>
       <h2 id={`${id}-title`}>{title}</h2>
       {isOpen && children}
     </dialog>

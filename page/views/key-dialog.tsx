@@ -16,7 +16,7 @@ export function KeyDialog() {
         {wasRefused ? (
           <p role="alert">That key was refused. Check it, and try again.</p>
         ) : (
-          <p>Its operator has one for you. It is sent to this service only.</p>
+          <p>Ask its operator for one. It is sent to this service only.</p>
         )}
         <label for="key-value">API key</label>
         {/* What a header can carry. */}

@@ -8,6 +8,7 @@ import { isKeyMissing, listingFailure, refreshListings } from '../listings.ts';
 import { isImpossible, microphoneFailure, obstacle } from '../microphone.ts';
 import { textOfObstacle } from '../obstacles.ts';
 import { isBlocked, speakerFailure } from '../speaker.ts';
+import { Icon } from './icons.tsx';
 import { RequestId } from './conversation.tsx';
 
 export function Notices() {
@@ -40,8 +41,9 @@ function Notice({ role, close, children }: NoticeProps) {
     <div class={role ? 'notice failure' : 'notice'} {...(role && { role })}>
       <div>{children}</div>
       {close && (
-        <button type="button" class="quiet" onClick={close}>
-          Dismiss
+        <button type="button" class="quiet" title="Dismiss" onClick={close}>
+          <Icon name="close" />
+          <span class="unseen">Dismiss</span>
         </button>
       )}
     </div>
@@ -101,6 +103,8 @@ function MicrophoneNotice() {
 function KeptRecording() {
   if (!kept.value) return null;
   const { failure, recording } = kept.value;
+  const close = () => (kept.value = undefined);
+  if (!recording) return <FailureNotice failure={failure} close={close} />;
   return (
     <Notice role="alert">
       <p>{failure.text}</p>
@@ -115,7 +119,7 @@ function KeptRecording() {
         <button type="button" class="outlined" onClick={saveKept}>
           Save
         </button>
-        <button type="button" class="quiet" onClick={() => (kept.value = undefined)}>
+        <button type="button" class="quiet" onClick={close}>
           Discard
         </button>
       </div>

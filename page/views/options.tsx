@@ -24,7 +24,14 @@ export function Options() {
       <Microphone />
       {key.value !== undefined && (
         <div class="field">
-          <button type="button" class="outlined" onClick={forgetKey}>
+          <button
+            type="button"
+            class="outlined"
+            onClick={() => {
+              close();
+              forgetKey();
+            }}
+          >
             Forget the key
           </button>
         </div>

@@ -1,6 +1,6 @@
 /** The title, and who hears, answers and speaks. */
 import type { ModelEntry, SpeechModelEntry } from '../../src/client/index.ts';
-import { isPreparing, optionText, placeOf, progressOf, whatToDo, type Capability } from '../choices.ts';
+import { isPreparing, optionText, placeOf, type Capability } from '../choices.ts';
 import { chosen, listings } from '../listings.ts';
 import { prefer } from '../preferences.ts';
 import { startOver, turns } from '../run.ts';
@@ -16,15 +16,14 @@ export function Top() {
           <button type="button" class="quiet" disabled={turns.value.length === 0} onClick={startOver}>
             <Icon name="fresh" />
             <span class="wide">New conversation</span>
-            <span class="narrow">New</span>
           </button>
           <button type="button" class="quiet" onClick={() => (isOptionsOpen.value = true)}>
             <Icon name="options" />
-            <span>Options</span>
+            <span class="wide">Options</span>
           </button>
           <a class="quiet" href="docs">
             <Icon name="book" />
-            <span>API</span>
+            <span class="wide">API</span>
           </a>
         </nav>
       </div>
@@ -57,7 +56,7 @@ function ModelPicker({ label, capability, wanted }: ModelPickerProps) {
         aria-describedby={`${capability}-note`}
         onChange={({ currentTarget }) => prefer({ [wanted]: currentTarget.value })}
       >
-        {!entry && <option value="">{entries ? 'Nothing yet' : 'Looking …'}</option>}
+        {!entry && <option value="">{entries ? 'None' : 'Looking …'}</option>}
         {entries?.map((one) => (
           <option key={one.id} value={one.id} disabled={!one.available}>
             {optionText(one)}
@@ -65,24 +64,20 @@ function ModelPicker({ label, capability, wanted }: ModelPickerProps) {
         ))}
       </select>
       <p id={`${capability}-note`} class="note">
-        {entry ? <EntryNote entry={entry} /> : entries && emptyText(capability)}
+        {entry ? <EntryNote entry={entry} /> : entries && 'Not set up'}
       </p>
     </div>
   );
 }
 
-function emptyText(capability: Capability): string {
-  const probe = listings.value?.probe;
-  return capability === 'transcription' && probe?.code === 'disabled' ? probe.reason : whatToDo[capability];
-}
-
 function EntryNote({ entry }: { readonly entry: ModelEntry }) {
   if (!entry.available) {
-    const progress = progressOf(entry);
     return (
       <>
         {entry.reason}
-        {isPreparing(entry) && <progress {...(progress !== undefined && { value: progress })} aria-label="Preparing" />}
+        {isPreparing(entry) && (
+          <progress {...(typeof entry.progress === 'number' && { value: entry.progress })} aria-label="Preparing" />
+        )}
       </>
     );
   }

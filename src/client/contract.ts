@@ -19,6 +19,7 @@ export type ChatRequest = Schemas['ChatRequest'];
 export type ChatResult = Schemas['ChatResult'];
 export type ChatEvent = Schemas['ChatEvent'];
 export type SpeechRequest = Schemas['SpeechRequest'];
+export type SpeechClip = Schemas['Audio'];
 export type Problem = Schemas['Problem'];
 export type ProblemCode = Schemas['ProblemCode'];
 export type Violation = Schemas['Violation'];

@@ -29,6 +29,7 @@ export const chatEvents: EventTypes<ChatEvent> = {
 
 export const transcriptionEvents: EventTypes<TranscriptionEvent> = {
   'transcription.started': false,
+  'transcription.queued': false,
   'segment.created': false,
   'transcription.progress': false,
   'transcription.completed': true,

@@ -7,6 +7,7 @@ import type {
   ChatResult,
   ModelList,
   paths,
+  SpeechClip,
   SpeechModelList,
   SpeechRequest,
   Timestamps,
@@ -17,14 +18,15 @@ import type {
 import { ParlanceError, unexpected } from './errors.ts';
 import { chatEvents, readEvents, transcriptionEvents } from './events.ts';
 import { encodeForm, type Form } from './form.ts';
-import { clipsOf, type Clip } from './links.ts';
+import { absoluteUrl, clipsOf, type Clip } from './links.ts';
 import { toFilePart, type RecordingSource } from './recording.ts';
 import { strict, type Fetch } from './transport.ts';
+import { uploadFetch, type OnUploadProgress } from './upload.ts';
 
 export type * from './contract.ts';
 export type { ClientErrorCode } from './errors.ts';
 export { ParlanceError };
-export type { Clip, Fetch, RecordingSource };
+export type { Clip, Fetch, OnUploadProgress, RecordingSource };
 
 export interface ClientOptions {
   /** URL of the service, such as `http://127.0.0.1:8484`, with or without `/api/v1`. Default on a web page: its origin. */
@@ -49,6 +51,8 @@ export interface TranscribeOptions extends CallOptions {
   readonly timestamps?: Timestamps;
   /** Default: the name of the File, or the last segment of the path. */
   readonly fileName?: string;
+  /** How much of the upload was sent, 0 to 1. Called on web pages only, and not if the client has its own `fetch`. */
+  readonly onUploadProgress?: OnUploadProgress;
 }
 
 /** The result of a chat, with the clips created by read_aloud in call order. */
@@ -83,6 +87,13 @@ export interface Client {
   chatModels(options?: CallOptions): Promise<ModelList>;
   /** Resolves with the first audio bytes: stream the `body` of the response, or await its `blob()`. */
   speak(request: SpeechRequest, options?: CallOptions): Promise<Response>;
+  /**
+   * Resolves with the first audio bytes: an `<audio>` element plays the `url` at once, without a key. The synthesis ends
+   * when nobody reads the clip for 15 s.
+   */
+  createClip(request: SpeechRequest, options?: CallOptions): Promise<SpeechClip>;
+  /** Ends the synthesis and everything that plays the clip. `id`: of `createClip` or of an `audio.created` event. */
+  deleteClip(id: string, options?: CallOptions): Promise<void>;
   speechModels(options?: CallOptions): Promise<SpeechModelList>;
 }
 
@@ -90,21 +101,21 @@ const json = { Accept: 'application/json' };
 const eventStream = { Accept: 'text/event-stream' };
 
 /** Throws a `TypeError` if `baseUrl` is not a valid service URL. */
-export function createClient({ baseUrl, apiKey, fetch = globalFetch }: ClientOptions = {}): Client {
+export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Client {
   const root = rootOf(baseUrl);
   const http = createFetchClient<paths>({
     baseUrl: `${root}api/v1`,
-    fetch: strict(fetch),
+    fetch: strict(fetch ?? globalFetch),
     ...(apiKey !== undefined && { headers: { Authorization: `Bearer ${apiKey}` } }),
   });
 
   return {
     async transcribe(recording, options = {}) {
-      const call = uploadOf(await formOf(recording, options), json, options.signal);
+      const call = uploadOf(await formOf(recording, options), json, options, fetch);
       return dataOf(http.POST('/transcribe', call), options.signal);
     },
     async *streamTranscription(recording, options = {}) {
-      const call = uploadOf(await formOf(recording, options), eventStream, options.signal);
+      const call = uploadOf(await formOf(recording, options), eventStream, options, fetch);
       const { response } = await http.POST('/transcribe/stream', call);
       yield* readEvents<TranscriptionEvent>(bodyOf(response), transcriptionEvents, options.signal);
     },
@@ -127,13 +138,22 @@ export function createClient({ baseUrl, apiKey, fetch = globalFetch }: ClientOpt
     async *streamChat(body, { signal } = {}) {
       const { response } = await http.POST('/chat/stream', { headers: eventStream, ...optionsOf(signal), body });
       const events = readEvents<ChatEvent>(bodyOf(response), chatEvents, signal);
-      for await (const event of events) yield withAbsoluteUrl(event, root);
+      for await (const event of events) {
+        yield event.type === 'audio.created' ? { ...event, audio: withAbsoluteUrl(event.audio, root) } : event;
+      }
     },
     chatModels: ({ signal } = {}) => dataOf(http.GET('/models', { headers: json, ...optionsOf(signal) }), signal),
     async speak(body, { signal } = {}) {
       const headers = { Accept: 'audio/*' };
       const { response } = await http.POST('/tts', { headers, ...optionsOf(signal), body });
       return response;
+    },
+    async createClip(body, { signal } = {}) {
+      const clip = await dataOf(http.POST('/tts/clips', { headers: json, ...optionsOf(signal), body }), signal);
+      return withAbsoluteUrl(clip, root);
+    },
+    async deleteClip(id, { signal } = {}) {
+      await http.DELETE('/tts/clips/{id}', { ...optionsOf(signal), params: { path: { id } } });
     },
     speechModels: ({ signal } = {}) => dataOf(http.GET('/tts/models', { headers: json, ...optionsOf(signal) }), signal),
   };
@@ -158,10 +178,13 @@ async function formOf(
 function uploadOf(
   { body, contentType }: Form,
   accept: Readonly<Record<string, string>>,
-  signal: AbortSignal | undefined,
+  { onUploadProgress, signal }: TranscribeOptions,
+  ownFetch: Fetch | undefined,
 ) {
   const headers = { ...accept, 'Content-Type': contentType };
-  return { headers, ...optionsOf(signal), body: { file: '' }, bodySerializer: () => body };
+  const upload = onUploadProgress && !ownFetch ? uploadFetch(onUploadProgress) : undefined;
+  const transport = upload && { fetch: strict(upload) };
+  return { headers, ...optionsOf(signal), ...transport, body: { file: '' }, bodySerializer: () => body };
 }
 
 function bodyOf(response: Response): ReadableStream<Uint8Array> {
@@ -192,7 +215,6 @@ async function dataOf<T>(call: Promise<Answered<T>>, signal: AbortSignal | undef
   return (await answerOf(call, signal)).data;
 }
 
-function withAbsoluteUrl(event: ChatEvent, root: string): ChatEvent {
-  if (event.type !== 'audio.created') return event;
-  return { ...event, audio: { ...event.audio, url: new URL(event.audio.url, root).href } };
+function withAbsoluteUrl(clip: SpeechClip, root: string): SpeechClip {
+  return { ...clip, url: absoluteUrl(clip.url, root) };
 }

@@ -10,13 +10,18 @@ export interface Clip {
 const link = /<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s";,]+))?)*)/g;
 const parameter = /;\s*([^\s=;,]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";,]+))/g;
 
+/** A path is one below the service, whose own URL may have a path, too: of a reverse proxy. */
+export function absoluteUrl(url: string, root: string): string {
+  return new URL(url.replace(/^\/(?!\/)/, ''), root).href;
+}
+
 /** The links with `rel="enclosure"`, in header order. */
-export function clipsOf(header: string | null, base: string): Clip[] {
+export function clipsOf(header: string | null, root: string): Clip[] {
   return [...(header ?? '').matchAll(link)].flatMap(([, target = '', text = '']) => {
     const parameters = new Map(
       [...text.matchAll(parameter)].map(([, name = '', quoted, token]) => [name.toLowerCase(), quoted ?? token ?? '']),
     );
     if (parameters.get('rel') !== 'enclosure') return [];
-    return [{ url: new URL(target, base).href, content_type: parameters.get('type') ?? '' }];
+    return [{ url: absoluteUrl(target, root), content_type: parameters.get('type') ?? '' }];
   });
 }

@@ -3,7 +3,7 @@ import { mediaTypeOf, ParlanceError, toError, unexpected } from './errors.ts';
 
 export type Fetch = (request: Request) => Promise<Response>;
 
-/** The expected media type is the request's Accept header: a media type or a range such as `audio/*`. */
+/** The expected media type is the request's Accept header: a media type, a range such as `audio/*`, or absent for any. */
 export function strict(fetch: Fetch): Fetch {
   return async (request) => {
     const response = await attempt(fetch, request);
@@ -13,7 +13,7 @@ export function strict(fetch: Fetch): Fetch {
       throw error;
     }
     const [expected = ''] = (request.headers.get('accept') ?? '').split('*');
-    if (mediaTypeOf(response)?.startsWith(expected)) return response;
+    if ((mediaTypeOf(response) ?? '').startsWith(expected)) return response;
     await response.body?.cancel();
     throw unexpected(response);
   };

@@ -17,6 +17,8 @@ export interface ClipLimits {
   readonly totalBytes: number;
   /** Maximum wait of `settled`, in milliseconds. */
   readonly holdMs: number;
+  /** Milliseconds without a reader that end the synthesis of a clip with `endsUnread`. */
+  readonly unreadMs: number;
 }
 
 export interface WholeClip {
@@ -60,8 +62,12 @@ export class StoredClip implements Clip {
   #whole: WholeClip | undefined;
   #discarded: Promise<void> | undefined;
   #readers = 0;
+  /** Readers, and requests that wait for the end. */
+  #uses = 0;
   #lastUsed = 0;
+  /** Until the clip is complete for `#endUnread`, from then on for `#expire`. */
   #timer: NodeJS.Timeout | undefined;
+  #endUnread: (() => void) | undefined;
 
   private constructor({ caller, mediaType, directory, limits, expire }: ClipOptions, spool: Spool) {
     this.caller = caller;
@@ -112,7 +118,14 @@ export class StoredClip implements Clip {
     this.#whole = { bytes: this.#spool.bytes, etag: `"${this.#digest.digest('base64url')}"` };
     this.#settled.resolve(undefined);
     this.#lastUsed = performance.now();
+    clearTimeout(this.#timer);
     if (!this.#discarded) this.#expireLater();
+  }
+
+  /** From now on, until the clip is complete: `end` is called when it has had no reader for `unreadMs`. */
+  watchReaders(end: () => void): void {
+    this.#endUnread = end;
+    this.#watchUnread();
   }
 
   /** Removes the file; readers fail with `failure`. */
@@ -123,12 +136,14 @@ export class StoredClip implements Clip {
   async settled(signal: AbortSignal): Promise<void> {
     const over = new Error('it is still being made');
     using timeout = startTimeout(this.#limits.holdMs, () => over, signal);
+    using _use = this.#use();
     await raceAbort(this.#settled.promise, timeout.signal).catch((error: unknown) => {
       if (error !== over) throw error;
     });
   }
 
   async *read(part: Part, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    using _use = this.#use();
     this.#readers += 1;
     try {
       for await (const piece of this.#spool.read(part, signal)) {
@@ -139,6 +154,23 @@ export class StoredClip implements Clip {
       this.#readers -= 1;
       this.#lastUsed = performance.now();
     }
+  }
+
+  /** Somebody reads the clip, or waits until it can be read. */
+  #use(): Disposable {
+    this.#uses += 1;
+    if (!this.#whole) clearTimeout(this.#timer);
+    return {
+      [Symbol.dispose]: () => {
+        this.#uses -= 1;
+        this.#watchUnread();
+      },
+    };
+  }
+
+  #watchUnread(): void {
+    if (!this.#endUnread || this.#uses > 0 || this.#whole || this.#discarded) return;
+    this.#timer = setTimeout(this.#endUnread, this.#limits.unreadMs);
   }
 
   async #remove(failure: Error): Promise<void> {

@@ -5,7 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Logger } from '../../engines/contract/index.ts';
 import { currentCaller } from '../caller.ts';
-import { linkedSignal } from '../../lib/abort.ts';
+import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import { largestSpeech } from '../system/disk-budget.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -17,7 +17,8 @@ import { ClipRoom } from './room.ts';
 /** Derived from the disk budget: clips take at most half of it, and a single clip half of that. */
 export function clipLimits(diskBytes: number): ClipLimits {
   const clipBytes = largestSpeech(diskBytes);
-  return { keepMs: 10 * 60_000, stallMs: 10_000, clipBytes, totalBytes: 2 * clipBytes, holdMs: 60_000 };
+  const times = { keepMs: 10 * 60_000, stallMs: 10_000, holdMs: 60_000, unreadMs: 15_000 };
+  return { ...times, clipBytes, totalBytes: 2 * clipBytes };
 }
 
 export interface ClipOwner {
@@ -25,6 +26,8 @@ export interface ClipOwner {
   readonly signal: AbortSignal;
   /** The request id, for the log. */
   readonly id: string;
+  /** Whether the synthesis ends when nobody reads the clip for `unreadMs`. */
+  readonly endsUnread?: boolean;
 }
 
 export interface ClipStore extends AsyncDisposable {
@@ -34,6 +37,8 @@ export interface ClipStore extends AsyncDisposable {
    */
   create(audio: Audio, owner: ClipOwner): Promise<Clip>;
   find(id: string): Clip | undefined;
+  /** Ends the synthesis and all readers, and resolves when the file is removed. No effect on an unknown clip. */
+  remove(id: string): Promise<void>;
 }
 
 export interface ClipStoreOptions {
@@ -56,6 +61,8 @@ export function createClipStore({ directory, log, limits }: ClipStoreOptions): C
   const room = new ClipRoom(limits, (clip) =>
     drop(clip, new ProblemError('storage-full', 'The clip was evicted to make room for others.')),
   );
+  /** The work of clips that are not complete. */
+  const working = new Map<StoredClip, LinkedSignal>();
   const pending = new Set<Promise<void>>();
   const closing = new AbortController();
   setMaxListeners(0, closing.signal); // one listener per clip in progress
@@ -63,6 +70,10 @@ export function createClipStore({ directory, log, limits }: ClipStoreOptions): C
   return {
     create,
     find: (id) => clips.get(id),
+    async remove(id) {
+      const clip = clips.get(id);
+      if (clip) await end(clip, cancelled());
+    },
     async [Symbol.asyncDispose]() {
       closing.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
       await Promise.allSettled(pending);
@@ -77,11 +88,12 @@ export function createClipStore({ directory, log, limits }: ClipStoreOptions): C
       signal: work.signal,
       onStopFailure: (error) => log.debug({ err: error }, 'an engine failed to stop its synthesis'),
     });
+    let clip: StoredClip | undefined;
     const release = () => {
+      if (clip) working.delete(clip);
       work[Symbol.dispose]();
       pump.stop();
     };
-    let clip: StoredClip | undefined;
     try {
       work.signal.throwIfAborted();
       const { mediaType } = audio;
@@ -93,6 +105,7 @@ export function createClipStore({ directory, log, limits }: ClipStoreOptions): C
         expire,
       });
       clips.set(clip.id, clip);
+      working.set(clip, work);
       room.add(clip);
       await pump.start(storeIn(clip));
     } catch (error) {
@@ -102,6 +115,7 @@ export function createClipStore({ directory, log, limits }: ClipStoreOptions): C
     }
     const rest = pump.finish(storeIn(clip)).finally(release);
     track(finish(clip, { rest, work: work.signal, owner }));
+    if (owner.endsUnread) clip.watchReaders(() => work.abort(unread));
     return clip;
   }
 
@@ -131,12 +145,17 @@ export function createClipStore({ directory, log, limits }: ClipStoreOptions): C
     track(drop(clip, new ProblemError('clip-not-found', 'The clip has expired.')));
   }
 
-  async function drop(clip: StoredClip, failure: Error): Promise<void> {
+  function drop(clip: StoredClip, failure: Error): Promise<void> {
+    return end(clip, failure).catch((error: unknown) =>
+      log.error({ err: error }, 'failed to remove the file of a clip'),
+    );
+  }
+
+  async function end(clip: StoredClip, failure: Error): Promise<void> {
     clips.delete(clip.id);
     room.delete(clip);
-    await clip
-      .discard(failure)
-      .catch((error: unknown) => log.error({ err: error }, 'failed to remove the file of a clip'));
+    working.get(clip)?.abort(failure);
+    await clip.discard(failure);
   }
 
   function track(work: Promise<void>): void {
@@ -144,6 +163,9 @@ export function createClipStore({ directory, log, limits }: ClipStoreOptions): C
     void work.finally(() => pending.delete(work));
   }
 }
+
+/** Never seen by a reader. */
+const unread = new Error('the clip had no reader');
 
 function cancelled(): ProblemError {
   return new ProblemError('clip-not-found', 'The clip was cancelled.');

@@ -112,5 +112,13 @@ export const openaiContract = openContract('openapi-compat.json', {
   form: { fields: 24, fieldSize: 8192, nesting: 1 },
 });
 
+/** The text of a document with the URL of its service before the paths of its `servers`. */
+export function withServers(text: string, publicUrl: string | undefined): string {
+  if (publicUrl === undefined) return text;
+  const document = JSON.parse(text) as ContractDocument;
+  const servers = document.servers.map((server) => ({ ...server, url: publicUrl + server.url }));
+  return JSON.stringify({ ...document, servers });
+}
+
 /** The native contract as OpenAPI 3.2, as it is served. */
 export const nativeDocument32 = readGenerated('openapi-3.2.json');

@@ -73,7 +73,12 @@ type AnswerWith<Status extends number, Response> = Response extends { headers: i
         readonly body: BodyOf<MediaType, Content[MediaType]>;
       } & HeadersField<Headers>;
     }[keyof Content & string]
-  : never;
+  : Response extends { headers: infer Headers }
+    ? { readonly status: Status; readonly mediaType: typeof noBody; readonly body: undefined } & HeadersField<Headers>
+    : never;
+
+/** The media type of an answer without a body. */
+export const noBody = '';
 
 /** Every response that the contract declares for an operation. */
 export type AnswerOf<Operations extends AnyOperations<Operations>, Op extends keyof Operations> = {
@@ -97,7 +102,7 @@ export type Answered<Op extends OperationId> = AnsweredOf<operations, Op>;
  * the return value of an async function.
  */
 export function answer<Op extends OperationId>(declared: Answer<Op>): Answered<Op> {
-  return declared;
+  return declared as Answered<Op>; // the mark is only a type
 }
 
 /** An answer of any operation, as the app sends it. */

@@ -77,15 +77,16 @@ function exampleChat(id: string): Schemas['ChatEvent'][] {
   ];
 }
 
-/** One segment. */
+/** One segment, after a moment in the line. */
 function exampleTranscription(id: string): Schemas['TranscriptionEvent'][] {
   const result = exampleResult('createTranscription') as Schemas['Transcription'];
   const { model, text, duration_ms = 0 } = result;
   return [
     { type: 'transcription.started', seq: 0, id, model },
-    { type: 'segment.created', seq: 1, segment: { start_ms: 0, end_ms: duration_ms, text } },
-    { type: 'transcription.progress', seq: 2, processed_ms: duration_ms, duration_ms },
-    { type: 'transcription.completed', seq: 3, result },
+    { type: 'transcription.queued', seq: 1, ahead: 0 },
+    { type: 'segment.created', seq: 2, segment: { start_ms: 0, end_ms: duration_ms, text } },
+    { type: 'transcription.progress', seq: 3, processed_ms: duration_ms, duration_ms },
+    { type: 'transcription.completed', seq: 4, result },
   ];
 }
 

@@ -4,7 +4,7 @@
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { AnyAnswer } from './operations.ts';
+import { noBody, type AnyAnswer } from './operations.ts';
 import type { Contract, OperationObject, ResponseObject } from './document.ts';
 
 /** An answer that the contract does not declare: always a bug of the service, never the client's fault. */
@@ -26,9 +26,10 @@ export function createAnswerCheck({ document, operations }: Contract): CheckAnsw
     const complain = (what: string) =>
       new ContractViolation(`${operationId} answers ${String(answer.status)}: ${what}`);
     if (!operation || !response) throw complain('the contract does not declare this status');
-    if (response.content?.[answer.mediaType] === undefined) throw complain(`${answer.mediaType} is not declared`);
+    const isDeclared = answer.mediaType === noBody ? !response.content : response.content?.[answer.mediaType];
+    if (!isDeclared) throw complain(`${answer.mediaType || 'no body'} is not declared`);
     checkHeaders(response, { ajv, answer, complain });
-    if (answer.mediaType.startsWith('audio/')) return answer;
+    if (answer.mediaType === noBody || answer.mediaType.startsWith('audio/')) return answer;
 
     const validate = validatorOf(operation, { ajv, answer });
     const check = (value: unknown) => {

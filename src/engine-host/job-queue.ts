@@ -1,38 +1,51 @@
 /** A bounded, fair job queue for CPU-bound work: one line per caller, served round-robin. */
 import { EngineError, type JobQueue, type QueueOptions } from '../../engines/contract/index.ts';
 import { currentCaller } from '../caller.ts';
+import { nextInTurn, servingOrder, type Line as LineOf } from './turns.ts';
 
 /** Number of finished jobs used to estimate the duration of a job. */
 const remembered = 8;
 
 const longestRetryAfterSeconds = 3_600;
 
-/** A caller with at least one job. */
-interface Line {
-  /** Oldest first. */
-  readonly waiting: Set<Waiter>;
-  running: number;
-}
+type Line = LineOf<Waiter>;
 
 interface Waiter {
   start(): void;
   refuse(): void;
+  /** Its number of jobs ahead, whether or not it has changed. */
+  place(ahead: number): void;
 }
+
+type Listener = Parameters<JobQueue['run']>[1];
 
 /** `now` returns monotonic milliseconds. */
 export function createQueue({ slots, waiting: places }: QueueOptions, now: () => number): JobQueue {
   /** In order of turn: the caller whose job ended last comes last. Callers without jobs are removed. */
   const lines = new Map<string, Line>();
+  /** The line of each running job, in order of start. */
+  const running: Line[] = [];
   const pace = createPace(now);
   let busy = 0;
   let waiting = 0;
+  let willPlace = false;
 
   /** Resolves with the function that releases the slot. An abort removes the job from the line. */
-  async function takeSlot(caller: string, signal: AbortSignal): Promise<() => void> {
-    signal.throwIfAborted();
+  async function takeSlot(caller: string, listener: Listener): Promise<() => void> {
+    listener.signal.throwIfAborted();
     if (busy < slots) return occupySlot(caller, lineOf(caller));
     if (waiting >= places) makeRoomFor(caller);
-    return waitForSlot(caller, lineOf(caller), signal);
+    return waitForSlot(caller, lineOf(caller), listener);
+  }
+
+  /** Once for all changes of this tick: one job that ends and the next that starts are one change. */
+  function placeAll(): void {
+    if (willPlace || waiting === 0) return;
+    willPlace = true;
+    queueMicrotask(() => {
+      willPlace = false;
+      servingOrder(lines.values(), running).forEach((waiter, ahead) => waiter.place(ahead));
+    });
   }
 
   function lineOf(caller: string): Line {
@@ -45,54 +58,75 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
     const jobEnded = pace.jobStarted();
     busy += 1;
     line.running += 1;
+    running.push(line);
     return () => {
       jobEnded();
       busy -= 1;
       line.running -= 1;
+      running.splice(running.indexOf(line), 1);
       lines.delete(caller);
       if (jobsOf(line) > 0) lines.set(caller, line);
       startNext();
     };
   }
 
-  function waitForSlot(caller: string, line: Line, signal: AbortSignal): Promise<() => void> {
+  function waitForSlot(caller: string, line: Line, { signal, onQueued }: Listener): Promise<() => void> {
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+    let known: number | null = null;
+    const place = (ahead: number | null) => {
+      if (ahead === known) return;
+      known = ahead;
+      onQueued?.(ahead);
+    };
     const removeFromLine = () => {
       signal.removeEventListener('abort', abort);
       line.waiting.delete(waiter);
       waiting -= 1;
       if (jobsOf(line) === 0) lines.delete(caller);
+      placeAll();
+    };
+    const fail = (error: unknown) => {
+      removeFromLine();
+      reject(error);
     };
     const waiter: Waiter = {
       start() {
         const release = occupySlot(caller, line);
         removeFromLine();
-        resolve(release);
+        try {
+          place(null);
+          resolve(release);
+        } catch (error) {
+          release();
+          reject(error);
+        }
       },
       refuse() {
         removeFromLine();
         reject(overloaded(caller));
       },
+      place(ahead) {
+        try {
+          place(ahead);
+        } catch (error) {
+          fail(error);
+        }
+      },
     };
     const abort = () => {
       // Timed out while queued: the engine was never called, so report overloaded, not engine-timeout.
       if (EngineError.is(signal.reason) && signal.reason.code === 'engine-timeout') return waiter.refuse();
-      removeFromLine();
-      reject(signal.reason as Error);
+      fail(signal.reason);
     };
     line.waiting.add(waiter);
     waiting += 1;
     signal.addEventListener('abort', abort, { once: true });
+    placeAll();
     return promise;
   }
 
-  /** Starts a job of the waiting caller with the fewest running jobs; among equals, the first in turn. */
   function startNext(): void {
-    let next: Line | undefined;
-    for (const line of lines.values()) {
-      if (line.waiting.size > 0 && (next === undefined || line.running < next.running)) next = line;
-    }
-    const [oldest] = next?.waiting ?? [];
+    const [oldest] = nextInTurn(lines.values())?.waiting ?? [];
     oldest?.start();
   }
 
@@ -124,8 +158,8 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
     get full() {
       return busy >= slots && waiting >= places;
     },
-    async run(job, { signal }) {
-      const release = await takeSlot(currentCaller(), signal);
+    async run(job, listener) {
+      const release = await takeSlot(currentCaller(), listener);
       try {
         return await job();
       } finally {

@@ -95,8 +95,13 @@ export function requireSupport(model: ServedModel, feature: Feature, pointer: st
 }
 
 export async function toEntry(model: ServedModel, override?: Availability): Promise<Entry> {
-  const { available, code, reason } = override ?? (await availabilityOf(model));
+  const availability = override ?? (await availabilityOf(model));
   const { id, entry, instance } = model;
   const { name = id, local, supports: supported = [] } = entry;
-  return { id, name, engine: instance, local, available, code, reason, supports: [...supported] };
+  return { id, name, engine: instance, local, ...toAvailability(availability), supports: [...supported] };
+}
+
+/** The availability of the contract. */
+export function toAvailability({ available, code, reason, progress }: Availability) {
+  return { available, code, reason, ...(code === 'preparing' && { progress: progress ?? null }) };
 }

@@ -2,7 +2,7 @@
 import type { Handlers, OperationId } from '../contract/operations.ts';
 import type { Services } from './dependencies.ts';
 import { createChat, listChatModels, streamChat } from './chat.ts';
-import { createSpeech, getSpeechClip, listSpeechModels } from './speech.ts';
+import { createSpeech, createSpeechClip, deleteSpeechClip, getSpeechClip, listSpeechModels } from './speech.ts';
 import {
   admitRecording,
   admitTranscription,
@@ -22,7 +22,9 @@ export const handlers: Handlers<Services> = {
   listChatModels,
   createSpeech,
   listSpeechModels,
+  createSpeechClip,
   getSpeechClip,
+  deleteSpeechClip,
 };
 
 /** Throws when an operation is switched off, before its body is read. */

@@ -1,19 +1,46 @@
 import type { Clip } from '../clips/clip.ts';
 import type { Part } from '../clips/spool.ts';
 import { listModels, toEntry } from '../engine-host/model-selection.ts';
-import { answer, type Handler } from '../contract/operations.ts';
+import { answer, noBody, type Handler, type Schemas } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
+import type { Audio, Speakers } from '../speech/speaker.ts';
+import type { Listener } from '../speech/watchdog.ts';
 import type { Services } from './dependencies.ts';
 import { locate, parseRange, type ByteRange } from '../http/byte-range.ts';
 
 export const createSpeech: Handler<'createSpeech', Services> = async ({ body, signal }, { speakers, speechSpool }) => {
-  const speaker = await speakers.choose({
-    model: body.model,
-    voice: body.voice_id,
-    pointers: { model: '/model', voice: '/voice_id' },
-  });
-  const audio = await speaker.speak({ text: body.text, format: body.format ?? 'mp3' }, { signal });
+  const audio = await speak(body, { signal }, speakers);
   return answer({ status: 200, mediaType: audio.mediaType, body: await speechSpool.spool(audio.audio, { signal }) });
+};
+
+async function speak(
+  { text, model, voice_id: voice, format }: Schemas['SpeechRequest'],
+  listener: Listener,
+  speakers: Speakers,
+): Promise<Audio> {
+  const speaker = await speakers.choose({ model, voice, pointers: { model: '/model', voice: '/voice_id' } });
+  return speaker.speak({ text, format: format ?? 'mp3' }, listener);
+}
+
+/** Clips end by their id, or unread. */
+const neverAborted = new AbortController().signal;
+
+/** The request is over with the first bytes: from then on, the synthesis belongs to the clip. */
+export const createSpeechClip: Handler<'createSpeechClip', Services> = async (request, { speakers, clips, linkTo }) => {
+  const { id: requestId, body, signal } = request;
+  const audio = await speak(body, { signal: neverAborted, waiting: signal }, speakers);
+  const { id, mediaType } = await clips.create(audio, { signal: neverAborted, id: requestId, endsUnread: true });
+  if (signal.aborted) await clips.remove(id);
+  signal.throwIfAborted();
+  const url = linkTo(`/tts/clips/${id}`);
+  const headers = { Location: url };
+  return answer({ status: 201, mediaType: 'application/json', headers, body: { id, url, content_type: mediaType } });
+};
+
+export const deleteSpeechClip: Handler<'deleteSpeechClip', Services> = async ({ path }, { clips }) => {
+  const clip = findClip(clips, path.id);
+  await clips.remove(clip.id);
+  return answer({ status: 204, mediaType: noBody, body: undefined });
 };
 
 export const listSpeechModels: Handler<'listSpeechModels', Services> = async (_request, { registry }) => {

@@ -1,6 +1,6 @@
 import type { Availability } from '../../engines/contract/index.ts';
 import { availabilityOf } from '../engine-host/registry.ts';
-import { listModels, toEntry } from '../engine-host/model-selection.ts';
+import { listModels, toAvailability, toEntry } from '../engine-host/model-selection.ts';
 import { delayStart } from '../chat/delayed-start.ts';
 import { answer, type Handler, type OperationRequest } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -64,11 +64,10 @@ export const getTranscriptionAvailability: Handler<'getTranscriptionAvailability
 ) => {
   const { models, default: defaultModel } = await listModels(registry, 'transcription');
   const model = query.model === undefined ? defaultModel : models.find(({ id }) => id === query.model);
-  const { available, code, reason } = await probe();
   return answer({
     status: 200,
     mediaType: 'application/json',
-    body: { available, code, reason, model: query.model ?? defaultModel?.id ?? '' },
+    body: { ...toAvailability(await probe()), model: query.model ?? defaultModel?.id ?? '' },
   });
 
   async function probe(): Promise<Availability> {

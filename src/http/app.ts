@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa, { type Context } from 'koa';
 import { readVia, viaHeader } from '../../lib/via.ts';
 import { runInScope } from '../caller.ts';
-import { nativeContract, nativeDocument32, openaiContract } from '../contract/document.ts';
+import { nativeContract, nativeDocument32, openaiContract, withServers } from '../contract/document.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { Access } from './auth.ts';
@@ -26,6 +26,8 @@ export interface AppOptions extends IncomingRequestOptions {
   /** The web page and its assets, by path. */
   readonly page: PageFiles;
   readonly readyProbe: ReadyProbe;
+  /** PUBLIC_URL: the base of the `servers` in the documents. */
+  readonly publicUrl?: string | undefined;
   /** The id of this service in chains of services. */
   readonly viaId: string;
 }
@@ -37,10 +39,11 @@ export function createApp(options: AppOptions): RequestListener {
   const app = new Koa();
   app.on('error', (error: unknown) => log.error({ err: error }, 'Koa failed')); // Koa's default prints to stderr
   const openRequest = createRequestOpener(options);
+  const serving = { ...options, documents: documentsOf(options) };
   app.use((context) => {
     const request = openRequest(context.req, context.res);
     context.onerror = guard(log, (error: unknown) => answerDefect(error, context.res, request));
-    return runInScope(request.scope, () => serve(context, request, options));
+    return runInScope(request.scope, () => serve(context, request, serving));
   });
   const handle = app.callback();
   return guard(log, (req, res) => {
@@ -51,18 +54,21 @@ export function createApp(options: AppOptions): RequestListener {
   });
 }
 
-async function serve(context: Context, request: IncomingRequest, options: AppOptions): Promise<void> {
+interface Serving extends AppOptions {
+  readonly documents: Documents;
+}
+
+async function serve(context: Context, request: IncomingRequest, options: Serving): Promise<void> {
   context.set('X-Request-Id', request.id);
   try {
     context.set(options.access.corsHeaders(request.headers.origin));
     checkHead(context, request, options);
     const file = options.page.get(request.path);
+    const document = options.documents.get(request.path);
     if (isPreflight(context)) answerPreflight(context, options.access);
     else if (file) await sendFile(context, file, request);
-    else {
-      const document = await documentOf(request, options);
-      await send(context, document ?? (await request.door.respond(request)), request, options);
-    }
+    else if (document) await sendDocument(context, document, request);
+    else await send(context, await request.door.respond(request), request, options);
   } catch (error) {
     if (failureReason(error, request) instanceof CallerGone) context.respond = false;
     else sendWhole(context, failureOf(error, request).answer);
@@ -85,20 +91,25 @@ function refuseLoop(chain: readonly string[], own: string): void {
 const loop =
   'This service is its own provider, directly or through another service: the baseUrl of one of the engines is wrong.';
 
-/** Documents outside of the contract. */
-const served = new Map<string, (options: AppOptions) => unknown>([
-  ['/healthz', ({ ending }) => alive(ending)],
-  ['/readyz', ({ readyProbe }) => readyProbe()],
-  [nativeContract.page, () => nativeContract.text],
-  ['/openapi-3.2.json', () => nativeDocument32],
-  [openaiContract.page, () => openaiContract.text],
-]);
+/** The bodies of answers outside of the contracts, by path. */
+type Documents = ReadonlyMap<string, () => unknown>;
 
-async function documentOf(request: IncomingRequest, options: AppOptions): Promise<AnyAnswer | undefined> {
-  const document = served.get(request.path);
-  if (!document) return undefined;
+function documentsOf({ publicUrl, ending, readyProbe }: AppOptions): Documents {
+  const [native, native32, openai] = [nativeContract.text, nativeDocument32, openaiContract.text].map((text) =>
+    withServers(text, publicUrl),
+  );
+  return new Map<string, () => unknown>([
+    ['/healthz', () => alive(ending)],
+    ['/readyz', readyProbe],
+    [nativeContract.page, () => native],
+    ['/openapi-3.2.json', () => native32],
+    [openaiContract.page, () => openai],
+  ]);
+}
+
+async function sendDocument(context: Context, read: () => unknown, request: IncomingRequest): Promise<void> {
   requireGet(request);
-  return { status: 200, mediaType: 'application/json', body: await document(options) };
+  sendWhole(context, { status: 200, mediaType: 'application/json', body: await read() });
 }
 
 async function sendFile(context: Context, file: PageFile, request: IncomingRequest): Promise<void> {

@@ -83,7 +83,7 @@ export function createAccess({ apiKeys, allowOpen, corsOrigins, publicUrl }: Acc
     preflightHeaders(origin, asked = '') {
       if (origin === undefined || !isListed(origin)) throw originNotAllowed(String(origin));
       return {
-        'Access-Control-Allow-Methods': 'GET, HEAD, POST',
+        'Access-Control-Allow-Methods': 'GET, HEAD, POST, DELETE',
         // SDKs send headers of their own, such as X-Stainless-Lang. Not `*`: it does not cover Authorization.
         'Access-Control-Allow-Headers': isHeaderList(asked) ? `${usedHeaders}, ${asked}` : usedHeaders,
         'Access-Control-Max-Age': '7200',

@@ -80,7 +80,7 @@ function route(request: IncomingRequest, { match, page }: ContractApi): Operatio
     request.operation = operation.id;
     return operation;
   }
-  const known = ['GET', 'POST'].filter((other) => match(other, path));
+  const known = ['GET', 'POST', 'DELETE'].filter((other) => match(other, path));
   if (known.length === 0) {
     throw new ProblemError('not-found', `No operation at ${path}; ${page} lists them.`);
   }

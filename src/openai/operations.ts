@@ -13,5 +13,5 @@ export type Handlers<Services> = HandlersOf<operations, Services>;
 
 /** Every handler returns its answer through this function, for the reason given in src/contract/operations.ts. */
 export function answer<Op extends OperationId>(declared: Answer<Op>): AnsweredOf<operations, Op> {
-  return declared;
+  return declared as AnsweredOf<operations, Op>;
 }

@@ -7,7 +7,7 @@ export interface Progress {
   readonly durationMs: number | undefined;
 }
 
-export type Report = { readonly segment: TimedText } | { readonly progress: Progress };
+export type Report = { readonly segment: TimedText } | { readonly progress: Progress } | { readonly ahead: number };
 
 /** For one reader. Iteration ends after `end()`, once every report has been read. */
 export interface Reports extends AsyncIterable<Report, undefined> {
@@ -15,6 +15,8 @@ export interface Reports extends AsyncIterable<Report, undefined> {
   readonly onSegment: (segment: TimedText) => void;
   /** Only the latest waits for the reader; progress that does not increase is dropped. */
   readonly onProgress: (processedMs: number, durationMs?: number) => void;
+  /** Only the latest waits for the reader. null, the end of the wait, becomes progress of 0 ms. Ignored after a segment or progress. */
+  readonly onQueued: (ahead: number | null) => void;
   /** Later reports are dropped. */
   readonly end: () => void;
 }
@@ -32,6 +34,8 @@ export function createReports(): Reports {
   let lastStart = 0;
   let progress: Progress | undefined;
   let processed = -1;
+  let ahead: number | undefined;
+  let hasBegun = false;
   let isOver = false;
   let wake = () => {};
 
@@ -46,7 +50,11 @@ export function createReports(): Reports {
         waiting -= sizeOf(segment);
       }
       if (segments.length > 0) continue;
-      if (progress) {
+      if (ahead !== undefined) {
+        const latest = ahead;
+        ahead = undefined;
+        yield { ahead: latest };
+      } else if (progress) {
         const latest = progress;
         progress = undefined;
         yield { progress: latest };
@@ -58,21 +66,37 @@ export function createReports(): Reports {
     }
   }
 
+  /** The place in the line is old news from now on. */
+  function begin(): void {
+    hasBegun = true;
+    ahead = undefined;
+  }
+
+  function onProgress(ms: number, durationMs?: number): void {
+    const processedMs = Math.floor(ms);
+    if (isOver || processedMs <= processed) return;
+    processed = processedMs;
+    begin();
+    progress = { processedMs, durationMs };
+    wake();
+  }
+
   return {
     onSegment(segment) {
       if (isOver) return;
       if (segment.startMs < lastStart) throw violation('a segment starts before the one that precedes it');
       lastStart = segment.startMs;
+      begin();
       waiting += sizeOf(segment);
       if (waiting > mostWaiting) throw violation('more segments than a recording can have wait for the reader');
       segments.push(segment);
       wake();
     },
-    onProgress(ms, durationMs) {
-      const processedMs = Math.floor(ms);
-      if (isOver || processedMs <= processed) return;
-      processed = processedMs;
-      progress = { processedMs, durationMs };
+    onProgress,
+    onQueued(place) {
+      if (isOver || hasBegun) return;
+      if (place === null) return onProgress(0);
+      ahead = place;
       wake();
     },
     end() {

@@ -1,6 +1,11 @@
 /** One transcription: the choice of the model, what it supports, the timeout. */
-import { EngineError, type Recording, type TimestampKind, type Transcript } from '../../engines/contract/index.ts';
-import type { TimedText } from '../../engines/contract/index.ts';
+import {
+  EngineError,
+  type Recording,
+  type TimestampKind,
+  type Transcript,
+  type TranscriptionOptions,
+} from '../../engines/contract/index.ts';
 import type { ServedModel } from '../engine-host/registry.ts';
 import { chooseModel, requireAvailable, requireSupport } from '../engine-host/model-selection.ts';
 import { startTimeout } from '../../lib/abort.ts';
@@ -13,12 +18,6 @@ export interface TranscriptionJob {
   readonly prompt?: string | undefined;
   readonly temperature?: number | undefined;
   readonly timestamps?: readonly TimestampKind[];
-}
-
-export interface TranscriptionListener {
-  readonly signal: AbortSignal;
-  readonly onSegment?: (segment: TimedText) => void;
-  readonly onProgress?: (processedMs: number, durationMs?: number) => void;
 }
 
 type TranscriptionServices = Pick<Services, 'registry' | 'transcribeTimeoutMs'>;
@@ -47,7 +46,7 @@ export function requireTimestamps(model: ServedModel<'transcription'>, timestamp
 export async function transcribe(
   { engine, engineId }: ServedModel<'transcription'>,
   { recording, language, prompt, temperature, timestamps = [] }: TranscriptionJob,
-  { signal, ...callbacks }: TranscriptionListener,
+  { signal, ...callbacks }: TranscriptionOptions,
   { transcribeTimeoutMs: ms }: TranscriptionServices,
 ): Promise<Transcript> {
   const late = () =>

@@ -28,8 +28,8 @@ export async function* streamTranscript(
   try {
     yield { type: 'transcription.started', seq: seq++, id, model: model.id };
     scope.signal.throwIfAborted();
-    const { end, onSegment, onProgress, ...reports } = createReports();
-    const listener = { signal: scope.signal, onProgress, ...(supports(model, 'segment') && { onSegment }) };
+    const { end, onSegment, onProgress, onQueued, ...reports } = createReports();
+    const listener = { signal: scope.signal, onProgress, onQueued, ...(supports(model, 'segment') && { onSegment }) };
     const working = scope.race(transcribe(model, job, listener, services)).finally(end);
     working.catch(ignore); // also while its reports are still being read
     for await (const report of reports) {
@@ -45,7 +45,7 @@ export async function* streamTranscript(
   }
 }
 
-/** The first event only says that the transcription has started. */
+/** The first event only says that the stream has started. */
 export function isFromEngine({ type }: TranscriptionEvent): boolean {
   return type !== 'transcription.started';
 }
@@ -58,6 +58,7 @@ function ignore(): void {
 }
 
 function toEvent(report: Report, seq: number): TranscriptionEvent {
+  if ('ahead' in report) return { type: 'transcription.queued', seq, ahead: report.ahead };
   if ('segment' in report) return { type: 'segment.created', seq, segment: toTimedText(report.segment) };
   const { processedMs, durationMs } = report.progress;
   return {

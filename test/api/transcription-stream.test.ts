@@ -87,6 +87,14 @@ describe('a stream', () => {
     ]);
   });
 
+  it('shows the place in the line, and progress of 0 ms when the wait is over', async () => {
+    const places = [2, -1, 'x', 1.5].map((queued) => ({ queued }));
+    using stream = await openStream(service.url, formOf([...places, { wait: 'signal' }]));
+    await eventually(() => stream.events.slice(1)).toEqual([{ type: 'transcription.queued', seq: 1, ahead: 2 }]);
+    const { events } = await streamed([{ queued: 0 }, { queued: null }, ...goodMorning]);
+    expect(typesOf(events).at(-1)).toBe('transcription.completed');
+  });
+
   it('does not let a slow reader hold up the engine: the reader misses progress', async () => {
     const own = await start();
     const reports = 200_000; // 23 MB of events, more than sockets buffer

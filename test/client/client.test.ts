@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createClient, ParlanceError, type Client } from '../../src/client/index.ts';
+import { createClient, ParlanceError, type Client, type Fetch } from '../../src/client/index.ts';
 import { eventually } from '../api/support/eventually.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -45,6 +45,12 @@ describe('transcribe', () => {
     });
   });
 
+  it('reports no upload progress in Node.js', async () => {
+    const onUploadProgress = vi.fn();
+    expect(await client.transcribe(wav, { onUploadProgress })).toEqual(expected);
+    expect(onUploadProgress).not.toHaveBeenCalled();
+  });
+
   it.each([
     ['nothing', undefined],
     ['a list of files', { 0: new Blob(['RIFF']), length: 1 }],
@@ -59,6 +65,38 @@ describe('transcribe', () => {
     await expect(client.transcribe('/not/there.wav')).rejects.toThrow(
       new TypeError('Cannot open the recording /not/there.wav; check that the file exists.'),
     );
+  });
+});
+
+describe('clips', () => {
+  it('have an absolute URL that plays without a key, and end by their id', async () => {
+    const clip = await client.createClip({ text: 'wait', format: 'wav' });
+    expect(clip).toEqual({
+      id: expect.any(String) as unknown,
+      url: `${service.url}/api/v1/tts/clips/${clip.id}`,
+      content_type: 'audio/wav',
+    });
+    const reader = (await fetch(clip.url)).body!.getReader();
+    expect(Buffer.from((await reader.read()).value).toString()).toBe('wav:wait');
+    await client.deleteClip(clip.id);
+    await expect(reader.read()).rejects.toThrow();
+    expect(await failureOf(client.deleteClip(clip.id))).toMatchObject({ status: 404, code: 'clip-not-found' });
+  });
+
+  it('are refused like speech', async () => {
+    const failure = await failureOf(client.createClip({ text: 'Hello.', model: 'nobody' }));
+    expect(failure).toMatchObject({ status: 422, code: 'unknown-model' });
+  });
+
+  it('have the path of the client when the service does not know its own', async () => {
+    const atPath: Fetch = (request) => fetch(new Request(request.url.replace('/voice/', '/'), request));
+    const proxied = createClient({ baseUrl: `${service.url}/voice/`, fetch: atPath });
+    const { id, url } = await proxied.createClip({ text: 'Hello.' });
+    expect(url).toBe(`${service.url}/voice/api/v1/tts/clips/${id}`);
+    const { clips } = await proxied.chat({ messages: [{ role: 'user', content: 'read aloud' }] });
+    expect(clips.map((clip) => clip.url.replace(/[\w-]{22}$/, 'ID'))).toEqual([
+      `${service.url}/voice/api/v1/tts/clips/ID`,
+    ]);
   });
 });
 

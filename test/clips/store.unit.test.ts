@@ -12,7 +12,14 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 const noCaller = new AbortController().signal;
 const patience = { timeout: 10_000, interval: 5 };
-const lax: ClipLimits = { keepMs: 600_000, stallMs: 600_000, clipBytes: 1000, totalBytes: 2000, holdMs: 600_000 };
+const lax: ClipLimits = {
+  keepMs: 600_000,
+  stallMs: 600_000,
+  clipBytes: 1000,
+  totalBytes: 2000,
+  holdMs: 600_000,
+  unreadMs: 600_000,
+};
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
 type Piece = number | (() => Promise<unknown>);

@@ -12,7 +12,7 @@ import { readEventStream } from '../support/event-stream.ts';
 import { createApi, type Answer, type Call } from '../support/http.ts';
 import { nextRequest } from '../support/next-request.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
-import { breakListings } from './support/defect.ts';
+import { breakListings, breakRemoval } from './support/defect.ts';
 import { eventTypes, operations, root, type Operation } from './support/document.ts';
 import { scripted } from './support/engines.ts';
 import { encode, requestOf, smallRequest, type Parts } from './support/requests.ts';
@@ -46,6 +46,8 @@ type Way = (operation: Operation) => Promise<Answer>;
 /** How each status comes about. */
 const ways: Readonly<Record<number, Way>> = {
   200: async (operation) => (operation.id === 'getSpeechClip' ? hear(service, operation) : ask(service, operation)),
+  201: (operation) => ask(service, operation),
+  204: (operation) => hear(service, operation),
   206: (operation) => hear(service, operation, { range: 'bytes=0-1' }),
   401: async (operation) => {
     await using guarded = await start({ env: { API_KEYS: 'right' } });
@@ -68,11 +70,13 @@ const ways: Readonly<Record<number, Way>> = {
   429: (operation) => ask(service, operation, ofModel(operation, 'provider-rate-limited')),
   500: (operation) => {
     if (hasEngine(operation)) return ask(service, operation, ofModel(operation, 'crash'));
+    if (operation.id === 'deleteSpeechClip') return removeWhatStays(operation);
     return operation.id === 'getSpeechClip' ? hearWhatIsLost(operation) : askTheBroken(operation);
   },
   502: (operation) => ask(service, operation, ofModel(operation, 'provider-unreachable')),
   503: (operation) => {
     if (hasEngine(operation)) return ask(service, operation, ofModel(operation, 'overloaded'));
+    if (operation.id === 'deleteSpeechClip') return removeAtTheEnd(operation);
     return operation.id === 'getSpeechClip' ? hearAtTheEnd(operation) : askAtTheEnd(operation);
   },
   504: (operation) => ask(service, operation, ofModel(operation, 'engine-timeout')),
@@ -149,6 +153,20 @@ async function hearAtTheEnd(operation: Operation): Promise<Answer> {
   return await answer;
 }
 
+async function removeWhatStays(operation: Operation): Promise<Answer> {
+  using _defect = breakRemoval();
+  return await hear(service, operation);
+}
+
+/** A removal that fails when the service ends. */
+async function removeAtTheEnd(operation: Operation): Promise<Answer> {
+  await using ending = await start();
+  const path = await makeClip(ending, 'endless');
+  const ended = Promise.withResolvers<undefined>();
+  using _defect = breakRemoval(ended.promise);
+  return await answerAtTheEnd(ending, ended.resolve, () => createApi(ending.url).send(operation.method, path));
+}
+
 async function askTheBroken(operation: Operation): Promise<Answer> {
   await using broken = await start();
   using _defect = breakListings(broken);
@@ -160,12 +178,21 @@ async function askAtTheEnd(operation: Operation): Promise<Answer> {
   await using ending = await start();
   const ended = Promise.withResolvers<undefined>();
   using _defect = breakListings(ending, ended.promise);
+  return await answerAtTheEnd(ending, ended.resolve, () => ask(ending, operation));
+}
+
+/** What is answered when the service ends first, then the work of the request. */
+async function answerAtTheEnd(
+  ending: TestService,
+  endWork: (value: undefined) => void,
+  send: () => Promise<Answer>,
+): Promise<Answer> {
   const begun = nextRequest(ending);
-  const answer = ask(ending, operation);
+  const answer = send();
   await begun;
   const stopped = ending.service.stop(0);
   await new Promise((resolve) => setTimeout(resolve, 0)); // by then stop(0) has ended the requests
-  ended.resolve(undefined);
+  endWork(undefined);
   await stopped;
   return await answer;
 }

@@ -135,6 +135,72 @@ describe('the queue', () => {
   });
 });
 
+describe('a waiting job', () => {
+  /** Adds a job of a caller that notes its places. */
+  function follow(queue: JobQueue, caller: string) {
+    const places: (number | null)[] = [];
+    const leaving = new AbortController();
+    const work = Promise.withResolvers<undefined>();
+    const options = { signal: leaving.signal, onQueued: (ahead: number | null) => void places.push(ahead) };
+    const outcome = runInScope({ caller }, () => queue.run(() => work.promise, options));
+    outcome.catch(() => {});
+    return { places, outcome, finish: () => work.resolve(undefined), leave: () => leaving.abort(new Error('left')) };
+  }
+
+  it('is told its place when it begins to wait and whenever it changes, and when its turn has come', async () => {
+    const { queue } = open({ slots: 1, waiting: 5 });
+    const [first, second, third, fourth] = ['a', 'b', 'c', 'd'].map((caller) => follow(queue, caller));
+    await settle();
+    expect([first, second, third, fourth].map((job) => job?.places)).toEqual([[], [0], [1], [2]]);
+    first?.finish();
+    await settle();
+    expect([second?.places, third?.places, fourth?.places]).toEqual([
+      [0, null],
+      [1, 0],
+      [2, 1],
+    ]);
+    third?.leave();
+    await settle();
+    expect(fourth?.places).toEqual([2, 1, 0]);
+    second?.finish();
+    await settle();
+    expect(fourth?.places).toEqual([2, 1, 0, null]);
+  });
+
+  it('is not told anything when a slot is free', async () => {
+    const { queue } = open({ slots: 1, waiting: 5 });
+    const job = follow(queue, 'a');
+    job.finish();
+    await job.outcome;
+    expect(job.places).toEqual([]);
+  });
+
+  it('falls back when a caller with fewer jobs arrives', async () => {
+    const { queue } = open({ slots: 1, waiting: 5 });
+    const greedy = ['a', 'a', 'a'].map((caller) => follow(queue, caller));
+    await settle();
+    const quiet = follow(queue, 'b');
+    await settle();
+    expect([...greedy, quiet].map(({ places }) => places)).toEqual([[], [0, 1], [1, 2], [0]]);
+  });
+
+  it('whose listener throws fails alone', async () => {
+    const { queue } = open({ slots: 1, waiting: 5 });
+    const first = follow(queue, 'a');
+    const onQueued = () => {
+      throw new Error('no listener');
+    };
+    const broken = queue.run(() => Promise.resolve(), { signal: new AbortController().signal, onQueued });
+    const last = follow(queue, 'c');
+    await expect(broken).rejects.toThrow('no listener');
+    await settle();
+    expect(last.places.at(-1)).toBe(0);
+    first.finish();
+    await settle();
+    expect(last.places.at(-1)).toBeNull();
+  });
+});
+
 describe('a slot is free again', () => {
   it('after a job that failed, whose failure its caller sees', async () => {
     const { add } = open({ slots: 1, waiting: 5 });

@@ -87,10 +87,10 @@ describe('the steps of a request', () => {
   });
 
   it('end with a method that the path does not have', async () => {
-    const { answer } = await send({ method: 'DELETE', path: '/transcribe' });
+    const { answer } = await send({ method: 'PUT', path: '/transcribe' });
     expect(answer).toMatchObject({
       code: 'method-not-allowed',
-      message: 'DELETE is not supported; allowed: GET, HEAD, POST',
+      message: 'PUT is not supported; allowed: GET, HEAD, POST',
       headers: { Allow: 'GET, HEAD, POST' },
     });
   });

@@ -268,7 +268,7 @@ describe('access to a clip', () => {
   test.each([
     ['OPTIONS', '', { Origin: 'https://elsewhere.example', 'Access-Control-Request-Method': 'GET' }],
     ['GET', '', { Origin: 'https://elsewhere.example' }],
-    ['DELETE', '', {}],
+    ['PUT', '', {}],
     ['GET', '/more', {}],
   ])('is not in the log of what is refused before it is routed (%s %s %o)', async (method, more, headers) => {
     const service = await startSpeechService();

@@ -28,6 +28,8 @@ export interface TestServiceOptions {
   readonly streamHoldMs?: number;
   /** Milliseconds of silence before a stream says that it lives. */
   readonly heartbeatMs?: number;
+  /** Milliseconds without a reader that end the synthesis of a clip. */
+  readonly clipUnreadMs?: number;
   /** How long engines may take. */
   readonly engineLimits?: NonNullable<ServiceOptions['engineLimits']>;
   readonly connectionLimits?: Partial<ConnectionLimits>;

@@ -20,6 +20,33 @@ function codeOf(call: () => void): string | undefined {
   }
 }
 
+describe('places in the line', () => {
+  it('are reported before everything else, only the latest to a reader that comes late', async () => {
+    const reports = createReports();
+    const reader = reports[Symbol.asyncIterator]();
+    reports.onQueued(3);
+    expect(await reader.next()).toEqual({ done: false, value: { ahead: 3 } });
+    reports.onQueued(2);
+    reports.onQueued(1);
+    expect(await reader.next()).toEqual({ done: false, value: { ahead: 1 } });
+    reports.onQueued(null);
+    expect(await reader.next()).toEqual({
+      done: false,
+      value: { progress: { processedMs: 0, durationMs: undefined } },
+    });
+  });
+
+  it('are dropped once there is something better', async () => {
+    const reports = createReports();
+    reports.onQueued(1);
+    reports.onSegment(segmentAt(0));
+    reports.onQueued(0);
+    reports.onQueued(null);
+    reports.end();
+    expect(await all(reports)).toEqual([{ segment: segmentAt(0) }]);
+  });
+});
+
 describe('reports', () => {
   it('are the segments in order and the latest progress, for a reader that comes late', async () => {
     const reports = createReports();

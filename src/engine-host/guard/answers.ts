@@ -119,12 +119,19 @@ function isText(value: unknown): value is string {
 }
 
 export function checkAvailability(value: unknown): Availability {
-  const { available, code, reason } = objectOf(value, 'what `availability()` returned');
+  const { available, code, reason, progress } = objectOf(value, 'what `availability()` returned');
   must(typeof available === 'boolean', '`availability()` returned an `available` that is not a boolean');
   const isKnown = (availabilityCodes as readonly unknown[]).includes(code);
   must(isKnown, '`availability()` returned an unknown code');
   must(typeof reason === 'string', '`availability()` returned no reason');
-  return { available, code: code as AvailabilityCode, reason: reason.slice(0, longestText) };
+  const isFraction = progress === undefined || (isAmount(progress) && progress <= 1);
+  must(isFraction, '`availability()` returned a `progress` that is not a number from 0 to 1');
+  return {
+    available,
+    code: code as AvailabilityCode,
+    reason: reason.slice(0, longestText),
+    ...(progress !== undefined && { progress }),
+  };
 }
 
 export function checkTranscript(value: unknown): Transcript {

@@ -22,13 +22,18 @@ export interface CallFacts {
 }
 
 export function guardTranscribe(engine: TranscriptionEngine, facts: CallFacts): TranscriptionEngine['transcribe'] {
-  return async (call, { signal, onSegment, onProgress }) => {
+  return async (call, { signal, onSegment, onProgress, onQueued }) => {
     const options = {
       signal,
       ...(onSegment && { onSegment: (segment: unknown) => onSegment(checkTime(segment)) }),
       ...(onProgress && {
         onProgress: (ms: unknown, durationMs: unknown) =>
           isAmount(ms) && onProgress(ms, isAmount(durationMs) ? durationMs : undefined),
+      }),
+      ...(onQueued && {
+        onQueued: (ahead: unknown) => {
+          if (ahead === null || (isAmount(ahead) && Number.isInteger(ahead))) onQueued(ahead);
+        },
       }),
     };
     try {

@@ -1,5 +1,20 @@
 /** A defect of the service's own: engines can no longer make a listing fail. */
+import { StoredClip } from '../../../src/clips/clip.ts';
 import type { TestService } from '../../support/service.ts';
+
+/** Files of clips cannot be removed once `until` has settled, until the defect is disposed of. */
+export function breakRemoval(until: Promise<unknown> = Promise.resolve()): Disposable {
+  const { discard } = StoredClip.prototype;
+  StoredClip.prototype.discard = async () => {
+    await until;
+    throw new TypeError('a defect of the service');
+  };
+  return {
+    [Symbol.dispose]() {
+      StoredClip.prototype.discard = discard;
+    },
+  };
+}
 
 /** Listings fail once `until` has settled, until the defect is disposed of. */
 export function breakListings({ service }: TestService, until: Promise<unknown> = Promise.resolve()): Disposable {

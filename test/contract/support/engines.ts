@@ -33,8 +33,12 @@ function define(capability, more, verb) {
 }
 
 const transcription = define('transcription', ['late-failure', 'lawless'], {
-  async transcribe({ recording, model, language, timestamps = [] }, { onSegment, onProgress }) {
+  async transcribe({ recording, model, language, timestamps = [] }, { onSegment, onProgress, onQueued }) {
     failWhereAsked(model);
+    if (model === 'late-failure') {
+      onQueued?.(0);
+      await wait(0);
+    }
     if (model === 'lawless') return { text: 'fine', language: 'English' };
     const text = recording.bytes + ' bytes of ' + recording.container;
     const times = [{ startMs: 0, endMs: 400, text }];

@@ -72,7 +72,9 @@ const smallRequests: Readonly<Record<string, Parts>> = {
   createSpeech: { body: { text: 'Hello' } },
   createTranscription: { body: { file: wavHead } },
   streamTranscription: { body: { file: wavHead } },
+  createSpeechClip: { body: { text: 'Hello' } },
   getSpeechClip: { path: { id: 'Vb1yPz4mQ0iYxkq3o9TtWw' } },
+  deleteSpeechClip: { path: { id: 'Vb1yPz4mQ0iYxkq3o9TtWw' } },
 };
 
 /** A request that works, but for the clip, which is not there. */

@@ -5,6 +5,7 @@ import type { TestServiceOptions } from '../../support/service.ts';
 
 export type Action =
   | { readonly segment: unknown }
+  | { readonly queued: unknown }
   | { readonly progress: readonly [processedMs: unknown, durationMs?: unknown] }
   | { readonly fail: EngineErrorCode; readonly message?: string; readonly retryAfter?: number }
   /** Throws what no contract foresees. */
@@ -47,13 +48,14 @@ export default {
     return {
       models: async () => Object.keys(supports).map((id) => ({ id, local: true, supports: supports[id] })),
       availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
-      async transcribe({ recording, timestamps }, { signal, onSegment, onProgress }) {
+      async transcribe({ recording, timestamps }, { signal, onSegment, onProgress, onQueued }) {
         const script = JSON.parse((await readFile(recording.path, 'utf8')).slice(${wavHead.length}));
         log.info({ timestamps, hasSegments: onSegment !== undefined }, 'began');
         signal.addEventListener('abort', () => log.info({ reason: signal.reason.name }, 'aborted'));
         try {
           for (const action of script) {
             if ('segment' in action) onSegment?.(action.segment);
+            if ('queued' in action) onQueued?.(action.queued);
             if ('progress' in action) onProgress?.(...action.progress);
             if ('fail' in action) throw engineError(action);
             if ('crash' in action) throw new TypeError(action.crash);

@@ -18,6 +18,9 @@ export function expectGuarantees(events: readonly TranscriptionEvent[]): void {
   expect(events.filter(({ type }) => type === 'transcription.started')).toHaveLength(1);
   const ends = events.filter(({ type }) => type === 'transcription.completed' || type === 'transcription.failed');
   expect(ends).toEqual([events.at(-1)]);
+  const firstReport = events.findIndex(({ type }) => /segment|progress/.test(type));
+  const lastPlace = events.findLastIndex(({ type }) => type === 'transcription.queued');
+  if (firstReport >= 0) expect(lastPlace).toBeLessThan(firstReport);
   const progress = events.flatMap((event) => (event.type === 'transcription.progress' ? [event.processed_ms] : []));
   expect(progress).toEqual([...new Set(progress)].toSorted((a, b) => a - b));
   const starts = events.flatMap((event) => (event.type === 'segment.created' ? [event.segment.start_ms] : []));

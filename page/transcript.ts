@@ -1,0 +1,43 @@
+/** A transcription while it is under way: the events become what the user is shown. Pure. */
+import type { TranscriptionEvent } from '../src/client/index.ts';
+
+export interface Transcript {
+  /** Share of the upload, 0 to 1; undefined where the browser does not say. */
+  readonly sent?: number;
+  /** Recordings that are transcribed before this one; undefined when its turn has come. */
+  readonly ahead?: number;
+  /** Share of the recording that has been transcribed, 0 to 1; undefined where the model does not say. */
+  readonly done?: number;
+  /** What is known of the text. */
+  readonly text: string;
+}
+
+export const newTranscript: Transcript = { text: '' };
+
+export function applyTranscriptionEvent(transcript: Transcript, event: TranscriptionEvent): Transcript {
+  switch (event.type) {
+    case 'transcription.queued':
+      return { ...transcript, ahead: event.ahead };
+    case 'segment.created':
+      return { ...transcript, text: `${transcript.text} ${event.segment.text.trim()}`.trim() };
+    case 'transcription.progress': {
+      const { processed_ms: processed, duration_ms: duration = 0 } = event;
+      const { ahead: _, ...begun } = transcript;
+      return duration > 0 ? { ...begun, done: Math.min(1, processed / duration) } : begun;
+    }
+    default:
+      return transcript;
+  }
+}
+
+export function textOfTranscript({ sent, ahead, done }: Transcript): string {
+  if (sent !== undefined && sent < 1) return `Uploading: ${percent(sent)}.`;
+  if (ahead !== undefined) return ahead === 0 ? 'Waiting: it is next.' : `Waiting: ${ahead} ahead.`;
+  return done === undefined ? 'Transcribing.' : `Transcribing: ${percent(done)}.`;
+}
+
+/** Of the step that is under way, 0 to 1. */
+export const shareOf = ({ sent, done }: Transcript): number | undefined =>
+  sent !== undefined && sent < 1 ? sent : done;
+
+const percent = (share: number) => `${Math.round(share * 100)} %`;

@@ -1,0 +1,176 @@
+/** Below a path of a real nginx, with the block of docs/guides/reverse-proxy.md. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { chromium, type Page } from 'playwright-core';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { createClient } from '../../src/client/index.ts';
+import type { ContractDocument } from '../../src/contract/document.ts';
+import { blocksOf } from '../docs/support/pages.ts';
+import { open, sound, startReading, startSpeechService } from '../speech/support.ts';
+import { freePort } from '../support/free-port.ts';
+import { until } from '../support/processes.ts';
+import { describeWith } from '../support/programs.ts';
+import type { TestService } from '../support/service.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const patience = { timeout: 10_000, interval: 20 };
+
+describeWith(['nginx', 'chromium'], 'below /voice/ of nginx', (programs) => {
+  let service: TestService;
+  /** As browsers see the service, with a slash at the end. */
+  let base: string;
+
+  beforeEach(async () => {
+    const port = await freePort();
+    base = `http://127.0.0.1:${port}/voice/`;
+    const engines = ['chat: { use: ./chat.mjs }', 'speech: { use: ./speech.mjs }', 'made-up: { use: sandbox }'];
+    const config = `engines: { ${engines.join(', ')} }\n`;
+    service = await startSpeechService({ config, env: { PUBLIC_URL: base } });
+    await startNginx(port);
+  });
+
+  async function startNginx(port: number): Promise<void> {
+    const directory = await temporaryDirectory();
+    const [block = ''] = blocksOf('docs/guides/reverse-proxy.md', 'nginx');
+    expect(block).toContain('http://127.0.0.1:8484/');
+    const own = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${directory}/t;`);
+    await mkdir(join(directory, 't'));
+    await writeFile(
+      join(directory, 'nginx.conf'),
+      `daemon off; master_process off; pid ${directory}/pid; error_log stderr;
+events {}
+http {
+  access_log off; absolute_redirect off; ${own.join(' ')}
+  server { listen 127.0.0.1:${port}; ${block.replace('http://127.0.0.1:8484', service.url)} }
+}
+`,
+    );
+    const nginx = spawn(programs.nginx, ['-p', directory, '-e', 'stderr', '-c', join(directory, 'nginx.conf')], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const ended = once(nginx, 'exit');
+    let complaint = '';
+    nginx.stderr.on('data', (text: Buffer) => (complaint += text.toString()));
+    onTestFinished(async () => {
+      nginx.kill('SIGKILL');
+      await ended;
+    });
+    await until(`nginx answers: ${complaint}`, async () => {
+      if (nginx.exitCode !== null) throw new Error(`nginx ended: ${complaint}`);
+      return fetch(`${base}healthz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    });
+  }
+
+  interface Visit {
+    readonly page: Page;
+    /** Errors of the page, of its console and of its requests. */
+    readonly errors: string[];
+    readonly paths: string[];
+  }
+
+  async function visit(address: string): Promise<Visit> {
+    const args = ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'];
+    const browser = await chromium.launch({ executablePath: programs.chromium, args });
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage();
+    const errors: string[] = [];
+    const paths: string[] = [];
+    page.on('pageerror', (error) => errors.push(error.message));
+    // Scalar tries once whether it may eval, and copes.
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !/unsafe-eval|eval/.test(message.text())) errors.push(message.text());
+    });
+    page.on('response', (response) => {
+      paths.push(new URL(response.url()).pathname);
+      if (response.status() >= 400) errors.push(`${response.status()} ${response.url()}`);
+    });
+    page.on('requestfailed', (request) => errors.push(`failed ${request.url()}`));
+    await page.goto(address, { waitUntil: 'networkidle' });
+    return { page, errors, paths };
+  }
+
+  test.each([
+    ['voice', /^\/voice\/assets\/main-\w+\.js$/],
+    ['voice/', /^\/voice\/assets\/main-\w+\.js$/],
+    ['voice/docs', /^\/voice\/assets\/scalar-\w+\.js$/],
+  ])('/%s loads with its assets and without errors', async (path, script) => {
+    const { errors, paths } = await visit(new URL(`/${path}`, base).href);
+    expect(paths).toContainEqual(expect.stringMatching(script));
+    expect(paths.filter((one) => one !== '/voice' && !one.startsWith('/voice/'))).toEqual([]);
+    if (path === 'voice/docs') await expect.poll(() => paths, patience).toContain('/voice/openapi.json');
+    expect(errors).toEqual([]);
+  });
+
+  test('a clip plays from its url, from its id and from the base of the page, while it is being made', async () => {
+    const { page } = await visit(base);
+    const client = createClient({ baseUrl: base });
+    const { id, url } = await client.createClip({ text: '100 gate:go 50' });
+    expect(url).toBe(`${base}api/v1/tts/clips/${id}`);
+    const read = `(address) => fetch(address).then(async (answer) => {
+      const reader = answer.body.getReader();
+      const first = new TextDecoder().decode((await reader.read()).value);
+      globalThis.rest = reader.read().then(({ value }) => new TextDecoder().decode(value));
+      return { address: answer.url, first };
+    })`;
+    const byPage = `new URL('api/v1/tts/clips/${id}', document.baseURI).href`;
+    for (const address of [JSON.stringify(url), byPage]) {
+      expect(await page.evaluate(`(${read})(${address})`)).toEqual({ address: url, first: sound(0, 100) });
+    }
+    await open(service, 'go');
+    expect(await page.evaluate('globalThis.rest')).toBe(sound(100, 50));
+    await client.deleteClip(id);
+    expect((await fetch(url)).status).toBe(404);
+  });
+
+  test('an `<audio>` element plays it to its end', async () => {
+    const { page, errors } = await visit(base);
+    const { id } = await createClient({ baseUrl: base }).createClip({ text: 'yes no', model: 'sandbox-speech' });
+    const play = `(() => {
+      const audio = new Audio(new URL('api/v1/tts/clips/${id}', document.baseURI).href);
+      return new Promise((resolve) => {
+        audio.onended = () => resolve('ended');
+        audio.onerror = () => resolve(audio.error.message);
+        audio.play().catch((error) => resolve(error.message));
+      });
+    })()`;
+    expect(await page.evaluate(play)).toBe('ended');
+    expect(errors).toEqual([]);
+  });
+
+  test('an event stream comes event by event, and a disconnect cancels it', async () => {
+    const client = createClient({ baseUrl: base });
+    const content = JSON.stringify({ calls: [[{ text: '10' }]], then: 'hang' });
+    const types: string[] = [];
+    for await (const event of client.streamChat({ messages: [{ role: 'user', content }] })) {
+      types.push(event.type);
+      if (event.type !== 'audio.created') continue;
+      expect(event.audio.url).toMatch(`${base}api/v1/tts/clips/`);
+      break;
+    }
+    expect(types).toContain('tool.started');
+    await expect.poll(() => service.log.some(({ status }) => status === 499), patience).toBe(true);
+  });
+
+  test('speech comes byte by byte', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ text: '100 gate:go 50' });
+    const reading = await startReading(`${base}api/v1/tts`, { method: 'POST', headers, body });
+    await expect.poll(() => reading.received, patience).toBe(sound(0, 100));
+    await open(service, 'go');
+    expect(await reading.ended).toBe('whole');
+  });
+
+  test.each([
+    ['openapi.json', 'api/v1'],
+    ['openapi-3.2.json', 'api/v1'],
+    ['openapi-compat.json', 'v1'],
+  ])('%s names the public address', async (document, path) => {
+    const { servers } = (await (await fetch(base + document)).json()) as ContractDocument;
+    expect(servers.map(({ url }) => url)).toEqual([base + path]);
+  });
+});
