@@ -64,7 +64,13 @@ async function serve(context: Context, request: IncomingRequest, options: Servin
     const file = options.page.get(request.path);
     if (isPreflight(context)) answerPreflight(context, options.access);
     else if (file) await sendFile(context, file, request);
-    else await send(context, documentOf(request, options.served) ?? (await request.door.respond(request)), request, options);
+    else
+      await send(
+        context,
+        documentOf(request, options.served) ?? (await request.door.respond(request)),
+        request,
+        options,
+      );
   } catch (error) {
     if (failureReason(error, request) instanceof CallerGone) context.respond = false;
     else sendWhole(context, failureOf(error, request).answer);

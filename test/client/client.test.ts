@@ -71,7 +71,7 @@ describe('clips', () => {
       content_type: 'audio/wav',
     });
     const reader = (await fetch(clip.url)).body!.getReader();
-    expect(Buffer.from((await reader.read()).value!).toString()).toBe('wav:wait');
+    expect(Buffer.from((await reader.read()).value).toString()).toBe('wav:wait');
     await client.deleteClip(clip.id);
     await expect(reader.read()).rejects.toThrow();
     expect(await failureOf(client.deleteClip(clip.id))).toMatchObject({ status: 404, code: 'clip-not-found' });
