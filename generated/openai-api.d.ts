@@ -218,7 +218,24 @@ export type components = {
             choices: components["schemas"]["CompletionChoice"][];
             usage: components["schemas"]["CompletionUsage"];
         };
-        /** @description A piece of the answer. A failure is sent as `{"error": {...}}` instead, without `[DONE]` after it. */
+        /**
+         * @description A piece of the answer. A failure is sent as `{"error": {...}}` instead, without `[DONE]` after it.
+         * @example {
+         *       "id": "chatcmpl-6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+         *       "object": "chat.completion.chunk",
+         *       "created": 1763769600,
+         *       "model": "llama3.2",
+         *       "choices": [
+         *         {
+         *           "index": 0,
+         *           "delta": {
+         *             "content": "Paris."
+         *           },
+         *           "finish_reason": null
+         *         }
+         *       ]
+         *     }
+         */
         ChatCompletionChunk: {
             id: string;
             /** @enum {string} */
@@ -321,9 +338,9 @@ export type components = {
              *     of a request have at most 1000000 characters (code points).
              */
             content?: string | components["schemas"]["ContentPart"][] | null;
-            /** @description Of the assistant: the calls of the caller's tools. Messages of the role `tool` that answer each one must follow. */
+            /** @description In messages of the assistant: calls of the caller's tools. For each, a message of the role `tool` must follow. */
             tool_calls?: components["schemas"]["GivenToolCall"][] | null;
-            /** @description Of a message of the role `tool`: the call that it answers, one of the assistant message before it. */
+            /** @description In messages of the role `tool`: the call that it answers, one of the assistant message before it. */
             tool_call_id?: string | null;
             /** @description Not supported: send `tool_calls`. */
             function_call?: unknown;
@@ -332,7 +349,7 @@ export type components = {
             /** @enum {number} */
             index: 0;
             delta: components["schemas"]["CompletionDelta"];
-            /** @description null but in the last chunk, whose delta is empty. */
+            /** @description null, except in the last chunk, whose delta is empty. */
             finish_reason: components["schemas"]["FinishReason"] | null;
         };
         CompletionChoice: {
@@ -381,18 +398,18 @@ export type components = {
         ContentPart: {
             /** @description `text`, or `refusal` in a message of the assistant. */
             type: string;
-            /** @description Of the type `text`. */
+            /** @description For the type `text`. */
             text?: string;
-            /** @description Of the type `refusal`. */
+            /** @description For the type `refusal`. */
             refusal?: string;
         };
         /** @description What went wrong, in OpenAI's shape. */
         ErrorDetails: {
-            /** @description What happened in this case and how to fix it. Names the field that is to blame. */
+            /** @description What happened in this case and how to fix it. Names the field to blame. */
             message: string;
             /** @description Kind of error. New ones may be added. */
             type: string;
-            /** @description The field of the request that is to blame, such as `messages[2].content[1]`; null when there is none. */
+            /** @description The field to blame, such as `messages[2].content[1]`; null when there is none. */
             param: string | null;
             /** @description Machine-readable code. New ones may be added: fall back to the status for an unknown one. */
             code: string | null;
@@ -469,6 +486,15 @@ export type components = {
         };
         /** @description For the formats json and verbose_json. */
         PlainOrVerboseTranscription: components["schemas"]["Transcription"] | components["schemas"]["VerboseTranscription"];
+        /**
+         * @description A text to speak.
+         * @example {
+         *       "model": "espeak",
+         *       "input": "Good morning.",
+         *       "voice": "en",
+         *       "response_format": "mp3"
+         *     }
+         */
         SpeechRequest: {
             /**
              * @description An id from `GET /models`; absent, null or empty: the server's default, which `tts-1`, `tts-1-hd` and
@@ -669,6 +695,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "object": "list",
+                     *       "models": [
+                     *         {
+                     *           "id": "espeak",
+                     *           "name": "eSpeak NG"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["AudioModelList"];
                 };
             };
@@ -684,6 +721,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "invalid_api_key"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -697,6 +744,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
+                     *         "type": "permission_error",
+                     *         "param": null,
+                     *         "code": "host_not_allowed"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -712,6 +769,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -725,6 +792,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unexpected error. The log has the cause under this request id.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "internal_error"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -740,6 +817,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "All slots are in use; try again later.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "overloaded"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -785,6 +872,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "espeak has no voice \"nobody\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": "voice",
+                     *         "code": "voice_not_supported"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -800,6 +897,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "invalid_api_key"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -813,6 +920,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
+                     *         "type": "permission_error",
+                     *         "param": null,
+                     *         "code": "host_not_allowed"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -826,6 +943,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unknown model \"nobody\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": "model",
+                     *         "code": "model_not_found"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -841,6 +968,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -854,6 +991,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The body did not arrive within 300 s.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "request_timeout"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -867,6 +1014,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The body is larger than the limit of this operation.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "body_too_large"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -880,6 +1037,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unexpected content type text/plain.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "unsupported_media_type"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -895,6 +1062,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The provider's rate limit is reached.",
+                     *         "type": "rate_limit_error",
+                     *         "param": null,
+                     *         "code": "rate_limit_exceeded"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -908,6 +1085,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unexpected error. The log has the cause under this request id.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "internal_error"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -921,6 +1108,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The provider failed.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "provider_error"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -936,6 +1133,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "All slots are in use; try again later.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "overloaded"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -949,6 +1156,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The provider did not respond within 300 s.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "provider_timeout"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -995,6 +1212,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unknown language \"xx\"; send an ISO 639-1 code such as de.",
+                     *         "type": "invalid_request_error",
+                     *         "param": "language",
+                     *         "code": "language_not_supported"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1010,6 +1237,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "invalid_api_key"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1023,6 +1260,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
+                     *         "type": "permission_error",
+                     *         "param": null,
+                     *         "code": "host_not_allowed"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1036,6 +1283,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unknown model \"nobody\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": "model",
+                     *         "code": "model_not_found"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1051,6 +1308,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1064,6 +1331,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The body did not arrive within 300 s.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "request_timeout"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1077,6 +1354,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The body is larger than the limit of this operation.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "body_too_large"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1090,6 +1377,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unexpected content type text/plain.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "unsupported_media_type"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1105,6 +1402,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The provider's rate limit is reached.",
+                     *         "type": "rate_limit_error",
+                     *         "param": null,
+                     *         "code": "rate_limit_exceeded"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1118,6 +1425,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unexpected error. The log has the cause under this request id.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "internal_error"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1131,6 +1448,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The provider failed.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "provider_error"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1146,6 +1473,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "All slots are in use; try again later.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "overloaded"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1159,6 +1496,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The provider did not respond within 300 s.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "provider_timeout"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1184,6 +1531,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "object": "list",
+                     *       "voices": [
+                     *         {
+                     *           "id": "en",
+                     *           "name": "English"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["AudioVoiceList"];
                 };
             };
@@ -1197,6 +1555,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "model must be a speech model",
+                     *         "type": "invalid_request_error",
+                     *         "param": "model",
+                     *         "code": "invalid_request"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1212,6 +1580,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "invalid_api_key"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1225,6 +1603,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
+                     *         "type": "permission_error",
+                     *         "param": null,
+                     *         "code": "host_not_allowed"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1238,6 +1626,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unknown model \"nobody\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": "model",
+                     *         "code": "model_not_found"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1253,6 +1651,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1266,6 +1674,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unexpected error. The log has the cause under this request id.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "internal_error"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1281,6 +1699,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "All slots are in use; try again later.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "overloaded"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1325,6 +1753,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "messages must NOT have fewer than 1 items",
+                     *         "type": "invalid_request_error",
+                     *         "param": "messages",
+                     *         "code": "invalid_request"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1340,6 +1778,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "invalid_api_key"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1353,6 +1801,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
+                     *         "type": "permission_error",
+                     *         "param": null,
+                     *         "code": "host_not_allowed"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1366,6 +1824,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unknown model \"nobody\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": "model",
+                     *         "code": "model_not_found"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1381,6 +1849,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1394,6 +1872,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The body did not arrive within 300 s.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "request_timeout"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1407,6 +1895,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The body is larger than the limit of this operation.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "body_too_large"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1420,6 +1918,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unexpected content type text/plain.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "unsupported_media_type"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1435,6 +1943,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The provider's rate limit is reached.",
+                     *         "type": "rate_limit_error",
+                     *         "param": null,
+                     *         "code": "rate_limit_exceeded"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1448,6 +1966,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unexpected error. The log has the cause under this request id.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "internal_error"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1461,6 +1989,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The provider failed.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "provider_error"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1476,6 +2014,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "All slots are in use; try again later.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "overloaded"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1489,6 +2037,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The provider did not respond within 300 s.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "provider_timeout"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1511,6 +2069,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "object": "list",
+                     *       "data": [
+                     *         {
+                     *           "id": "llama3.2",
+                     *           "object": "model",
+                     *           "created": 1763769600,
+                     *           "owned_by": "ollama",
+                     *           "name": "llama3.2",
+                     *           "capabilities": [
+                     *             "chat"
+                     *           ]
+                     *         },
+                     *         {
+                     *           "id": "whisper-1",
+                     *           "object": "model",
+                     *           "created": 1763769600,
+                     *           "owned_by": "local",
+                     *           "name": "Whisper base",
+                     *           "capabilities": [
+                     *             "transcription"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ModelList"];
                 };
             };
@@ -1526,6 +2111,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "invalid_api_key"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1539,6 +2134,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
+                     *         "type": "permission_error",
+                     *         "param": null,
+                     *         "code": "host_not_allowed"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1554,6 +2159,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1567,6 +2182,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unexpected error. The log has the cause under this request id.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "internal_error"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1582,6 +2207,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "All slots are in use; try again later.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "overloaded"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1606,6 +2241,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "ollama/llama3.2",
+                     *       "object": "model",
+                     *       "created": 1763769600,
+                     *       "owned_by": "ollama",
+                     *       "name": "llama3.2",
+                     *       "capabilities": [
+                     *         "chat"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Model"];
                 };
             };
@@ -1621,6 +2268,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "invalid_api_key"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1634,6 +2291,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
+                     *         "type": "permission_error",
+                     *         "param": null,
+                     *         "code": "host_not_allowed"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1647,6 +2314,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unknown model \"nobody\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": "model",
+                     *         "code": "model_not_found"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1662,6 +2339,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1675,6 +2362,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unexpected error. The log has the cause under this request id.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "internal_error"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
@@ -1690,6 +2387,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "All slots are in use; try again later.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "overloaded"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };

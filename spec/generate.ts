@@ -16,6 +16,7 @@ import { buildPage } from '../page/build.ts';
 import { configSchema } from '../src/settings/config-schema.ts';
 import { pages } from './docs/pages.ts';
 import type { Contract } from './docs/reference.ts';
+import { addErrorExamples } from './openai-error-examples.ts';
 import { addProblemExamples, type WithOperations } from './problem-examples.ts';
 
 interface SchemaRef {
@@ -39,6 +40,13 @@ const home = fileURLToPath(new URL('..', import.meta.url));
 async function compileNative(): Promise<Document> {
   const document = await compileSpec('spec', 'openapi-3.2.json');
   addProblemExamples(document);
+  return document;
+}
+
+/** The contract of the OpenAI-compatible door. */
+async function compileCompat(): Promise<Document> {
+  const document = await compileSpec('spec/openai', 'openapi-compat.json');
+  addErrorExamples(document);
   return document;
 }
 
@@ -101,7 +109,7 @@ interface Engine {
 }
 
 async function files(): Promise<Record<string, string>> {
-  const [latest, compat] = await Promise.all([compileNative(), compileSpec('spec/openai', 'openapi-compat.json')]);
+  const [latest, compat] = await Promise.all([compileNative(), compileCompat()]);
   const document = toOpenApi31(latest);
   return {
     'generated/openapi-3.2.json': `${JSON.stringify(latest, null, 2)}\n`,

@@ -4,9 +4,9 @@ export interface Message {
   /** `tool`: the output of a tool that the caller ran. Only for entries that support `tools`. */
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly content: string;
-  /** Of an assistant: the calls of the caller's tools. Each is answered by one of the `tool` messages that follow. */
+  /** In assistant messages: calls of the caller's tools. Each is answered by one of the `tool` messages that follow. */
   readonly toolCalls?: readonly ToolCall[];
-  /** Of a `tool` message: the id of the call that it answers. */
+  /** In `tool` messages: the id of the call that the message answers. */
   readonly toolCallId?: string;
 }
 

@@ -91,8 +91,8 @@ export interface EngineContext {
    */
   readonly fetch: typeof globalThis.fetch;
   /**
-   * Headers for each request to a provider that is not made with `fetch`, which adds them itself: a service that is its
-   * own provider, directly or through another one, finds out by them. Absent in older services.
+   * Headers for requests to a provider that are not made with `fetch`, which adds them itself. A service detects by them
+   * that it is its own provider, directly or through another one. Absent in older services.
    */
   readonly providerHeaders?: () => Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -122,7 +122,7 @@ export interface EngineContext {
   encode(pcm: Pcm, format: SpeechFormat, { signal }: { signal: AbortSignal }): Speech;
   /**
    * The samples of a WAV file, for `encode`, from what a program writes to stdout (`start`) or from a file's bytes: read
-   * as they come, as mono 16 bits. Resolves once the header is there. Rejects when the bytes are no WAV of 8 to 48 kHz;
+   * as they come, as mono 16 bits. Resolves once the header is there. Rejects when the bytes are not a WAV of 8 to 48 kHz;
    * `samples` throws when some that the header announces are missing.
    */
   readWav(bytes: AsyncIterable<Uint8Array>): Promise<Pcm>;

@@ -11,7 +11,7 @@ interface ProblemKind {
   readonly retryAfter?: number;
 }
 
-/** Every code of the contract. A test compares README's table with it. */
+/** Every code of the contract. A test compares it with docs/reference/errors.md. */
 export const problems: Readonly<Record<ProblemCode, ProblemKind>> = {
   'invalid-request': { status: 422, title: 'Invalid request' },
   'malformed-body': { status: 422, title: 'Malformed request body' },

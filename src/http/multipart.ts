@@ -174,7 +174,7 @@ async function sniffed(path: string, bytes: number): Promise<Recording> {
   throw new ProblemError('recording-not-accepted', detail, at('/file', `is ${problem}`));
 }
 
-/** Forms cannot omit fields as easily as JSON: an empty `model` or `language` counts as absent. */
+/** Forms cannot omit fields as easily as JSON: an empty text field counts as absent. */
 function withoutEmpty(fields: Parsed['fields']): Form['fields'] {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
 }

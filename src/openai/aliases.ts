@@ -96,8 +96,8 @@ function wrongKind(named: string, capability: Capability): ProblemError {
 }
 
 /**
- * The voice of a request for a speech model; undefined: the default. Unknown voices stay, and are refused later; so do all
- * voices of a model that lists none, such as OpenAI's own.
+ * The voice of a request for a speech model; undefined: the default. Other unknown names are returned as they are: the
+ * speaker rejects them later, unless the model lists no voices (OpenAI's own, for example).
  */
 export function resolveVoice({ entry }: ServedModel<'speech'>, named: string | null | undefined): string | undefined {
   if (named == null || named === '') return undefined;

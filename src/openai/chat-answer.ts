@@ -63,7 +63,7 @@ export function toWireCall({ id, name, arguments: json }: ToolCall): Schemas['To
   return { id, type: 'function', function: { name, arguments: json } };
 }
 
-/** Apps read it without a check. */
+/** Zeros where the provider reports nothing: apps read these fields without a check. */
 export function toUsage(usage: Usage | null): Schemas['CompletionUsage'] {
   return {
     prompt_tokens: usage?.promptTokens ?? 0,

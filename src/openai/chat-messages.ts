@@ -82,7 +82,7 @@ function checkLength(messages: readonly Message[]): void {
     content,
     ...toolCalls.flatMap((call) => [call.name, call.arguments]),
   ]);
-  // UTF-16 code units first: there are at least as many, and they need not be counted.
+  // UTF-16 code units first: there are never fewer than code points, and their number is known.
   const sum = (lengthOf: (text: string) => number) => texts.reduce((length, text) => length + lengthOf(text), 0);
   if (sum(({ length }) => length) <= mostCharacters || sum(codePointsOf) <= mostCharacters) return;
   throw invalidField(['messages'], `must not have more than ${mostCharacters} characters in all`);

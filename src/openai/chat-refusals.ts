@@ -1,4 +1,4 @@
-/** Why a chat request is refused, always with the field that is to blame. */
+/** Rejections of chat requests; each names the field to blame. */
 import { invalid, ProblemError } from '../contract/problems.ts';
 import { UnsupportedValue } from './errors.ts';
 

@@ -1,4 +1,4 @@
-/** The caller's tools: "whose tools are in the request, his is the loop". */
+/** The caller's tools. A request that has them is answered by a plain model: the caller runs the loop. */
 import type { CallerTool, ToolChoice } from '../../engines/contract/index.ts';
 import { invalidField, unsupportedParameter, unsupportedValue } from './chat-refusals.ts';
 import type { Schemas } from './operations.ts';

@@ -38,7 +38,7 @@ async function streamed(request: Request, services: Services, plan: Plan, facts:
   return delayStart(await startRun(request, services, { ...plan, format }), services.streamHoldMs, isFromProvider);
 }
 
-/** Once the provider has begun to answer, tools may have acted: clients must not repeat a request that fails then. */
+/** Once the provider has begun to answer, tools may have acted: clients must not retry a request that fails later. */
 function markingEffects<Event>(format: RunFormat<Event>, signal: AbortSignal): RunFormat<Event> {
   let hasBegun = false;
   return {

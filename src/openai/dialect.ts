@@ -1,4 +1,4 @@
-/** What the OpenAI-compatible door does in its own way. */
+/** What differs under /v1 from the native API. */
 import { openaiContract } from '../contract/document.ts';
 import type { Dialect } from '../http/door.ts';
 import { toErrorAnswer, toErrorResponse } from './errors.ts';
@@ -8,8 +8,8 @@ export const openaiDialect: Dialect = {
   contract: openaiContract,
   readPath: readOpenAIPath,
   toFailure: toErrorAnswer,
-  // Events have no names: a name that the SDKs do not know would end up as a chunk. A stream that ends without [DONE]
-  // looks complete to them, so that a failure needs its own event.
+  // Events have no names: SDKs would treat one with an unknown name as a chunk. A stream that ends without [DONE] looks
+  // complete to them, so a failure needs its own event.
   stream: {
     encode,
     heartbeat: ': keep-alive\n\n',

@@ -1,4 +1,4 @@
-/** The table of this door's errors, and the shape that OpenAI's clients read. */
+/** The table of errors under /v1, in the shape that OpenAI's clients read. */
 import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
 import { ProblemError, type ProblemAnswer } from '../contract/problems.ts';
 import type { Failed } from '../http/door.ts';
@@ -11,7 +11,7 @@ interface ErrorRow {
   readonly code?: string;
   /** The field of this door, where the code alone says it; default: the place of the first violation. */
   readonly param?: string;
-  /** The same request may succeed later and has had no effect yet. Default: clients are told not to retry. */
+  /** The same request may succeed later and has had no effect yet. Default: clients must not retry. */
   readonly retryable?: true;
 }
 
@@ -72,7 +72,7 @@ export const errorTable: Readonly<Record<ProblemCode, ErrorRow>> = {
   'provider-timeout': failed(504),
 };
 
-/** A value that this door understands and no model takes, such as an image in a message: `unsupported_value`. */
+/** A known kind of value that no model supports, such as an image in a message: `unsupported_value`. */
 export class UnsupportedValue extends ProblemError {
   constructor(pointer: string, detail: string) {
     super('parameter-not-supported', detail, { errors: [{ in: 'body', pointer, detail }] });
@@ -82,8 +82,8 @@ export class UnsupportedValue extends ProblemError {
 const withEffects = new WeakSet<AbortSignal>();
 
 /**
- * Marks a request that has had effects, such as a chat whose tools may have run: whatever fails from now on, clients are
- * told not to repeat it. Requests are known by their signal.
+ * Marks a request that has had effects, such as a chat whose tools may have run: from now on its failures have
+ * `X-Should-Retry: false`. The signal identifies the request.
  */
 export function markEffects(signal: AbortSignal): void {
   withEffects.add(signal);

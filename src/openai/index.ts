@@ -1,4 +1,4 @@
-/** One handler for each operation of the OpenAI-compatible contract: a missing one does not compile. */
+/** One handler per operation of the OpenAI-compatible contract; a missing one does not compile. */
 import { admitTranscription } from '../handlers/transcription.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { createChatCompletion } from './chat.ts';

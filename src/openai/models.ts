@@ -21,7 +21,7 @@ export const retrieveModel: Handler<'retrieveModel', Services> = async ({ path }
   return answer({ status: 200, mediaType: 'application/json', body: found });
 };
 
-/** In seconds since 1970. Entries have no age; clients only need an integer that does not change. */
+/** In seconds since 1970. Entries have no creation time; clients only need a constant integer. */
 const started = Math.floor(performance.timeOrigin / 1000);
 
 /** Chat models first, ids once. */

@@ -48,7 +48,7 @@ function readFormat(name: SpeechRequest['response_format']): SpeechFormat {
   throw new ProblemError('format-not-supported', detail);
 }
 
-/** Engines name no fields, but the speed is the only one that they may refuse here. */
+/** Engine errors carry no field. Only the speed can be meant here. */
 function placed(error: unknown): unknown {
   if (!EngineError.is(error) || error.code !== 'parameter-not-supported') return error;
   const errors = [{ in: 'body' as const, pointer: '/speed', detail: 'must be a speed that the model has' }];

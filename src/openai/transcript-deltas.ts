@@ -38,7 +38,7 @@ function restOf(text: string, sent: string): string {
   return text.slice(at);
 }
 
-/** Scripts that separate no words. */
+/** Scripts that do not separate words. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u3000-\u303f\uff00-\uffef]/u;
 

@@ -14,8 +14,8 @@ import { readTranscriptionFields, type Fields, type Format, type TranscriptionWi
 import { toJson, toVerboseJson } from './verbose-json.ts';
 
 /**
- * Before the recording is stored, with the fields that precede it. Throws what those alone prove: a value that is wrong,
- * or a named model that cannot do it. Other fields may follow the recording.
+ * Checks the fields that precede the recording, before it is stored. Throws for a wrong value, and for a named model that
+ * lacks a feature. Other fields may follow the recording.
  */
 export async function admitRecording(fields: Fields, services: Services): Promise<void> {
   const wish = readTranscriptionFields(fields, { complete: false });
@@ -73,7 +73,7 @@ function toJob(
   if (granularities.includes('word')) requireSupport(model, 'word', '/timestamp_granularities');
   const hasSegments = supports(model, 'segment');
   const takesPrompt = prompt === undefined || supports(model, 'prompt');
-  // 0 is the default, and AI SDK sends it always.
+  // 0 is the default, and the AI SDK always sends it.
   const takesTemperature = temperature === undefined || temperature === 0 || supports(model, 'temperature');
   return {
     language,

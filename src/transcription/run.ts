@@ -11,7 +11,7 @@ import { chooseModel, requireAvailable, requireSupport } from '../engine-host/mo
 import { startTimeout } from '../../lib/abort.ts';
 import type { Services } from '../handlers/dependencies.ts';
 
-/** Hints have been dropped already where the model does not support them. */
+/** Without the hints that the model does not support. */
 export interface TranscriptionJob {
   readonly recording: Recording;
   readonly language?: string | undefined;
@@ -24,7 +24,7 @@ type TranscriptionServices = Pick<Services, 'registry' | 'transcribeTimeoutMs'>;
 
 /**
  * The model that a request names, else the default. Throws `unknown-model`, `no-engine`, `model-unavailable`, and
- * `parameter-not-supported` if the model cannot do one of these.
+ * `parameter-not-supported` if the model lacks one of the timestamps.
  */
 export async function chooseTranscriptionModel(
   { registry }: TranscriptionServices,

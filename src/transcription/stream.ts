@@ -41,7 +41,7 @@ export async function* streamTranscript(
     yield { type: 'transcription.completed', seq, result: toTranscription(transcript, model.id) };
   } finally {
     scope[Symbol.dispose]();
-    scope.abort(readerLeft);
+    scope.abort(readerEnded);
   }
 }
 
@@ -51,7 +51,7 @@ export function isFromEngine({ type }: TranscriptionEvent): boolean {
 }
 
 /** Created once: each new error captures a stack. */
-const readerLeft = new Error('the reader of the transcription has ended');
+const readerEnded = new Error('the reader of the transcription has ended');
 
 function ignore(): void {
   // Awaited after the reports.

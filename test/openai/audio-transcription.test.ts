@@ -237,7 +237,7 @@ describe('with engines that do less', () => {
     });
   });
 
-  test('a model without segments streams one delta', async () => {
+  test('a model without segments streams a single delta', async () => {
     const stream = await create({ model: 'plain', stream: true });
     expect(await eventsOf(stream)).toEqual([
       { type: 'transcript.text.delta', delta: 'Guten Morgen, Welt.' },
@@ -272,7 +272,7 @@ describe('with engines that do less', () => {
     await expect(create({ prompt: 'fail' })).rejects.toMatchObject({ status: 502, code: 'provider_error' });
   });
 
-  test('leaving the stream ends the work', async () => {
+  test('breaking out of the stream ends the work', async () => {
     const ends = () => service.log.filter(({ msg }) => msg === 'ended').length;
     const before = ends();
     const stream = await sdkOf(service).audio.transcriptions.create({

@@ -20,7 +20,7 @@ const asksForWeather = calls({ id: 'call_1', name: 'weather', args: '{"city":"Pa
 const toolNames = (sent: Sent | undefined) => sent?.tools?.map((tool) => tool.function.name);
 
 describe('with tools of the caller', () => {
-  it('the calls are the answer, and no tool of ours is offered', async () => {
+  it('the calls are the answer, and none of the service’s tools is offered', async () => {
     const mcp = await startMcp();
     const { openai, provider } = await startDoor(asksForWeather, { settings: mcp.settings });
     const { choices } = await openai.chat.completions.create({
@@ -61,7 +61,7 @@ describe('with tools of the caller', () => {
     ]);
   });
 
-  it('runTools runs those of the caller alone', async () => {
+  it('runTools runs only the caller’s', async () => {
     const mcp = await startMcp();
     const { openai, provider } = await startDoor([asksForWeather, says('Sunny in Paris.')], { settings: mcp.settings });
     const ran: unknown[] = [];
@@ -94,7 +94,7 @@ describe('with tools of the caller', () => {
     expect(mcp.calls).toEqual([]);
   });
 
-  it('in the history, none of ours is offered either', async () => {
+  it('in the history, none of the service’s tools is offered either', async () => {
     const mcp = await startMcp();
     const { openai, provider } = await startDoor(says('Sunny.'), { settings: mcp.settings });
     const call = { id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{}' } } as const;
@@ -114,7 +114,7 @@ describe('with tools of the caller', () => {
 describe('without tools of the caller', () => {
   const adds = calls({ id: 'x', name: 'calc__add', args: '{"a":2,"b":40}' });
 
-  it.each([false, true])('ours run and are not shown; stream: %s', async (stream) => {
+  it.each([false, true])('the service’s tools run and are not shown; stream: %s', async (stream) => {
     const mcp = await startMcp();
     const { openai, provider } = await startDoor([adds, says('It is 42.')], { settings: mcp.settings });
     const { choices } = stream
@@ -130,7 +130,7 @@ describe('without tools of the caller', () => {
   it.each([
     ['tool_choice is "none"', {}, { tool_choice: 'none' as const }],
     ['COMPAT_TOOLS is off', { env: { COMPAT_TOOLS: 'false' } }, {}],
-  ])('none of ours is offered when %s', async (_when, options, fields) => {
+  ])('the service’s tools are not offered when %s', async (_when, options, fields) => {
     const mcp = await startMcp();
     const { openai, provider } = await startDoor(says('Hi.'), { settings: mcp.settings, ...options });
     await openai.chat.completions.create({ model: 'remote', messages, ...fields });

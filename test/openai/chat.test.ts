@@ -105,7 +105,7 @@ describe('an answer', () => {
   });
 });
 
-it('a client that leaves before the answer cancels the call of the provider', async () => {
+it('a client that disconnects before the answer cancels the provider call', async () => {
   const { openai, provider } = await startDoor(stallsAfter(chunk({ content: 'Pa' })));
   const leaving = new AbortController();
   const asking = openai.chat.completions.create(ask, { signal: leaving.signal });
@@ -182,7 +182,7 @@ describe('a stream', () => {
     expect(text).toMatch(/^data: .+\n\n: keep-alive\n\n$/);
   });
 
-  it('that its client leaves cancels the call of the provider', async () => {
+  it('whose client disconnects cancels the provider call', async () => {
     const { openai, provider } = await startDoor(stallsAfter(chunk({ content: 'Pa' })));
     for await (const { choices } of await openai.chat.completions.create({ ...ask, stream: true })) {
       if (choices[0]?.delta.content === 'Pa') break;

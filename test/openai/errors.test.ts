@@ -30,7 +30,7 @@ describe('a body', () => {
     expect(error.message).toContain('multipart/form-data');
   });
 
-  it('that is no JSON is 400', async () => {
+  it('that is not JSON is 400', async () => {
     await using service = await startTestService(engines);
     const call = { headers: json, body: '{' };
     const { status, error } = await createApi(service.url).send('POST', '/v1/audio/speech', call);
@@ -57,7 +57,7 @@ describe('a body', () => {
     expect((await send(63)).error.message).not.toMatch(/nest|deep|depth/);
   });
 
-  it('that does not arrive is 408 and not to be retried', async () => {
+  it('that does not arrive is 408 and must not be retried', async () => {
     await using service = await startTestService({ ...engines, bodyTimeoutMs: 50 });
     const connection = await connectRaw(service.url);
     await connection.send(requestHead('POST', '/v1/audio/speech', { ...json, 'content-length': '10' }));
@@ -174,7 +174,7 @@ describe('a stream', () => {
   });
 });
 
-it('the service that shuts down is 503, and to be retried', async () => {
+it('a shutdown is 503, and may be retried', async () => {
   const service = await startTestService(engines);
   await using _ended = service;
   const connection = await connectRaw(service.url);

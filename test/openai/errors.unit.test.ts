@@ -31,7 +31,7 @@ describe('the table of errors', () => {
     expect(undeclared.toSorted()).toEqual(beforeRouting.toSorted());
   });
 
-  it('tells clients to retry only what may succeed later and has had no effect', () => {
+  it('lets clients retry only what may succeed later and has had no effect', () => {
     const retryable = codes.filter(
       (code) => failWith(new ProblemError(code, 'x')).headers['X-Should-Retry'] === 'true',
     );
@@ -39,7 +39,7 @@ describe('the table of errors', () => {
     expect(retryable.toSorted()).toEqual(expected.toSorted());
   });
 
-  it('never tells them to repeat a request that has had effects', () => {
+  it('never lets them retry a request that has had effects', () => {
     for (const code of codes) {
       const { headers } = failWith(new ProblemError(code, 'x'), { hasEffects: true });
       expect(headers['X-Should-Retry'], code).toBe('false');
@@ -106,7 +106,7 @@ describe('an error', () => {
     expect(headers['Retry-After']).toBe('7');
   });
 
-  it('shows nothing of a defect', () => {
+  it('hides the cause of a defect', () => {
     const { message, code } = failWith(new TypeError('secret'));
     expect(code).toBe('internal_error');
     expect(message).not.toContain('secret');

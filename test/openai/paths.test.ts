@@ -55,7 +55,7 @@ describe('a method', () => {
   });
 });
 
-it('what is no HTTP is answered in the shape of the door where its path is known', async () => {
+it('a request that is not HTTP is answered in the shape of the door where its path is known', async () => {
   const connection = await connectRaw(service.url);
   await connection.send('GET /v1/models HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n');
   await expect.poll(() => connection.received).toContain('"code":"malformed_request"');

@@ -214,7 +214,7 @@ describe('a model', () => {
     expect(lastCall()).toEqual({ text: 'Hi', model: 'plain', format: 'mp3' });
   });
 
-  test('that does not support instructions speaks without them, and says so', async () => {
+  test('that does not support instructions speaks without them and names them in a header', async () => {
     const { headers } = await ask({ model: 'plain', instructions: 'Shout.' });
     expect(headers.get('x-parlance-ignored')).toBe('instructions');
     expect(lastCall()).toEqual({ text: 'Hi', model: 'plain', format: 'mp3' });

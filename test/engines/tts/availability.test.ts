@@ -13,7 +13,14 @@ describe('a model is', () => {
   test('listed with its voices, without a request to the provider', async () => {
     const models = '[{ id: a, name: A, voices: [alloy, { id: j, name: Jonas, language: de }] }, b]';
     const tts = await startTts(undefined, { models });
-    const ready = { engine: 'voice', local: false, available: true, code: 'ready', reason: 'Ready.', supports: ['speed', 'instructions'] };
+    const ready = {
+      engine: 'voice',
+      local: false,
+      available: true,
+      code: 'ready',
+      reason: 'Ready.',
+      supports: ['speed', 'instructions'],
+    };
     const voices = [
       { id: 'alloy', name: 'alloy', language: null },
       { id: 'j', name: 'Jonas', language: 'de' },
