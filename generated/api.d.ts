@@ -2806,7 +2806,10 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
-                    /** @description URL of the clip, as in `url`. */
+                    /**
+                     * @description URL of the clip, as in `url`.
+                     * @example /api/v1/tts/clips/Vb1yPz4mQ0iYxkq3o9TtWw
+                     */
                     Location: string;
                     [name: string]: unknown;
                 };

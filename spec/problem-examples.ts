@@ -132,11 +132,16 @@ export interface WithOperations {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
+/** Where the clip of the examples is. */
+const clipPath = '/api/v1/tts/clips/Vb1yPz4mQ0iYxkq3o9TtWw';
+
 /** Throws when a declared problem has no example. */
 export function addProblemExamples({ paths }: WithOperations): void {
   for (const { operationId = '', responses = {} } of Object.values(paths).flatMap((path) => Object.values(path))) {
     for (const [status, { headers = {}, content = {} }] of Object.entries(responses)) {
       const problem = content['application/problem+json'];
+      // TypeSpec writes no examples of headers.
+      if (headers.Location) headers.Location.example = clipPath;
       if (!problem) continue;
       const example = (status === '422' ? invalid[operationId] : undefined) ?? common[status];
       if (example) {

@@ -10,6 +10,13 @@ const checks: readonly (readonly [what: string, ...command: string[]])[] = [
   ['so is the OpenAI one', 'redocly', 'lint', '--config', 'spec/redocly.yaml', 'generated/openapi-compat.json'],
   ['types', process.execPath, 'node_modules/@typescript/native/bin/tsc', '-p', '.'],
   ['types of the page', process.execPath, 'node_modules/@typescript/native/bin/tsc', '-p', 'page'],
+  [
+    'types of the example for browsers',
+    process.execPath,
+    'node_modules/@typescript/native/bin/tsc',
+    '-p',
+    'examples/browser',
+  ],
   ['lint', 'eslint', '.'],
   ['format', 'prettier', '--check', '--log-level', 'warn', '.'],
   ['format of the spec', 'tsp', 'format', '--check', 'spec/**/*.tsp'],

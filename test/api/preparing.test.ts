@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-const get = async (path: string) => (await (await service.api(path)).json());
+const get = async (path: string) => await (await service.api(path)).json();
 
 it('is a number from 0 to 1, or null when the engine does not know', async () => {
   expect(await get('/transcribe?model=known')).toEqual({ ...availabilities.known, model: 'known' });

@@ -76,7 +76,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
 describe('a start', () => {
   it('prints the URL and what works', async () => {
     const child = await startChildService(echo);
-    await eventually(() => child.said.stderr).toContain(`${child.url}/openapi.json`);
+    await eventually(() => child.said.stderr).toContain(`${child.url}/docs`);
     await eventually(() => child.said.stderr).toMatch(/Transcription\s+first: works/);
     expect((await createApi(child.url).get('/healthz')).body as Schemas['Problem']).toEqual({ status: 'ok' });
   });

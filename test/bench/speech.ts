@@ -1,5 +1,6 @@
 /** Speech of the local engine: when its first byte comes, and what the service adds to the program. */
 import { spawn } from 'node:child_process';
+import { chromium, type Page } from 'playwright-core';
 import { spawnService, type ChildService } from '../support/child-service.ts';
 import { requireProgram } from '../support/programs.ts';
 import { interleave, median } from './support/measure.ts';
@@ -15,6 +16,12 @@ export async function benchSpeech({ rounds }: BenchOptions): Promise<Row[]> {
     env: { NODE_ENV: 'production', LOG_LEVEL: 'warn' },
     config: 'engines: { espeak: { use: espeak } }',
   });
+  await using browser = await chromium.launch({
+    executablePath: requireProgram('chromium'),
+    args: ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'],
+  });
+  const page = await browser.newPage();
+  await page.goto(`${service.url}/healthz`); // of its origin
   const espeak = [requireProgram('espeak-ng'), '--stdin', '--stdout', '-v', 'en'];
   const mp3 = [requireProgram('ffmpeg'), '-v', 'error', '-i', 'pipe:0', '-f', 'mp3', 'pipe:1'];
   const times = await interleave(
@@ -23,6 +30,7 @@ export async function benchSpeech({ rounds }: BenchOptions): Promise<Row[]> {
       wav: () => speak(service, 'wav'),
       bare: () => pipe(espeak),
       encoded: () => pipe(espeak, mp3),
+      clip: () => playClip(page),
     },
     rounds,
   );
@@ -37,6 +45,10 @@ export async function benchSpeech({ rounds }: BenchOptions): Promise<Row[]> {
     {
       ...row(`${characters} characters as mp3, first byte`, of('mp3', 'firstMs'), of('mp3', 'lastMs'), 'to the last'),
       goal: '<= 0.2',
+    },
+    {
+      ...row('  as a clip, POST to its sound in Chromium', of('clip', 'firstMs'), 300, 'goal'),
+      goal: '<= 1',
     },
     { ...row('  as wav, whole', of('wav', 'lastMs'), of('bare', 'lastMs'), 'espeak-ng'), goal: '<= 1.3' },
     row('  as mp3, whole', of('mp3', 'lastMs'), of('encoded', 'lastMs'), 'espeak-ng | ffmpeg'),
@@ -57,6 +69,28 @@ async function speak({ url }: ChildService, format: string): Promise<Times> {
   });
   if (answer.status !== 200 || !answer.body) throw new Error(`${answer.status}: ${await answer.text()}`);
   return timesOf(answer.body, started);
+}
+
+/** From the POST of a clip to the `playing` event, and to the end of its DELETE. */
+async function playClip(page: Page): Promise<Times> {
+  const body = JSON.stringify({ text, voice_id: 'en' });
+  return page.evaluate<Times>(`(async () => {
+    const started = performance.now();
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch('/api/v1/tts/clips', { method: 'POST', headers, body: ${JSON.stringify(body)} });
+    const { url } = await answer.json();
+    const audio = new Audio(url);
+    const playing = new Promise((resolve, reject) => {
+      audio.onplaying = resolve;
+      audio.onerror = () => reject(audio.error);
+    });
+    await audio.play();
+    await playing;
+    const firstMs = performance.now() - started;
+    audio.src = '';
+    await fetch(url, { method: 'DELETE' });
+    return { firstMs, lastMs: performance.now() - started };
+  })()`);
 }
 
 /** Programs one after the other, as a shell would do it. */

@@ -114,6 +114,7 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
       available: false,
       code: 'preparing',
       reason: expect.stringContaining('25 %') as string,
+      progress: expect.closeTo((0.1 + 0.25) / 2) as number,
     });
     mirror.sendUpTo(0.5);
     await says(service, /downloading ggml-base\.bin: 50 %/);
@@ -127,6 +128,7 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
     await says(service, /downloading ggml-base\.bin: 75 %/);
     mirror.sendUpTo(1);
     await says(service, /Preparing \(building whisper-cli: 50 %\)/);
+    expect(await probe(service)).toMatchObject({ code: 'preparing', progress: 0.75 });
     await goOn(service, 'built');
 
     await expect.poll(() => probe(service), patience).toMatchObject({ available: true, code: 'ready' });

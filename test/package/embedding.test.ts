@@ -52,6 +52,13 @@ describe('an embedded service', () => {
     expect(await client.transcribe(Buffer.from('RIFF\0\0\0\0WAVE'))).toMatchObject({ text: '12 bytes of wav' });
   });
 
+  it('has the page', async () => {
+    const { server } = await embed();
+    const page = await fetch(originOf(server));
+    expect(page.status).toBe(200);
+    expect(await page.text()).toMatch(/<script type="module" src="assets\/main-/);
+  });
+
   it('ends what is at work when it is disposed of, and answers so', async () => {
     const { app, client, log } = await embed();
     const waiting = expect(client.chat(say('wait'))).rejects.toMatchObject({ status: 503, code: 'shutting-down' });

@@ -102,8 +102,20 @@ describe.each(['newest', 'oldest'] as const)('on the %s Node.js', (which) => {
     expect(await (await fetch(`${baseUrl}/openapi.json`)).text()).toBe(
       await readFile(join(home, 'generated/openapi.json'), 'utf8'),
     );
+    const page = await fetch(baseUrl);
+    expect(page.status).toBe(200);
+    const [, script = ''] = /<script type="module" src="([^"]+)"/.exec(await page.text()) ?? [];
+    expect((await fetch(new URL(script, page.url))).headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect((await fetch(`${baseUrl}/docs`)).status).toBe(200);
     const client = createClient({ baseUrl });
     expect((await client.transcriptionModels()).data).toMatchObject([{ id: 'ruler', engine: 'mine', available: true }]);
+  });
+
+  it('has no page with PAGE=off', async () => {
+    await using running = parlance([], { PAGE: 'off' });
+    const baseUrl = await addressOf(running);
+    for (const path of ['/', '/docs']) expect((await fetch(baseUrl + path)).status).toBe(404);
+    expect((await fetch(`${baseUrl}/openapi.json`)).status).toBe(200);
   });
 
   it('decodes without ffmpeg, in a thread, and ends when it is told to', async () => {
@@ -139,6 +151,7 @@ describe.each(['newest', 'oldest'] as const)('on the %s Node.js', (which) => {
       path: transcription,
       refusal: { isOurs: true, code: 'invalid-request', status: 422 },
       embedded: 'ruler',
+      page: [200, 'text/html; charset=utf-8'],
     });
   });
 

@@ -1,0 +1,71 @@
+/** The microphone button of the examples, in a real browser with a fake microphone and the real whisper-cli. */
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { build } from 'esbuild';
+import { chromium, type Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
+import { startLocalService } from '../support/local-service.ts';
+import { describeWith } from '../support/programs.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { speechSeconds, toneWav } from '../support/tone-model.ts';
+import { home } from './support/pages.ts';
+
+const example = join(home, 'examples/browser/microphone.ts');
+
+test('the example has 40 lines', () => {
+  expect(readFileSync(example, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(40);
+});
+
+describeWith(['chromium', 'whisper-cli'], 'the microphone button', (programs) => {
+  const speech = { words: ['alpha', 'bravo', 'charlie'] as const, rate: 48_000, tailSeconds: 0.75 };
+
+  /** On a page below the service, as a frontend's own server would have it. */
+  async function openExample(service: TestService): Promise<Page> {
+    const recording = join(await temporaryDirectory(), 'speech.wav');
+    await writeFile(recording, toneWav(speech));
+    const browser = await chromium.launch({
+      executablePath: programs.chromium,
+      args: [
+        ...['--no-sandbox', '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
+        `--use-file-for-fake-audio-capture=${recording}%noloop`,
+      ],
+    });
+    onTestFinished(() => browser.close());
+    const { outputFiles } = await build({
+      ...{ entryPoints: [example], bundle: true, write: false },
+      ...{ platform: 'browser', format: 'esm', conditions: ['parlance-source'] },
+    });
+    const [, body = ''] = /^\/\/ +(<button.*)$/m.exec(readFileSync(example, 'utf8')) ?? [];
+    const page = await browser.newPage();
+    await page.route('**/example/', (route) => route.fulfill({ contentType: 'text/html', body }));
+    await page.route('**/example/microphone.js', (route) =>
+      route.fulfill({ contentType: 'text/javascript', body: outputFiles[0]?.text ?? '' }),
+    );
+    await page.goto(`${service.url}/example/`);
+    return page;
+  }
+
+  test('records, and shows what was said', async () => {
+    const service = await startLocalService();
+    onTestFinished(() => service[Symbol.asyncDispose]());
+    const page = await openExample(service);
+    await page.getByRole('button', { name: 'Speak' }).click();
+    const stop = page.getByRole('button', { name: 'Stop' });
+    await stop.waitFor();
+    await wait(speechSeconds(speech) * 1000); // speech takes its time
+    await stop.click();
+    await expect.poll(() => page.locator('#said').textContent()).toBe('alpha bravo charlie');
+    expect(await page.getByRole('button').textContent()).toBe('Speak');
+  });
+
+  test('says why there is none', async () => {
+    const service = await startTestService({ env: { TRANSCRIBE_ENABLED: 'false' } });
+    onTestFinished(() => service[Symbol.asyncDispose]());
+    const page = await openExample(service);
+    await expect.poll(() => page.locator('#said').textContent()).toMatch(/switched off/);
+    expect(await page.getByRole('button').isDisabled()).toBe(true);
+  });
+});
