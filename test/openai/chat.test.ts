@@ -74,10 +74,20 @@ describe('an answer', () => {
     });
   });
 
-  it.each(['length', 'content_filter'])('may end with %s', async (reason) => {
+  it.each([
+    ['length', false],
+    ['length', true],
+    ['content_filter', false],
+    ['content_filter', true],
+  ])('may end with %s; stream: %s', async (reason, isStream) => {
     const { openai } = await startDoor(streams(chunk({ content: 'Pa' }), chunk({}, reason)));
-    const { choices } = await openai.chat.completions.create(ask);
-    expect(choices[0]).toMatchObject({ finish_reason: reason, message: { content: 'Pa' } });
+    if (isStream) {
+      const chunks = await listed(await openai.chat.completions.create({ ...ask, stream: true }));
+      expect(chunks.at(-1)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: reason }]);
+    } else {
+      const { choices } = await openai.chat.completions.create(ask);
+      expect(choices[0]).toMatchObject({ finish_reason: reason, message: { content: 'Pa' } });
+    }
   });
 
   it.each([[undefined], [null]])('comes from the default model when the model is %s', async (model) => {
