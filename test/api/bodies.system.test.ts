@@ -18,6 +18,7 @@ const native = {
   streaming: { path: '/api/v1/chat/stream', flag: '' },
   form: '/api/v1/transcribe',
   served: { status: 503, body: { code: 'no-engine' } },
+  malformed: { status: 422, body: { code: 'malformed-body' } },
   tooMany: { status: 422, body: { code: 'invalid-request', errors: [{ in: 'body', pointer: '' }] } },
   overloaded: { status: 503, body: { code: 'overloaded' } },
   late: {
@@ -33,6 +34,7 @@ const doors = {
     streaming: { path: '/v1/chat/completions', flag: '"stream":true,' },
     form: '/v1/audio/transcriptions',
     served: { status: 503, body: { error: { code: 'no_engine' } } },
+    malformed: { status: 400, body: { error: { code: 'malformed_body' } } },
     tooMany: { status: 400, body: { error: { code: 'invalid_request' } } },
     overloaded: { status: 503, body: { error: { code: 'overloaded' } } },
     late: {
@@ -64,7 +66,7 @@ async function expectAlive(service: ChildService): Promise<void> {
 }
 
 describe.each(Object.entries(doors))('JSON that expands in memory, at the %s door', (_name, door) => {
-  const { path, served, tooMany } = door;
+  const { path, served, malformed, tooMany } = door;
   const post = (url: string, body: Buffer): Promise<Answer> =>
     createApi(url).send('POST', path, { headers: json, body });
 
@@ -95,7 +97,7 @@ describe.each(Object.entries(doors))('JSON that expands in memory, at the %s doo
       await connection.send('1\r\n"\r\n');
       for (let i = 0; i < 30; i++) await connection.send(chunks);
       await connection.send('0\r\n\r\n');
-      expect(await connection.answer('POST', path)).toMatchObject({ status: 400 });
+      expect(await connection.answer('POST', path)).toMatchObject(malformed);
       // 3 MB of body; as Buffers of their own they would take 600 MB.
       expect(service.memory().peak - before).toBeLessThan(200_000_000);
     });

@@ -454,6 +454,7 @@ describe('a refusal', () => {
     [{ tool_choice: 'required' }, 'tool_choice', 'unsupported_parameter'],
     [{ temperature: 3 }, 'temperature', 'invalid_request'],
     [{ max_tokens: 0 }, 'max_tokens', 'invalid_request'],
+    [{ max_tokens: 2 ** 31 }, 'max_tokens', 'invalid_request'],
     [{ model: 'scripted', stop: 'x' }, 'stop', 'unsupported_parameter'],
     [{ model: 'scripted', response_format: { type: 'json_object' } }, 'response_format', 'unsupported_parameter'],
     [{ model: 'scripted', tools: [{ type: 'function', function: { name: 'a' } }] }, 'tools', 'unsupported_parameter'],
