@@ -94,7 +94,7 @@ describe('streamText', () => {
     const door = await startDoor(paris);
     const result = streamText({ model: compatible(door, { includeUsage })('remote'), prompt });
     expect(await result.text).toBe('Paris.');
-    expect(await result.reasoningText).toBe('Hm.');
+    expect((await result.finalStep).reasoningText).toBe('Hm.');
     expect(await result.finishReason).toBe('stop');
     expect(await result.usage).toMatchObject(usage);
   });
@@ -147,7 +147,7 @@ describe('streamText', () => {
       onError: () => undefined, // it would print it
     });
     let failure: unknown;
-    for await (const part of result.fullStream) {
+    for await (const part of result.stream) {
       if (part.type === 'text-delta' || part.type === 'reasoning-delta') seen.push(part.text);
       if (part.type === 'error') failure = part.error;
     }

@@ -81,7 +81,7 @@ describe('bindTools', () => {
     const answer = await (isStream ? joined(model.stream([asked])) : model.invoke([asked]));
     const [call] = answer.tool_calls ?? [];
     expect(call).toMatchObject({ name: 'weather', args: { city: 'Paris' }, id: expect.any(String) as string });
-    const result = (await weather.invoke(call!)) as ToolMessage;
+    const result = await weather.invoke<NonNullable<typeof call>, ToolMessage>(call!);
     expect((await model.invoke([asked, answer, result])).text).toBe('It is sunny.');
     expect(lastBody().messages).toMatchObject([
       { role: 'user', content: question },
