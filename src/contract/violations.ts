@@ -15,8 +15,10 @@ const parts: Readonly<Record<string, Violation['in']>> = {
 export function toViolations(errors: readonly ErrorObject[]): Violation[] {
   const seen = new Set<string>();
   const outer = placesAround(errors);
-  return errors
-    .filter((error) => !isAboutNull(error) && !isAboutBits(error) && !isOfOtherType(error, outer))
+  const rules = errors.filter((error) => !isAboutNull(error));
+  const explained = new Set(rules.filter((error) => !isAboutBits(error)).map(({ instancePath }) => instancePath));
+  return rules
+    .filter((error) => !isOfOtherType(error, outer) && !(isAboutBits(error) && explained.has(error.instancePath)))
     .map(toViolation)
     .filter((violation) => {
       const key = `${violation.in}${violation.pointer}${violation.detail}`;
@@ -45,7 +47,7 @@ function placesAround(errors: readonly ErrorObject[]): ReadonlySet<string> {
   return places;
 }
 
-/** `int32` tells clients less than the type and the bounds. */
+/** `int32` says less than the type and the bounds, but a number may violate nothing else. */
 function isAboutBits({ keyword, params }: ErrorObject): boolean {
   return keyword === 'format' && /^u?int\d+$/.test((params as { format: string }).format);
 }
@@ -59,8 +61,10 @@ function toViolation(error: ErrorObject): Violation {
   return { in: parts[part] ?? 'body', pointer: place.map((segment) => `/${segment}`).join(''), detail: ruleOf(error) };
 }
 
-function ruleOf({ keyword, params, message }: ErrorObject): string {
+function ruleOf(error: ErrorObject): string {
+  const { keyword, params, message } = error;
   if (keyword === 'required') return 'is missing';
+  if (isAboutBits(error)) return 'is out of range';
   if (keyword === 'enum') return `must be one of ${(params as { allowedValues: unknown[] }).allowedValues.join(', ')}`;
   return message ?? `violates "${keyword}"`;
 }

@@ -207,6 +207,8 @@ function explainLimit({ code, field = '' }: MulterError, { fields, fieldSize, ne
       return invalid('body', '', `must not have more than ${String(fields)} fields besides the recording`);
     case 'LIMIT_FIELD_KEY':
       return invalid('body', '', `must not have field names of more than ${String(fieldNameSize)} bytes`);
+    case 'MISSING_FIELD_NAME':
+      return invalid('body', '', 'must have a name for each part');
     default:
       return invalid(
         'body',

@@ -1,4 +1,4 @@
-/** Bodies that are made to cost more than they say: the service outlives them, and other callers are served. */
+/** Bodies that are made to cost more than they say, at either door: the service outlives them, and other callers are served. */
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -10,11 +10,39 @@ import { connectRaw, requestHead, type RawConnection } from './support/raw-socke
 
 vi.setConfig({ testTimeout: 120_000 }); // hundreds of megabytes, however busy the machine is
 
-const path = '/api/v1/chat';
 const withoutEngines = { config: 'engines: {}\n' };
 const json = { 'content-type': 'application/json' };
-const served = { status: 503, problem: { code: 'no-engine' } };
-const tooMany = { status: 422, problem: { code: 'invalid-request', errors: [{ in: 'body', pointer: '' }] } };
+
+const native = {
+  path: '/api/v1/chat',
+  streaming: { path: '/api/v1/chat/stream', flag: '' },
+  form: '/api/v1/transcribe',
+  served: { status: 503, body: { code: 'no-engine' } },
+  malformed: { status: 422, body: { code: 'malformed-body' } },
+  tooMany: { status: 422, body: { code: 'invalid-request', errors: [{ in: 'body', pointer: '' }] } },
+  overloaded: { status: 503, body: { code: 'overloaded' } },
+  late: {
+    status: 408,
+    body: { code: 'request-timeout', detail: expect.stringContaining('1000 bytes in 0.2 s') as string },
+  },
+};
+
+const doors = {
+  native,
+  OpenAI: {
+    path: '/v1/chat/completions',
+    streaming: { path: '/v1/chat/completions', flag: '"stream":true,' },
+    form: '/v1/audio/transcriptions',
+    served: { status: 503, body: { error: { code: 'no_engine' } } },
+    malformed: { status: 400, body: { error: { code: 'malformed_body' } } },
+    tooMany: { status: 400, body: { error: { code: 'invalid_request' } } },
+    overloaded: { status: 503, body: { error: { code: 'overloaded' } } },
+    late: {
+      status: 408,
+      body: { error: { code: 'request_timeout', message: expect.stringContaining('1000 bytes in 0.2 s') as string } },
+    },
+  },
+};
 
 const large = 38_000_000;
 const messages = '"messages":[{"role":"user","content":"Hello"}]';
@@ -29,16 +57,19 @@ const largest = Buffer.from(
     .join()}]}`,
 );
 
-const post = (url: string, body: Buffer): Promise<Answer> => createApi(url).send('POST', path, { headers: json, body });
-
 async function expectAlive(service: ChildService): Promise<void> {
-  expect((await createApi(service.url).get('/healthz')).status).toBe(200);
-  expect(await post(service.url, largest)).toMatchObject(served);
+  const api = createApi(service.url);
+  expect((await api.get('/healthz')).status).toBe(200);
+  expect(await api.send('POST', native.path, { headers: json, body: largest })).toMatchObject(native.served);
   service.kill('SIGTERM');
   expect(await service.exit).toEqual({ code: 0, signal: null });
 }
 
-describe('JSON that expands in memory', () => {
+describe.each(Object.entries(doors))('JSON that expands in memory, at the %s door', (_name, door) => {
+  const { path, served, malformed, tooMany } = door;
+  const post = (url: string, body: Buffer): Promise<Answer> =>
+    createApi(url).send('POST', path, { headers: json, body });
+
   it('does not crash the service when six arrive at once', async () => {
     const service = await startChildService(withoutEngines);
     const answers = await Promise.all(Array.from({ length: 6 }, () => post(service.url, ofObjects)));
@@ -66,7 +97,7 @@ describe('JSON that expands in memory', () => {
       await connection.send('1\r\n"\r\n');
       for (let i = 0; i < 30; i++) await connection.send(chunks);
       await connection.send('0\r\n\r\n');
-      expect(await connection.answer('POST', path)).toMatchObject({ problem: { code: 'malformed-body' } });
+      expect(await connection.answer('POST', path)).toMatchObject(malformed);
       // 3 MB of body; as Buffers of their own they would take 600 MB.
       expect(service.memory().peak - before).toBeLessThan(200_000_000);
     });
@@ -76,9 +107,9 @@ describe('JSON that expands in memory', () => {
       const streams: IncomingMessage[] = [];
       try {
         // Together they are larger than the heap.
-        for (let i = 0; i < 16; i++) streams.push(await openStream(service.url, ofText));
+        for (let i = 0; i < 16; i++) streams.push(await openStream(service.url, door.streaming));
         expect((await createApi(service.url).get('/healthz')).status).toBe(200);
-        expect(await post(service.url, Buffer.from('{}'))).toMatchObject({ status: 422 });
+        expect(await post(service.url, Buffer.from('{}'))).toMatchObject({ status: tooMany.status });
       } finally {
         for (const stream of streams) stream.destroy();
       }
@@ -111,9 +142,10 @@ export default {
 };
 
 /** Resolves when the stream has begun. */
-async function openStream(url: string, body: Buffer): Promise<IncomingMessage> {
-  const sending = request(`${url}/api/v1/chat/stream`, { method: 'POST', headers: json, agent: false });
-  sending.end(body);
+async function openStream(url: string, { path, flag }: (typeof native)['streaming']): Promise<IncomingMessage> {
+  const sending = request(url + path, { method: 'POST', headers: json, agent: false });
+  sending.write(`{${flag}`);
+  sending.end(ofText.subarray(1));
   const [answer] = (await once(sending, 'response')) as [IncomingMessage];
   expect(answer.statusCode).toBe(200);
   await once(answer, 'data');
@@ -126,7 +158,7 @@ async function openStream(url: string, body: Buffer): Promise<IncomingMessage> {
 /** Sends the head of a body of so many bytes, waits until the service takes it, and sends its first bytes. */
 async function begin(
   { url }: TestService,
-  { from, bytes, first }: { from: string; bytes: number; first: Buffer },
+  { path, from, bytes, first }: { path: string; from: string; bytes: number; first: Buffer },
 ): Promise<RawConnection> {
   const connection = await connectRaw(url, { localAddress: from });
   const headers = { ...json, 'content-length': bytes, expect: '100-continue' };
@@ -142,8 +174,10 @@ const KB = 1024;
 /** A valid chat of so many bytes. */
 const chatOf = (bytes: number) => Buffer.from(`{${messages}}`.padEnd(bytes));
 
-describe('slow clients', () => {
+describe.each(Object.entries(doors))('slow clients of the %s door', (_name, { path, served, overloaded }) => {
   let service: TestService;
+  const post = (url: string, body: Buffer): Promise<Answer> =>
+    createApi(url).send('POST', path, { headers: json, body });
   const chat = { messages: [{ role: 'user', content: 'Hello' }] };
 
   beforeAll(async () => {
@@ -159,7 +193,7 @@ describe('slow clients', () => {
     const connections: RawConnection[] = [];
     try {
       for (let i = 0; i < 16; i++) {
-        connections.push(await begin(service, { from: addressOf(i), bytes: large, first: Buffer.from('{') }));
+        connections.push(await begin(service, { path, from: addressOf(i), bytes: large, first: Buffer.from('{') }));
       }
       expect(await createApi(service.url).post(path, chat)).toMatchObject(served);
       // Beyond the first 64 KB.
@@ -173,14 +207,14 @@ describe('slow clients', () => {
     const last = 10;
     const bodies = { '127.0.0.2': 700 * KB, '127.0.0.3': 300 * KB, '127.0.0.4': 400 * KB };
     const begun = Object.entries(bodies).map(async ([from, bytes]) =>
-      begin(service, { from, bytes, first: chatOf(bytes).subarray(0, -last) }),
+      begin(service, { path, from, bytes, first: chatOf(bytes).subarray(0, -last) }),
     );
     const connections = await Promise.all(begun);
     try {
       const [most, ...others] = connections as [RawConnection, RawConnection, RawConnection];
-      const { status, problem, headers } = await most.answer('POST', path);
-      expect({ status, code: problem.code }).toEqual({ status: 503, code: 'overloaded' });
-      expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      const refused = await most.answer('POST', path);
+      expect(refused).toMatchObject(overloaded);
+      expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
       expect(await createApi(service.url).post(path, chat)).toMatchObject(served);
       for (const other of others) {
         await other.send(' '.repeat(last));
@@ -194,18 +228,18 @@ describe('slow clients', () => {
   it('hold at most half of the budget with several bodies', async () => {
     const last = 10;
     const first = chatOf(400 * KB).subarray(0, -last);
-    using one = await begin(service, { from: '127.0.0.2', bytes: 400 * KB, first });
-    using two = await begin(service, { from: '127.0.0.2', bytes: 400 * KB, first });
+    using one = await begin(service, { path, from: '127.0.0.2', bytes: 400 * KB, first });
+    using two = await begin(service, { path, from: '127.0.0.2', bytes: 400 * KB, first });
     const answers = [one, two].map((each) => each.answer('POST', path));
     const refused = await Promise.race(answers.map(async (answer, i) => ({ i, answer: await answer })));
-    expect(refused.answer).toMatchObject({ status: 503, problem: { code: 'overloaded' } });
+    expect(refused.answer).toMatchObject(overloaded);
     expect(await post(service.url, chatOf(400 * KB))).toMatchObject(served);
     await (refused.i === 0 ? two : one).send(' '.repeat(last));
     expect(await answers[1 - refused.i]).toMatchObject(served);
   });
 });
 
-describe('a stalled body', () => {
+describe.each(Object.entries(doors))('a stalled body at the %s door', (_name, { path, form, late }) => {
   let service: TestService;
 
   beforeAll(async () => {
@@ -215,22 +249,20 @@ describe('a stalled body', () => {
 
   it.each([
     ['JSON', path, json],
-    ['a form', '/api/v1/transcribe', multipartType],
+    ['a form', form, multipartType],
   ])('is answered 408 when it is %s', async (_what, to, type) => {
     using connection = await connectRaw(service.url);
     await connection.send(requestHead('POST', to, { ...type, 'content-length': 100_000 }));
     await connection.send('--');
-    const { status, problem } = await connection.answer('POST', to);
-    expect({ status, code: problem.code }).toEqual({ status: 408, code: 'request-timeout' });
-    expect(problem.detail).toContain('1000 bytes in 0.2 s');
+    expect(await connection.answer('POST', to)).toMatchObject(late);
   });
 
   it('gets a 408 when it arrives byte by byte', async () => {
     using connection = await connectRaw(service.url);
     await connection.send(requestHead('POST', path, { ...json, 'content-length': 100_000 }));
     const drip = setInterval(() => void connection.send(' '), 5);
-    const { status, problem } = await connection.answer('POST', path);
+    const answer = await connection.answer('POST', path);
     clearInterval(drip);
-    expect({ status, code: problem.code }).toEqual({ status: 408, code: 'request-timeout' });
+    expect(answer).toMatchObject({ status: late.status });
   });
 });

@@ -1,4 +1,4 @@
-/** A bare FIN counts as a disconnect, since it cannot be told from a full close: everything of the request ends. */
+/** A bare FIN counts as a disconnect, since it cannot be told from a full close: everything of the request ends, through either door. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { chatOf, content, scripted, stepStarted, type Script } from '../chat/support/script.ts';
 import { startSpeechService } from '../speech/support.ts';
@@ -21,7 +21,7 @@ async function post(service: TestService, path: string, body: Buffer, type: stri
   const connection = await connectRaw(service.url);
   onTestFinished(() => connection[Symbol.dispose]());
   const headers = { 'content-type': type, 'content-length': body.length };
-  await connection.send(Buffer.concat([Buffer.from(requestHead('POST', `/api/v1${path}`, headers)), body]));
+  await connection.send(Buffer.concat([Buffer.from(requestHead('POST', path, headers)), body]));
   return connection;
 }
 
@@ -41,9 +41,9 @@ describe('a chat', () => {
   const begun = [stepStarted(0), content(0, 'Hel')];
 
   it.each<[string, string, Script]>([
-    ['that waits for its provider', '/chat', [stepStarted(0), { wait: 'signal' }]],
-    ['that streams', '/chat/stream', [...begun, { wait: 'signal' }]],
-    ['whose engine does not heed its signal', '/chat/stream', [...begun, { wait: 'ever' }]],
+    ['that waits for its provider', '/api/v1/chat', [stepStarted(0), { wait: 'signal' }]],
+    ['that streams', '/api/v1/chat/stream', [...begun, { wait: 'signal' }]],
+    ['whose engine does not heed its signal', '/api/v1/chat/stream', [...begun, { wait: 'ever' }]],
   ])('%s ends', async (_which, path, script) => {
     const service = await startTestService(scripted);
     onTestFinished(() => service[Symbol.asyncDispose]());
@@ -56,7 +56,7 @@ describe('a chat', () => {
   it('whose reader has stopped is cancelled', async () => {
     const service = await startTestService(scripted);
     onTestFinished(() => service[Symbol.asyncDispose]());
-    const connection = await postJson(service, '/chat/stream', chatOf([stepStarted(0), { flood: 600 }]));
+    const connection = await postJson(service, '/api/v1/chat/stream', chatOf([stepStarted(0), { flood: 600 }]));
     await eventually(() => connection.received).toContain('chat.started');
     connection.pause();
     let before = -1;
@@ -78,26 +78,30 @@ describe('a transcription', () => {
     return service;
   }
 
-  it.each([
-    ['is decoded', { FFMPEG: standIns['endless ffmpeg'] }, 'endless ffmpeg'],
-    ['is transcribed', {}, 'whisper-cli'],
-  ] as const)('takes its programs along while it %s', async (_stage, env, program) => {
-    const service = await start(env);
-    const body = multipart({ name: 'file', value: recording, filename: 'a.wav' });
-    const connection = await post(service, '/transcribe', body, multipartType['content-type']);
-    const programs = await atWork(service, program);
-    await expectDisconnect(service, connection);
-    await until('no program is left', () => !anyAlive(programs), limitMs);
-    await expect.poll(() => service.leftovers()).toEqual([]);
-  });
+  const paths = ['/api/v1/transcribe', '/v1/audio/transcriptions'] as const;
+  const decoded = ['is decoded', { FFMPEG: standIns['endless ffmpeg'] }, 'endless ffmpeg'] as const;
+  const transcribed = ['is transcribed', {}, 'whisper-cli'] as const;
 
-  it('leaves no file during the upload', async () => {
+  it.each(paths.flatMap((path) => [decoded, transcribed].map((stage) => [...stage, path] as const)))(
+    'takes its programs along while it %s (%s, %s, %s)',
+    async (_stage, env, program, path) => {
+      const service = await start(env);
+      const body = multipart({ name: 'file', value: recording, filename: 'a.wav' });
+      const connection = await post(service, path, body, multipartType['content-type']);
+      const programs = await atWork(service, program);
+      await expectDisconnect(service, connection);
+      await until('no program is left', () => !anyAlive(programs), limitMs);
+      await expect.poll(() => service.leftovers()).toEqual([]);
+    },
+  );
+
+  it.each(paths)('leaves no file during the upload: %s', async (path) => {
     const service = await start();
     const connection = await connectRaw(service.url);
     onTestFinished(() => connection[Symbol.dispose]());
     const headers = { ...multipartType, 'content-length': 1_000_000 };
     const upload = multipart({ name: 'file', value: Buffer.alloc(200_000), filename: 'a.wav' }).subarray(0, 150_000);
-    await connection.send(Buffer.concat([Buffer.from(requestHead('POST', '/api/v1/transcribe', headers)), upload]));
+    await connection.send(Buffer.concat([Buffer.from(requestHead('POST', path, headers)), upload]));
     await expect.poll(() => service.leftovers().then((files) => files.length), { timeout: 10_000 }).toBeGreaterThan(0);
     await expectDisconnect(service, connection);
     await until('no file is left', async () => (await service.leftovers()).length === 0, limitMs);
@@ -107,11 +111,13 @@ describe('a transcription', () => {
 
 describe('speech', () => {
   it.each([
-    ['before its first bytes', 'hang 1'],
-    ['while it is sent', '1000 hang'],
-  ])('ends %s', async (_when, text) => {
+    ['before its first bytes', 'hang 1', '/api/v1/tts', 'text'],
+    ['while it is sent', '1000 hang', '/api/v1/tts', 'text'],
+    ['before its first bytes', 'hang 1', '/v1/audio/speech', 'input'],
+    ['while it is sent', '1000 hang', '/v1/audio/speech', 'input'],
+  ])('ends %s (%s, %s)', async (_when, text, path, field) => {
     const service = await startSpeechService();
-    const connection = await postJson(service, '/tts', { text });
+    const connection = await postJson(service, path, { [field]: text });
     await eventually(() => said(service, 'synthesize')).toHaveLength(1);
     if (text.startsWith('1')) await eventually(() => connection.received).toContain('0123456789');
     await expectDisconnect(service, connection);

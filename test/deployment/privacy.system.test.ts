@@ -10,7 +10,16 @@ import { describeWith, findProgram, run } from '../support/programs.ts';
 import { recordingKind } from '../support/recordings.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { openNamespace, type Namespace } from './namespace.ts';
-import { describeAsRoot, spoken, standIns, transcribe, whisperEngine, writeModels, type Answer } from './support.ts';
+import {
+  describeAsRoot,
+  spoken,
+  standIns,
+  toAnswer,
+  transcribe,
+  whisperEngine,
+  writeModels,
+  type Answer,
+} from './support.ts';
 
 /** An engine as a third party writes it: sends each recording to a provider. */
 const hostedEngine = `
@@ -72,11 +81,12 @@ describeAsRoot('in a network that ends at this machine', () => {
       const [body = '', status] = text.split('\n');
       return { status: Number(status), body: JSON.parse(body) as Answer['body'] };
     };
-    const send = (...fields: string[]) =>
-      curl(
-        ...['-F', `file=@${recordingPath}`, ...fields.flatMap((field) => ['-F', field])],
-        `${service.url}/api/v1/transcribe`,
-      );
+    const sendTo =
+      (path: string) =>
+      (...fields: string[]) =>
+        curl(...['-F', `file=@${recordingPath}`, ...fields.flatMap((field) => ['-F', field])], service.url + path);
+    const send = sendTo('/api/v1/transcribe');
+    const sendOpenAI = sendTo('/v1/audio/transcriptions');
     const calls = () => heardByProvider.filter((line) => line === 'connection').length;
 
     test('there is no way out', async () => {
@@ -106,9 +116,23 @@ describeAsRoot('in a network that ends at this machine', () => {
       expect(calls()).toBe(before);
     });
 
+    test.each([
+      ['gives its words', 'good', { status: 200, body: { text: spoken.text, language: 'german' } }],
+      ['that fails says so', 'fails', { status: 500, body: { error: { code: 'engine_failed' } } }],
+      ['that cannot work says so', 'absent', { status: 503, body: { error: { code: 'model_unavailable' } } }],
+    ])('a local model %s through the OpenAI-compatible door, too', async (_how, model, expected) => {
+      const before = calls();
+      expect(await sendOpenAI(`model=${model}`, 'response_format=verbose_json')).toMatchObject(expected);
+      expect(calls()).toBe(before);
+    });
+
     test('a default that cannot work is not replaced by the provider', async () => {
       const before = calls();
       expect(await send()).toMatchObject({ status: 503, body: { code: 'model-unavailable' } });
+      for (const alias of ['model=whisper-1', 'model=']) {
+        const body = { error: { code: 'model_unavailable' } };
+        expect(await sendOpenAI(alias)).toMatchObject({ status: 503, body });
+      }
       expect(calls()).toBe(before);
     });
 
@@ -117,6 +141,7 @@ describeAsRoot('in a network that ends at this machine', () => {
       for (const path of ['transcribe/models', 'transcribe?model=hosted', 'transcribe?model=good']) {
         expect(await curl(`${service.url}/api/v1/${path}`)).toMatchObject({ status: 200 });
       }
+      expect(await curl(`${service.url}/v1/models`)).toMatchObject({ status: 200 });
       expect(calls()).toBe(before);
     });
 
@@ -145,7 +170,12 @@ describe('as the kernel sees it', () => {
       });
       const directory = await temporaryDirectory();
       const path = await recordingKind(browserRecording).make(['alpha', 'bravo'], { directory, language: 'de' });
-      expect(await transcribe(service, await readFile(path))).toMatchObject({ status: 200, body: spoken });
+      const bytes = await readFile(path);
+      expect(await transcribe(service, bytes)).toMatchObject({ status: 200, body: spoken });
+      const form = new FormData();
+      form.set('file', new File([bytes], 'recording'));
+      const answer = await fetch(`${service.url}/v1/audio/transcriptions`, { method: 'POST', body: form });
+      expect(await toAnswer(answer)).toMatchObject({ status: 200, body: { text: spoken.text } });
       // The tracer writes on its own time; all calls of the programs come before the end of the last one.
       service.kill('SIGTERM');
       await service.exit;

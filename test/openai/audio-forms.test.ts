@@ -3,8 +3,9 @@ import { request } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { toFile, APIError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
-import { multipart, multipartType, part, recording, wavHead, type FormField } from '../api/support/forms.ts';
+import { boundary, multipart, multipartType, part, recording, wavHead, type FormField } from '../api/support/forms.ts';
 import { connectRaw, requestHead } from '../api/support/raw-socket.ts';
+import { createApi } from '../support/http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { calls, errorOf, fields, scriptedTranscription, sdkOf, sendForm, transcriptions } from './support/audio.ts';
 
@@ -149,6 +150,16 @@ describe('a form that is refused', () => {
     const answer = await sendForm(service, parts);
     expect(answer.status).toBe(400);
     expect(errorOf(answer)).toMatchObject({ param, code });
+  });
+
+  it('with a part that has no name says so', async () => {
+    const nameless = `--${boundary}\r\nContent-Disposition: form-data\r\n\r\nx\r\n--${boundary}--\r\n`;
+    const { status, error } = await createApi(service.url).send('POST', transcriptions, {
+      headers: multipartType,
+      body: nameless,
+    });
+    expect(status).toBe(400);
+    expect(error).toMatchObject({ code: 'invalid_request', message: 'the body must have a name for each part' });
   });
 
   it('as JSON says what to send', async () => {

@@ -1,5 +1,5 @@
 /** Subtitles, times and the largest uploads under /v1, with the real whisper-cli and everyday clients. */
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
@@ -8,20 +8,32 @@ import { clients } from '../api/support/clients.ts';
 import { wavHead } from '../api/support/forms.ts';
 import { heldToContract } from '../support/http.ts';
 import { startLocalService } from '../support/local-service.ts';
-import { describeWith } from '../support/programs.ts';
+import { describeWith, run } from '../support/programs.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 import { readSubtitles, type Cue } from '../support/subtitles.ts';
-import { tonePcm, toneWav, wav } from '../support/tone-model.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { tonePcm, toneWav, wav, writeToneModel } from '../support/tone-model.ts';
 import { scriptedTranscription, sdkOf, transcriptions } from './support/audio.ts';
 
 vi.setConfig({ testTimeout: 120_000 }); // hundreds of megabytes, however busy the machine is
 
 const rate = 16_000;
+
+/** Of `-ojf`. */
+interface WhisperOutput {
+  readonly transcription: readonly {
+    readonly tokens: readonly {
+      readonly text: string;
+      readonly offsets: { readonly from: number; readonly to: number };
+    }[];
+  }[];
+}
+
 /** Tolerance of the times of segments. */
 const toleranceMs = 100;
 
-describeWith(['whisper-cli'], 'tones of known words', () => {
+describeWith(['whisper-cli'], 'tones of known words', (programs) => {
   const text = 'alpha bravo über kilo golf';
   /** Words in the first and in the second window of 30 s. */
   const truth: readonly Cue[] = [
@@ -76,6 +88,31 @@ describeWith(['whisper-cli'], 'tones of known words', () => {
       expect(end).toBeLessThanOrEqual(segment.end);
       expect(end).toBeLessThanOrEqual(verbose.duration);
     }
+  });
+
+  test('have the words of whisper-cli’s own output, to the millisecond', async () => {
+    const directory = await temporaryDirectory();
+    const [model, file, output] = ['tones.bin', 'tones.wav', 'out'].map((name) => join(directory, name)) as [
+      string,
+      string,
+      string,
+    ];
+    await writeToneModel(model);
+    await writeFile(file, new Uint8Array(await recording().arrayBuffer()));
+    await run(programs['whisper-cli'], ['-np', '-m', model, '-l', 'auto', '-ojf', '-of', output, '-f', file]);
+    const { transcription } = JSON.parse(await readFile(`${output}.json`, 'utf8')) as WhisperOutput;
+    // In this recording each word is a token, after those of whisper's own.
+    const expected = transcription
+      .flatMap(({ tokens }) => tokens)
+      .filter(({ text }) => !text.startsWith('[_'))
+      .map(({ text, offsets }) => ({ word: text.trim(), ...offsets }));
+    const { words = [] } = await sdk.audio.transcriptions.create({
+      ...{ file: recording(), model: 'whisper-1', response_format: 'verbose_json' as const },
+      timestamp_granularities: ['word'],
+    });
+    const ms = (seconds: number) => Math.round(seconds * 1000);
+    expect(words.map(({ word, start, end }) => ({ word, from: ms(start), to: ms(end) }))).toEqual(expected);
+    expect(expected.map(({ word }) => word).join(' ')).toBe(text);
   });
 
   test('are streamed segment by segment', async () => {

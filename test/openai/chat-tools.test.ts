@@ -1,8 +1,10 @@
 /** Whose tools are in the request, his is the loop. */
 import type OpenAI from 'openai';
+import type { APIError } from 'openai';
 import { describe, expect, it } from 'vitest';
 import { calls, says, sentTo } from '../engines/llm-agent/support.ts';
-import { question, startDoor, startMcp } from './support/chat.ts';
+import { answers } from '../support/provider.ts';
+import { createOpenAI, question, startDoor, startMcp } from './support/chat.ts';
 
 type Sent = Record<string, unknown> & { readonly tools?: readonly { readonly function: { readonly name: string } }[] };
 
@@ -125,6 +127,19 @@ describe('without tools of the caller', () => {
     expect(mcp.calls).toEqual([{ a: 2, b: 40 }]);
     const [sent] = (await sentTo(provider)) as Sent[];
     expect(toolNames(sent)).toEqual(['calc__add']); // read_aloud would be the first one
+  });
+
+  it('a run that fails after a tool has run is not retried: the tool has run once', async () => {
+    const mcp = await startMcp();
+    const failure = answers(503, { error: { message: 'Later.' } }, { 'retry-after': '1' });
+    const { service, provider } = await startDoor([adds, failure], { settings: mcp.settings });
+    const openai = createOpenAI(service.url, { maxRetries: 2 });
+    const error: unknown = await openai.chat.completions.create({ model: 'remote', messages }).catch((e: unknown) => e);
+    expect(error).toMatchObject({ status: 503, code: 'provider_overloaded' });
+    expect((error as APIError).headers?.get('x-should-retry')).toBe('false');
+    expect(mcp.calls).toEqual([{ a: 2, b: 40 }]);
+    const asked = (await sentTo(provider)).map((sent) => (sent.messages as unknown[]).length);
+    expect(asked.filter((count) => count === 1)).toHaveLength(1);
   });
 
   it.each([

@@ -14,7 +14,6 @@ import {
   type Script,
 } from '../chat/support/script.ts';
 import { chunk, says, sentTo, stallsAfter, streams, usageChunk } from '../engines/llm-agent/support.ts';
-import { answers } from '../support/provider.ts';
 import { createOpenAI, openDoor, question, startDoor, type Door } from './support/chat.ts';
 
 const paris = streams(
@@ -74,10 +73,20 @@ describe('an answer', () => {
     });
   });
 
-  it.each(['length', 'content_filter'])('may end with %s', async (reason) => {
+  it.each([
+    ['length', false],
+    ['length', true],
+    ['content_filter', false],
+    ['content_filter', true],
+  ])('may end with %s; stream: %s', async (reason, isStream) => {
     const { openai } = await startDoor(streams(chunk({ content: 'Pa' }), chunk({}, reason)));
-    const { choices } = await openai.chat.completions.create(ask);
-    expect(choices[0]).toMatchObject({ finish_reason: reason, message: { content: 'Pa' } });
+    if (isStream) {
+      const chunks = await listed(await openai.chat.completions.create({ ...ask, stream: true }));
+      expect(chunks.at(-1)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: reason }]);
+    } else {
+      const { choices } = await openai.chat.completions.create(ask);
+      expect(choices[0]).toMatchObject({ finish_reason: reason, message: { content: 'Pa' } });
+    }
   });
 
   it.each([[undefined], [null]])('comes from the default model when the model is %s', async (model) => {
@@ -313,16 +322,6 @@ describe('a failure of the engine', () => {
 });
 
 describe('a retry by the SDK', () => {
-  const busy = answers(503, { error: { message: 'Later.' } }, { 'retry-after': '1' });
-
-  it('follows a 503 of a provider that has not begun to answer', async () => {
-    const { service, provider } = await startDoor([busy, says('Hi.')]);
-    const openai = createOpenAI(service.url, { maxRetries: 1 });
-    const { choices } = await openai.chat.completions.create(ask);
-    expect(choices[0]?.message.content).toBe('Hi.');
-    expect(provider.calls).toHaveLength(2);
-  });
-
   it.each<[string, Script]>([
     ['a tool has run', [toolStarted(0, 0), toolFinished(0, 0)]],
     ['the answer has begun', [content(0, 'Hi')]],
@@ -444,6 +443,7 @@ describe('a refusal', () => {
     [{ tool_choice: 'required' }, 'tool_choice', 'unsupported_parameter'],
     [{ temperature: 3 }, 'temperature', 'invalid_request'],
     [{ max_tokens: 0 }, 'max_tokens', 'invalid_request'],
+    [{ max_tokens: 2 ** 31 }, 'max_tokens', 'invalid_request'],
     [{ model: 'scripted', stop: 'x' }, 'stop', 'unsupported_parameter'],
     [{ model: 'scripted', response_format: { type: 'json_object' } }, 'response_format', 'unsupported_parameter'],
     [{ model: 'scripted', tools: [{ type: 'function', function: { name: 'a' } }] }, 'tools', 'unsupported_parameter'],

@@ -26,6 +26,16 @@ describe('a token', () => {
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer /);
   });
 
+  it.each(['/v1/audio/models', '/v1/models', '/v1/audio/voices'])(
+    'that Open WebUI does not send for its speech settings is 401 with keys: GET %s',
+    async (path) => {
+      await using service = await serve({ API_KEYS: 'right' });
+      const { status, error, headers } = await createApi(service.url).get(path, { accept: '*/*' });
+      expect({ status, code: error.code }).toEqual({ status: 401, code: 'invalid_api_key' });
+      expect(headers.get('content-type')).toMatch(/^application\/json/);
+    },
+  );
+
   it('that is wrong is an AuthenticationError of the SDK', async () => {
     await using service = await serve({ API_KEYS: 'right' });
     const list = (apiKey: string) => new OpenAI({ baseURL: `${service.url}/v1`, apiKey }).models.list();

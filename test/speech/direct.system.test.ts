@@ -1,26 +1,39 @@
-/** POST /tts: a client that disconnects cancels the synthesis within 250 ms. */
+/** Speech through both doors: a client that disconnects cancels the synthesis within 250 ms. */
 import { describe, expect, test } from 'vitest';
 import type { TestService } from '../support/service.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
-import { addressOf, sound, startReading, startSpeechService } from './support.ts';
+import { sound, startReading, startSpeechService } from './support.ts';
 
 const patience = { timeout: 10_000, interval: 5 };
 const limitMs = 250;
 
-function startSpeaking(service: TestService, text: string) {
-  const headers = { 'content-type': 'application/json' };
-  return startReading(addressOf(service, '/tts'), { method: 'POST', headers, body: JSON.stringify({ text }) });
+interface Door {
+  readonly path: string;
+  /** The field of the text. */
+  readonly field: string;
 }
+
+const doors: Readonly<Record<string, Door>> = {
+  native: { path: '/api/v1/tts', field: 'text' },
+  OpenAI: { path: '/v1/audio/speech', field: 'input' },
+};
+
+const requestOf = ({ field }: Door, text: string) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ [field]: text }),
+});
 
 const atWork = ({ log }: TestService) =>
   expect.poll(() => log.some(({ msg }) => msg === 'synthesize'), patience).toBe(true);
 const hasEnded = ({ log }: TestService) => log.some(({ msg }) => msg === 'ended');
 
-describe('a client that disconnects', () => {
+describe.each(Object.entries(doors))('a client of the %s door that disconnects', (_name, door) => {
   test.each(['hang', 'deaf'])('before the first byte stops the engine (%s)', async (text) => {
     const service = await startSpeechService();
     const caller = new AbortController();
-    const left = expect(service.post('/tts', { text }, { signal: caller.signal })).rejects.toThrow();
+    const { signal } = caller;
+    const left = expect(fetch(service.url + door.path, { ...requestOf(door, text), signal })).rejects.toThrow();
     await atWork(service);
     const sinceLeft = startStopwatch();
     caller.abort();
@@ -32,7 +45,7 @@ describe('a client that disconnects', () => {
 
   test.each(['100 hang', '100 deaf', '100 30000000 hang'])('in the middle stops the engine (%s)', async (text) => {
     const service = await startSpeechService();
-    const reading = await startSpeaking(service, text);
+    const reading = await startReading(service.url + door.path, requestOf(door, text));
     await expect.poll(() => reading.received.slice(0, 100), patience).toBe(sound(0, 100));
     reading.response.pause();
     const sinceLeft = startStopwatch();

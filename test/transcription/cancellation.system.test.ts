@@ -1,7 +1,7 @@
-/** When its caller leaves, its deadline passes or the service ends, nothing works on a recording any more. */
+/** When its caller leaves, its deadline passes or the service ends, nothing works on a recording any more, through either door. */
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { decoders, upload } from '../support/local-service.ts';
+import { decoders, failureCode, transcriptionDoors, upload } from '../support/local-service.ts';
 import { anyAlive, atWork, programsOf, standIns, startMisbehavingService } from '../support/misbehaving.ts';
 import { until } from '../support/processes.ts';
 import type { TestService } from '../support/service.ts';
@@ -24,11 +24,14 @@ async function start(env: Readonly<Record<string, string>>): Promise<TestService
 
 const goneInTime = (gone: () => boolean | Promise<boolean>) => until('nothing of it is left', gone, limitMs);
 
+const doors = Object.entries(transcriptionDoors);
+const plainDoors = doors.filter(([name]) => !name.startsWith('streaming'));
+
 describe.each(Object.entries(stages))('while %s', (_stage, { env, program }) => {
-  test.each(['/transcribe', '/transcribe/stream'])('a disconnect ends its programs: %s', async (path) => {
+  test.each(doors)('a disconnect ends its programs: %s', async (_door, options) => {
     const service = await start(env);
     const caller = new AbortController();
-    const left = expect(upload(service, recording, { path, signal: caller.signal })).rejects.toThrow();
+    const left = expect(upload(service, recording, { ...options, signal: caller.signal })).rejects.toThrow();
     const programs = await atWork(service, program);
     caller.abort();
     await goneInTime(() => !anyAlive(programs));
@@ -38,47 +41,51 @@ describe.each(Object.entries(stages))('while %s', (_stage, { env, program }) => 
     expect(service.log.filter(({ level }) => level >= 50)).toEqual([]);
   });
 
-  test('the timeout (TRANSCRIBE_TIMEOUT) ends them with 504', async () => {
+  test.each(plainDoors)('the timeout (TRANSCRIBE_TIMEOUT) ends them with 504: %s', async (_door, options) => {
     // Time enough on a busy machine to come as far as the program, which then has as long as it likes.
     const service = await start({ ...env, TRANSCRIBE_TIMEOUT: '4' });
-    const answer = upload(service, recording);
+    const answer = upload(service, recording, options);
     const programs = await atWork(service, program);
     const response = await answer;
     await goneInTime(() => !anyAlive(programs));
     expect(response.status).toBe(504);
-    expect(await response.json()).toMatchObject({ code: 'engine-timeout' });
+    expect(await failureCode(response)).toBe('engine-timeout');
     await expect.poll(() => service.leftovers()).toEqual([]);
   });
 
-  test('shutdown ends them with 503', async () => {
+  test.each(plainDoors)('shutdown ends them with 503: %s', async (_door, options) => {
     const service = await start(env);
-    const answer = upload(service, recording);
+    const answer = upload(service, recording, options);
     const programs = await atWork(service, program);
     const stopped = service.service.stop(0);
     await goneInTime(() => !anyAlive(programs));
     const response = await answer;
     expect(response.status).toBe(503);
-    expect(await response.json()).toMatchObject({ code: 'shutting-down' });
+    expect(await failureCode(response)).toBe('shutting-down');
     await stopped;
   });
 });
 
-test('a disconnect during the upload leaves no file', async () => {
-  const service = await start({});
-  const { port } = new URL(service.url);
-  const socket = connect(Number(port), '127.0.0.1');
-  const head = 'POST /api/v1/transcribe HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000\r\n';
-  const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n';
-  socket.write(`${head}Content-Type: multipart/form-data; boundary=x\r\n\r\n${part}${'a'.repeat(100_000)}`);
-  await expect.poll(() => service.leftovers().then((files) => files.length), { timeout: 10_000 }).toBeGreaterThan(0);
-  socket.destroy();
-  await goneInTime(async () => (await service.leftovers()).length === 0);
-});
+test.each(['/api/v1/transcribe', '/v1/audio/transcriptions'])(
+  'a disconnect during the upload leaves no file: %s',
+  async (path) => {
+    const service = await start({});
+    const { port } = new URL(service.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000\r\n`;
+    const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n';
+    socket.write(`${head}Content-Type: multipart/form-data; boundary=x\r\n\r\n${part}${'a'.repeat(100_000)}`);
+    await expect.poll(() => service.leftovers().then((files) => files.length), { timeout: 10_000 }).toBeGreaterThan(0);
+    socket.destroy();
+    await goneInTime(async () => (await service.leftovers()).length === 0);
+  },
+);
 
-test('a disconnect in the queue frees the slot', async () => {
+test.each(doors)('a disconnect in the queue frees the slot: %s', async (_door, options) => {
   const service = await start({});
   const [first, second] = [new AbortController(), new AbortController()];
-  const leave = ({ signal }: AbortController) => expect(upload(service, recording, { signal })).rejects.toThrow();
+  const leave = ({ signal }: AbortController) =>
+    expect(upload(service, recording, { ...options, signal })).rejects.toThrow();
   const answers = [leave(first)];
   const programs = await atWork(service, 'whisper-cli');
   answers.push(leave(second));

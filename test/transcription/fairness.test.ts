@@ -37,7 +37,7 @@ export default {
 interface Caller {
   readonly localAddress?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Default: /transcribe. */
+  /** Default: /api/v1/transcribe. */
   readonly path?: string;
 }
 
@@ -51,10 +51,10 @@ const body = multipart(recording);
 
 /** Sends that many uploads at once; the outcomes are added as the answers come. */
 function uploadAll({ url }: TestService, count: number, caller: Caller): Outcome[] {
-  const { localAddress, headers = {}, path = '/transcribe' } = caller;
+  const { localAddress, headers = {}, path = '/api/v1/transcribe' } = caller;
   const outcomes: Outcome[] = [];
   for (let sent = 0; sent < count; sent += 1) {
-    const upload = request(`${url}/api/v1${path}`, {
+    const upload = request(url + path, {
       method: 'POST',
       agent: false,
       headers: { ...multipartType, ...headers, 'content-length': body.length },
@@ -87,7 +87,9 @@ async function expectFairness(env: Readonly<Record<string, string>>, greedy: Cal
   const refused = ofGreedy.filter(({ status }) => status !== 200);
   expect(refused).toHaveLength(27);
   for (const { status, body, retryAfter } of refused) {
-    expect({ status, body }).toMatchObject({ status: 503, body: { code: 'overloaded' } });
+    const isOpenAI = greedy.path?.startsWith('/v1/') === true;
+    const code = { code: 'overloaded' };
+    expect({ status, body }).toMatchObject({ status: 503, body: isOpenAI ? { error: code } : code });
     expect(Number(retryAfter)).toBeGreaterThanOrEqual(1);
   }
 }
@@ -105,9 +107,12 @@ describe('five uploads of one caller are transcribed beside forty of another', (
   });
 
   test.each([
-    ['the greedy one', { path: '/transcribe/stream' }, {}],
-    ['the quiet one', {}, { path: '/transcribe/stream' }],
-  ])('when %s streams', async (_who, ofGreedy: Partial<Caller>, ofQuiet: Partial<Caller>) => {
+    ['the greedy one streams', { path: '/api/v1/transcribe/stream' }, {}],
+    ['the quiet one streams', {}, { path: '/api/v1/transcribe/stream' }],
+    ['the greedy one comes through the other door', { path: '/v1/audio/transcriptions' }, {}],
+    ['the quiet one comes through the other door', {}, { path: '/v1/audio/transcriptions' }],
+    ['both do', { path: '/v1/audio/transcriptions' }, { path: '/v1/audio/transcriptions' }],
+  ])('when %s', async (_who, ofGreedy: Partial<Caller>, ofQuiet: Partial<Caller>) => {
     const greedy = { ...withKey('a-greedy-key'), ...ofGreedy };
     await expectFairness({ API_KEYS: 'a-greedy-key,a-quiet-key' }, greedy, { ...withKey('a-quiet-key'), ...ofQuiet });
   });

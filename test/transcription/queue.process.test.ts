@@ -1,6 +1,6 @@
 /** Local transcriptions wait in a bounded line, and everything else stays responsive. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { upload } from '../support/local-service.ts';
+import { failureCode, transcriptionDoors, upload } from '../support/local-service.ts';
 import { anyAlive, atWork, startMisbehavingService } from '../support/misbehaving.ts';
 import { toneWav } from '../support/tone-model.ts';
 
@@ -22,13 +22,16 @@ async function startFullService() {
 }
 
 describe('a full queue', () => {
-  test('rejects with 503 overloaded and Retry-After', async () => {
-    const { service } = await startFullService();
-    const response = await upload(service, recording);
-    expect(response.status).toBe(503);
-    expect(await response.json()).toMatchObject({ code: 'overloaded' });
-    expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-  });
+  test.each(Object.entries(transcriptionDoors))(
+    'rejects with 503 overloaded and Retry-After: %s',
+    async (_door, to) => {
+      const { service } = await startFullService();
+      const response = await upload(service, recording, to);
+      expect(response.status).toBe(503);
+      expect(await failureCode(response)).toBe('overloaded');
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    },
+  );
 
   test('makes the availability busy, but still available', async () => {
     const { probe } = await startFullService();

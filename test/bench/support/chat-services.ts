@@ -43,7 +43,7 @@ const readyWithinMs = 20_000;
 export interface Gateway extends Child, ChatServer {}
 
 /** @portkey-ai/gateway, told by headers where the provider is. */
-export async function startGateway({ baseUrl }: Provider): Promise<Gateway> {
+export async function startGateway({ baseUrl }: Pick<Provider, 'baseUrl'>): Promise<Gateway> {
   const port = await freePort();
   const manifest = createRequire(import.meta.url).resolve('@portkey-ai/gateway/package.json');
   const child = startNode(join(manifest, '../build/start-server.js'), `--port=${port}`, '--headless');

@@ -1,7 +1,7 @@
-/** On disconnect, timeout and shutdown, no upstream call stays in flight. */
+/** On disconnect, timeout and shutdown, no upstream call stays in flight, through either door. */
 import { describe, expect, test } from 'vitest';
 import { answers, type Behaviour } from '../../support/provider.ts';
-import { upload } from '../../support/local-service.ts';
+import { failureCode, transcriptionDoors, upload } from '../../support/local-service.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { fineAnswer, recording, startHosted } from './support.ts';
 
@@ -28,8 +28,10 @@ const stages: readonly { readonly name: string; readonly behaviour: Behaviour; r
   },
 ];
 
+const plainDoors = Object.entries(transcriptionDoors).filter(([name]) => !name.startsWith('streaming'));
+
 describe.each(stages)('while $name', ({ behaviour, bytes }) => {
-  test('a disconnect aborts the upstream call', async () => {
+  test.each(plainDoors)('a disconnect aborts the upstream call: %s', async (_door, to) => {
     const caller = new AbortController();
     let goneAfterMs: Promise<number> | undefined;
     const { service, provider } = await startHosted(async (call) => {
@@ -38,7 +40,7 @@ describe.each(stages)('while $name', ({ behaviour, bytes }) => {
       goneAfterMs = call.gone.then(sinceLeft);
       caller.abort();
     });
-    await expect(upload(service, bytes, { signal: caller.signal })).rejects.toThrow();
+    await expect(upload(service, bytes, { ...to, signal: caller.signal })).rejects.toThrow();
     const [call] = provider.calls;
     expect(await goneAfterMs).toBeLessThan(limitMs);
     if (bytes === large) expect(call!.received).toBeLessThan(large.length);
@@ -48,10 +50,10 @@ describe.each(stages)('while $name', ({ behaviour, bytes }) => {
     expect(provider.calls).toHaveLength(1);
     // An abort does not affect the health of the provider.
     provider.behave(answers(200, fineAnswer));
-    expect((await upload(service, recording)).status).toBe(200);
+    expect((await upload(service, recording, to)).status).toBe(200);
   });
 
-  test('shutdown aborts the upstream call, with 503', async () => {
+  test.each(plainDoors)('shutdown aborts the upstream call, with 503: %s', async (_door, to) => {
     let stopped: Promise<void> | undefined;
     let goneAfterMs: Promise<number> | undefined;
     const { service } = await startHosted(async (call) => {
@@ -60,9 +62,9 @@ describe.each(stages)('while $name', ({ behaviour, bytes }) => {
       goneAfterMs = call.gone.then(sinceEnd);
       stopped = service.service.stop(0);
     });
-    const response = await upload(service, bytes);
+    const response = await upload(service, bytes, to);
     expect(response.status).toBe(503);
-    expect(await response.json()).toMatchObject({ code: 'shutting-down' });
+    expect(await failureCode(response)).toBe('shutting-down');
     expect(await goneAfterMs).toBeLessThan(limitMs);
     await stopped;
   });

@@ -1,4 +1,4 @@
-/** On disconnect and shutdown, no upstream call of a synthesis stays in flight. */
+/** On disconnect and shutdown, no upstream call of a synthesis stays in flight; on disconnect through either door. */
 import { getEventListeners } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EngineError, type EngineContext, type Engines } from '../../../engines/contract/index.ts';
@@ -11,11 +11,16 @@ const limitMs = 250;
 const text = 'First comes one sentence that is long. Then a second one that is as long. And a third.';
 const models = '[{ id: remote, maxCharacters: 50, formats: [pcm, mp3, opus] }]';
 
+interface Asked {
+  readonly text: string;
+  readonly format?: string;
+}
+
 /** Stages at which the client disconnects, by what the provider has received. */
 const stages: readonly {
   readonly name: string;
   readonly behaviour: Behaviour;
-  readonly asked: object;
+  readonly asked: Asked;
   readonly begun?: true;
 }[] = [
   { name: 'the provider works', behaviour: ({ body }) => body, asked: { text: 'Hi.' } },
@@ -41,14 +46,25 @@ const stages: readonly {
   },
 ];
 
+/** The same request through both doors. */
+const doors: readonly (readonly [name: string, path: string, toBody: (asked: Asked) => object])[] = [
+  ['native', '/api/v1/tts', (asked) => asked],
+  ['OpenAI', '/v1/audio/speech', ({ text: input, format }) => ({ input, response_format: format })],
+];
+
 describe.each(stages)('while $name', ({ behaviour, asked, begun }) => {
-  test('a disconnect aborts the upstream call', async () => {
+  test.each(doors)('a disconnect aborts the upstream call: %s', async (_door, path, toBody) => {
     const caller = new AbortController();
     const { service, provider } = await startTts(behaviour, { models });
-    const response = service.post('/tts', asked, { signal: caller.signal });
+    const response = fetch(service.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(toBody(asked)),
+      signal: caller.signal,
+    });
     const left = expect(response.then((answer) => answer.arrayBuffer())).rejects.toThrow();
     if (begun) await response;
-    const expected = 'text' in asked && asked.text === text ? 2 : 1;
+    const expected = asked.text === text ? 2 : 1;
     await expect.poll(() => provider.calls.length).toBe(expected);
     await Promise.all(provider.calls.map(({ body }) => body));
     const sinceLeft = startStopwatch();

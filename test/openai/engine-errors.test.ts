@@ -1,0 +1,50 @@
+/** Every failure that an engine may report, through each operation that asks an engine for work. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { engineErrorCodes } from '../../engines/contract/index.ts';
+import { problems } from '../../src/contract/problems.ts';
+import { errorTable } from '../../src/openai/errors.ts';
+import { multipart, multipartType, recording } from '../api/support/forms.ts';
+import { scripted } from '../contract/support/engines.ts';
+import { createApi, type Answer } from '../support/http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService(scripted);
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const api = () => createApi(service.url);
+const messages = [{ role: 'user', content: 'Hello' }];
+
+/** With a model whose id is how it fails. */
+const operations: Readonly<Record<string, (model: string) => Promise<Answer>>> = {
+  transcription: (model) => {
+    const body = multipart(recording, { name: 'model', value: model });
+    return api().send('POST', '/v1/audio/transcriptions', { headers: multipartType, body });
+  },
+  speech: (model) => api().post('/v1/audio/speech', { model, input: 'Hello' }),
+  chat: (model) => api().post('/v1/chat/completions', { model, messages }),
+};
+
+describe.each(Object.entries(operations))('%s', (_what, ask) => {
+  test.each(engineErrorCodes)('%s', async (code) => {
+    const { status, headers, error } = await ask(code);
+    const row = errorTable[code];
+    expect({ status, ...error }).toMatchObject({
+      status: row.status,
+      type: row.type,
+      code: row.code ?? code.replaceAll('-', '_'),
+      message: expect.stringContaining('It fails on purpose.') as string,
+    });
+    expect(headers.get('x-should-retry')).toBe(String(row.retryable ?? false));
+    const seconds = code === 'provider-rate-limited' ? 7 : problems[code].retryAfter;
+    expect(headers.get('retry-after')).toBe(seconds === undefined ? null : String(seconds));
+  });
+
+  test('what no contract foresees is 500 and says nothing of its cause', async () => {
+    const { status, error, text } = await ask('crash');
+    expect({ status, code: error.code }).toEqual({ status: 500, code: 'engine_failed' });
+    expect(text).not.toContain('secret');
+  });
+});
