@@ -256,7 +256,7 @@ describe('other fields', () => {
   it('must have a name', async () => {
     const nameless = Buffer.from(`--${boundary}\r\nContent-Disposition: form-data\r\n\r\nx\r\n`);
     const answer = await sendRaw(Buffer.concat([nameless, multipart(recording)]));
-    expectProblem(answer, 'invalid-request', '', /plain field name/);
+    expectProblem(answer, 'invalid-request', '', /a name for each part/);
   });
 });
 
