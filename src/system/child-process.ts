@@ -10,6 +10,7 @@ import {
   type RunningProgram,
   type StreamingCall,
 } from '../../engines/contract/index.ts';
+import { onAbort } from '../../lib/abort.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
 import { isAtMachineLimit } from '../../lib/resource-limits.ts';
 
@@ -116,6 +117,12 @@ export function streamProgram(program: string, args: readonly string[], options:
   child.once('exit', (_code, killedBy) => {
     if (killedBy !== null) child.stdout.destroy(signal.aborted ? (signal.reason as Error) : endedBy(killedBy));
   });
+  // Output that is still unread after the program's own exit would keep the pipe open, and the child from closing.
+  const off = onAbort(signal, (reason) => {
+    if (child.exitCode === null) child.once('exit', () => child.stdout.destroy(reason as Error));
+    else child.stdout.destroy(reason as Error);
+  });
+  child.once('close', off);
   if (child.stdin) feed(child.stdin, input, fail);
   const exit = watch(child, program, options).then((ended) => ({ ...ended, stdout: '' }));
   exit.catch(ignore); // readers of the output may ignore it

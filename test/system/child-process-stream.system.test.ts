@@ -1,4 +1,5 @@
 /** Programs that are fed through stdin and heard through stdout, as they go. */
+import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunningProgram, StreamingCall } from '../../engines/contract/index.ts';
@@ -52,6 +53,20 @@ describe('a program', () => {
     }
     expect(await read(shell('cat', { input: input() }).output)).toBe('one two three');
   });
+
+  it.each(['before', 'after'])(
+    'that has exited leaves no pipe open, if its output is not read: aborted %s',
+    async (when) => {
+      const caller = new AbortController();
+      const pipes = () => readdirSync('/proc/self/fd').length;
+      const open = pipes();
+      const { exit } = shell(`echo unread; : ${mark}`, { signal: caller.signal });
+      if (when === 'after') await until('it has exited', () => marked() === 0);
+      caller.abort(new Error('the caller has gone'));
+      await expect(exit).rejects.toThrow('the caller has gone');
+      await until('its pipes are closed', () => pipes() <= open);
+    },
+  );
 
   it('streams its output', async () => {
     const chunks = shell(`echo first; exec sleep ${mark}`).output[Symbol.asyncIterator]();
