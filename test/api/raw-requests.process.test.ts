@@ -70,7 +70,7 @@ describe('a request target', () => {
       status: 200,
     });
     expect(await ask(`GET http://localhost/api/v1/../healthz HTTP/1.1\r\n${host}`)).toMatchObject({ status: 404 });
-    expect(await ask(`GET http://localhost HTTP/1.1\r\n${host}`)).toMatchObject({ status: 404 });
+    expect(await ask(`GET http://localhost HTTP/1.1\r\n${host}`)).toMatchObject({ status: 200 }); // the page
     expect(await ask(`GET http://other.example/api/v1/models HTTP/1.1\r\n${host}`)).toMatchObject({
       status: 403,
       problem: { code: 'host-not-allowed' },

@@ -79,6 +79,9 @@ async function start({ baseUrl }: RawProvider, whisper: string) {
 }
 
 const ready = { available: true, code: 'ready', reason: 'Ready.' };
+const times = ['prompt', 'temperature', 'segment', 'word'];
+const chat = ['tools', 'json'];
+const speech = ['speed', 'instructions'];
 /** The first bytes of an mp3: no sound follows, none is wanted. */
 const song = `ÿû\u0090d${'\0'.repeat(414)}`;
 
@@ -102,15 +105,15 @@ describeWith(['whisper-cli'], 'five instances of mixed origin', ({ 'whisper-cli'
 
     expect((await get('/api/v1/transcribe/models')).body).toEqual({
       data: [
-        { id: 'tones', name: 'tones', engine: 'here', local: true, ...ready },
-        { id: 'scribe', name: 'scribe', engine: 'openai', local: false, ...ready },
+        { id: 'tones', name: 'tones', engine: 'here', local: true, ...ready, supports: times },
+        { id: 'scribe', name: 'scribe', engine: 'openai', local: false, ...ready, supports: ['prompt', 'temperature'] },
       ],
       default: 'tones',
     });
     expect((await get('/api/v1/models')).body).toEqual({
       data: [
-        { id: 'parrot', name: 'A parrot', engine: 'bird', local: true, ...ready },
-        { id: 'openai/thinker', name: 'openai/thinker', engine: 'openai', local: false, ...ready },
+        { id: 'parrot', name: 'A parrot', engine: 'bird', local: true, ...ready, supports: [] },
+        { id: 'openai/thinker', name: 'openai/thinker', engine: 'openai', local: false, ...ready, supports: chat },
       ],
       default: 'parrot',
     });
@@ -118,8 +121,8 @@ describeWith(['whisper-cli'], 'five instances of mixed origin', ({ 'whisper-cli'
     const voices = ['anna', 'bob'].map((id) => ({ id, name: id, language: null }));
     expect((await get('/api/v1/tts/models')).body).toEqual({
       data: [
-        { id: 'singer', name: 'singer', engine: 'voice', local: false, ...ready, voices },
-        { id: 'whisperer', name: 'whisperer', engine: 'night', local: true, ...ready, voices: low },
+        { id: 'singer', name: 'singer', engine: 'voice', local: false, ...ready, supports: speech, voices },
+        { id: 'whisperer', name: 'whisperer', engine: 'night', local: true, ...ready, supports: [], voices: low },
       ],
       default: 'whisperer',
     });
@@ -136,9 +139,9 @@ describeWith(['whisper-cli'], 'five instances of mixed origin', ({ 'whisper-cli'
     expect((await post('/api/v1/tts', { model: 'whisperer', text: 'la' })).text).toBe('whispered: la');
 
     const asked = provider.calls.map(async ({ path, body }) => [path, String(await body)] as const);
-    const [, , chat, speech] = await Promise.all(asked);
-    expect(chat).toEqual(['/v1/chat/completions', expect.stringContaining('"model":"thinker"')]);
-    expect(speech).toEqual(['/v1/audio/speech', expect.stringContaining('"model":"singer"')]);
-    expect(speech?.[1]).toContain('"voice":"bob"');
+    const [, , chatAsked, speechAsked] = await Promise.all(asked);
+    expect(chatAsked).toEqual(['/v1/chat/completions', expect.stringContaining('"model":"thinker"')]);
+    expect(speechAsked).toEqual(['/v1/audio/speech', expect.stringContaining('"model":"singer"')]);
+    expect(speechAsked?.[1]).toContain('"voice":"bob"');
   });
 });
