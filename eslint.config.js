@@ -6,7 +6,7 @@ export default defineConfig(
   globalIgnores(['generated/', 'dist/', 'node_modules/', 'test/fixtures/']),
   js.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -21,6 +21,15 @@ export default defineConfig(
     // Samples are indexed in hot loops whose bounds the loop itself keeps.
     files: ['src/audio/wasm/**/*.ts', 'test/**/*.ts'],
     rules: { '@typescript-eslint/no-non-null-assertion': 'off', '@typescript-eslint/unbound-method': 'off' },
+  },
+  {
+    // Trusted Types forbid them in the browser; this says it earlier.
+    files: ['page/**/*.{ts,tsx}'],
+    rules: {
+      'no-restricted-syntax': ['error', 'innerHTML', 'outerHTML', 'insertAdjacentHTML', 'dangerouslySetInnerHTML'].map(
+        (rule) => (rule === 'error' ? rule : { selector: `[name="${rule}"]`, message: 'Make elements, never HTML.' }),
+      ),
+    },
   },
   {
     // Written as their readers would write them.

@@ -12,9 +12,10 @@ const verbatim: ReadonlySet<number> = new Set([
   smd.EQUATION_BLOCK,
   smd.EQUATION_INLINE,
   smd.RAW_URL,
-  smd.LINK,
-  smd.IMAGE,
 ]);
+
+/** A bare one, or that of a link. */
+const address = /^https?:|\]\([^)]*$/i;
 
 export class Feed {
   readonly #parser: smd.Parser;
@@ -41,7 +42,7 @@ export class Feed {
 
   #add(piece: string): void {
     const isInside = this.#held !== '' && /[\p{L}\p{N}]$/u.test(this.#word) && /^[\p{L}\p{N}]/u.test(piece);
-    const isText = !verbatim.has(this.#parser.token) && !this.#word.includes('://');
+    const isText = !verbatim.has(this.#parser.token) && !address.test(this.#word);
     const underscores = isInside && isText ? this.#held.replaceAll('_', '\\_') : this.#held;
     smd.parser_write(this.#parser, underscores + piece);
     this.#word = /\S*$/.exec(this.#word + this.#held + piece)?.[0] ?? '';

@@ -32,11 +32,18 @@ export async function transcribe(source: File | Promise<File>): Promise<string |
   wasSilent.value = false;
   transcribing.value = {};
   say('Transcribing.');
+  const onUploadProgress = (sent: number) => {
+    if (!signal.aborted) transcribing.value = { sent };
+  };
   const recording = await source;
   try {
     signal.throwIfAborted();
     const model = chosen.value.transcription?.id;
-    const { text } = await client.value.transcribe(recording, { signal, ...(model !== undefined && { model }) });
+    const { text } = await client.value.transcribe(recording, {
+      signal,
+      onUploadProgress,
+      ...(model !== undefined && { model }),
+    });
     if (text.trim() !== '') return text.trim();
     wasSilent.value = true;
     say('Nothing was heard.');

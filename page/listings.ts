@@ -61,12 +61,12 @@ export async function refreshListings(): Promise<void> {
   current?.abort();
   const { signal } = (current = new AbortController());
   try {
-    const { transcriptionModels, chatModels, speechModels, transcriptionAvailability } = client.value;
+    const service = client.value;
     const [transcription, chat, speech, probe] = await Promise.all([
-      transcriptionModels({ signal }),
-      chatModels({ signal }),
-      speechModels({ signal }),
-      transcriptionAvailability({ signal }),
+      service.transcriptionModels({ signal }),
+      service.chatModels({ signal }),
+      service.speechModels({ signal }),
+      service.transcriptionAvailability({ signal }),
     ]);
     listings.value = { transcription, chat, speech, probe };
     listingFailure.value = undefined;

@@ -33,7 +33,7 @@ export function readSettings(storage: () => SettingsStorage): Settings {
     return defaults; // blocked storage, or not ours
   }
   if (typeof stored !== 'object' || stored === null) return defaults;
-  const known = Object.entries(stored).filter(([field, value]) => isValid[field as keyof Settings]?.(value));
+  const known = Object.entries(stored).filter(([field, value]) => isValid.get(field)?.(value));
   return { ...defaults, ...Object.fromEntries(known) };
 }
 
@@ -48,13 +48,15 @@ export function writeSettings(storage: () => SettingsStorage, settings: Settings
 const isText = (value: unknown) => typeof value === 'string';
 const isSwitch = (value: unknown) => typeof value === 'boolean';
 
-const isValid: Readonly<Partial<Record<keyof Settings, (value: unknown) => boolean>>> = {
-  transcriptionModel: isText,
-  chatModel: isText,
-  speechModel: isText,
-  voice: isText,
-  microphone: isText,
-  sendAtOnce: isSwitch,
-  readAloud: isSwitch,
-  pauseMs: (value) => typeof value === 'number' && value >= pauseRange.min && value <= pauseRange.max,
-};
+const isValid: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
+  Object.entries({
+    transcriptionModel: isText,
+    chatModel: isText,
+    speechModel: isText,
+    voice: isText,
+    microphone: isText,
+    sendAtOnce: isSwitch,
+    readAloud: isSwitch,
+    pauseMs: (value: unknown) => typeof value === 'number' && value >= pauseRange.min && value <= pauseRange.max,
+  } satisfies Record<keyof Settings, (value: unknown) => boolean>),
+);

@@ -2,7 +2,7 @@
 export function encodeWav(samples: Float32Array, rate: number): Blob {
   const bytes = new ArrayBuffer(44 + samples.length * 2);
   const view = new DataView(bytes);
-  const text = (at: number, letters: string) => [...letters].forEach((c, i) => view.setUint8(at + i, c.charCodeAt(0)));
+  const text = (at: number, letters: string) => new TextEncoder().encodeInto(letters, new Uint8Array(bytes, at));
   text(0, 'RIFF');
   view.setUint32(4, 36 + samples.length * 2, true);
   text(8, 'WAVEfmt ');

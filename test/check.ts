@@ -9,6 +9,7 @@ const checks: readonly (readonly [what: string, ...command: string[]])[] = [
   ['the contract is valid OpenAPI', 'redocly', 'lint', '--config', 'spec/redocly.yaml', 'generated/openapi.json'],
   ['so is the OpenAI one', 'redocly', 'lint', '--config', 'spec/redocly.yaml', 'generated/openapi-compat.json'],
   ['types', process.execPath, 'node_modules/@typescript/native/bin/tsc', '-p', '.'],
+  ['types of the page', process.execPath, 'node_modules/@typescript/native/bin/tsc', '-p', 'page'],
   ['lint', 'eslint', '.'],
   ['format', 'prettier', '--check', '--log-level', 'warn', '.'],
   ['format of the spec', 'tsp', 'format', '--check', 'spec/**/*.tsp'],

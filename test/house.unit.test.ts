@@ -7,11 +7,11 @@ const home = resolve(import.meta.dirname, '..');
 
 /** Every source file with what it imports: paths of the house, or names of packages. */
 const imports = new Map(
-  ['src', 'engines', 'lib']
+  ['src', 'engines', 'lib', 'page']
     .flatMap((folder) =>
       readdirSync(join(home, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
     )
-    .filter((path) => /\.m?ts$/.test(path))
+    .filter((path) => /\.(m?ts|tsx)$/.test(path))
     .map((path) => [path, importsOf(path)]),
 );
 
@@ -77,8 +77,15 @@ describe('the house', () => {
       [],
     );
     expect(
-      offenders((importer, imported) => imported.startsWith('src/client/') && !importer.startsWith('src/client/')),
+      offenders((importer, imported) => imported.startsWith('src/client/') && !/^(src\/client|page)\//.test(importer)),
     ).toEqual([]);
+  });
+
+  it('has a page of few packages', () => {
+    const allowed = /^(src\/client\/index\.ts|page\/.*|preact|preact\/hooks|@preact\/signals|streaming-markdown)$/;
+    expect(offenders((importer, imported) => /^page\/(?!build\.ts)/.test(importer) && !allowed.test(imported))).toEqual(
+      [],
+    );
   });
 
   it('imports nothing in a circle', () => {

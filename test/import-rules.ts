@@ -1,6 +1,6 @@
 /** Which file may import what of the house. `house.test.ts` enforces it; docs/architecture.md draws it. */
 
-export const isHouse = (path: string): boolean => /^(src|engines|lib|generated)\//.test(path);
+export const isHouse = (path: string): boolean => /^(src|engines|lib|generated|page)\//.test(path);
 
 /** What a file may import of the house, by the first rule that fits. A file may always import its own folder. */
 export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])[] = [
@@ -8,6 +8,7 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   [/^engines\/contract\//, /^$/],
   [/^engines\/lib\//, /^(engines\/(contract|lib)|lib)\//],
   [/^engines\//, /^(engines\/(contract|lib)|lib)\//],
+  [/^page\//, /^(page\/|src\/client\/index\.ts$)/],
   [/^src\/client\//, /^generated\/api\.d\.ts$/],
   [/^src\/system\//, /^(lib\/|engines\/contract\/|src\/(caller|contract\/problems)\.ts$)/],
   [/^src\/audio\//, /^(lib\/|engines\/contract\/|src\/(system\/|contract\/problems\.ts$))/],

@@ -4,7 +4,15 @@ import { cancel, isBusy, isWorking } from '../cancel.ts';
 import { maxTextLength } from '../conversation.ts';
 import { dictation, finishDictation, startDictation, startedAt, takeFile } from '../dictation.ts';
 import { draft, draftId, focusDraft } from '../draft.ts';
-import { handsFree, interrupt, isMuted, startHandsFree, stopHandsFree, toggleMute } from '../hands-free.ts';
+import {
+  handsFree,
+  interrupt,
+  isMuted,
+  startHandsFree,
+  stopHandsFree,
+  toggleMute,
+  type HandsFree,
+} from '../hands-free.ts';
 import { transcribing } from '../hearing.ts';
 import { canChat, canSpeak, canTranscribe } from '../listings.ts';
 import { isImpossible } from '../microphone.ts';
@@ -24,7 +32,7 @@ export function Composer() {
         {transcribing.value && <TranscriptionProgress />}
         <Message />
         <div class="tools">
-          {handsFree.value === 'off' ? <DictationTools /> : <HandsFreeTools />}
+          <Tools />
           <SendOrCancel />
         </div>
       </form>
@@ -45,7 +53,7 @@ function send(): void {
   unlock();
   draft.value = '';
   scrollToEnd();
-  focusDraft();
+  keepFocus();
   void ask(text);
 }
 
@@ -57,7 +65,7 @@ function Message() {
     place.current.style.height = `${place.current.scrollHeight}px`;
   }, [draft.value]);
   useEffect(() => {
-    if (matchMedia('(pointer: fine)').matches) focusDraft(); // elsewhere the keyboard would cover the page
+    keepFocus();
   }, []);
   return (
     <textarea
@@ -78,34 +86,32 @@ function Message() {
   );
 }
 
-function DictationTools() {
+/** Each button stays the same element as long as it is shown: it may have the focus. */
+function Tools() {
+  const state = handsFree.value;
+  const isHandsFree = state !== 'off';
   const isRecording = dictation.value === 'recording';
   return (
     <>
-      <SpeakButton />
-      {isRecording ? (
-        <span class="take">
-          <Meter />
-          <Seconds since={startedAt.value} />
-        </span>
-      ) : (
-        <>
-          <button
-            type="button"
-            class="quiet"
-            disabled={isImpossible() || !canTranscribe.value || isWorking.value}
-            onClick={() => void startHandsFree()}
-          >
-            <Icon name="waves" />
-            <span class="wide">Hands-free</span>
-          </button>
-          <FileButton />
-          <ReadAloudSwitch />
-        </>
-      )}
+      {!isHandsFree && <SpeakButton key="speak" />}
+      {isRecording && <Take key="take" />}
+      {!isRecording && <HandsFreeButton key="hands-free" />}
+      {isHandsFree && <MuteButton key="mute" />}
+      {!isHandsFree && !isRecording && <FileButton key="file" />}
+      {!isRecording && <ReadAloudSwitch key="read-aloud" />}
+      {isHandsFree && (isDeafState(state) ? <InterruptButton key="interrupt" /> : <Meter key="meter" />)}
     </>
   );
 }
+
+const isDeafState = (state: HandsFree) => state === 'transcribing' || state === 'answering' || state === 'speaking';
+
+const Take = () => (
+  <span class="take">
+    <Meter />
+    <Seconds since={startedAt.value} />
+  </span>
+);
 
 /** Space held down records until it is released; a short press, a click and Enter toggle. */
 const holdMs = 400;
@@ -113,12 +119,14 @@ const holdMs = 400;
 function SpeakButton() {
   const pressedAt = useRef<number | undefined>(undefined);
   const isRecording = dictation.value === 'recording';
+  const isTaken = dictation.value === 'asking' || transcribing.value !== undefined; // for a moment: keeps the focus
   const toggle = () => void (dictation.value === 'recording' ? finishDictation() : startDictation());
   return (
     <button
       type="button"
       class={isRecording ? 'speak recording' : 'speak'}
-      disabled={!isRecording && (isImpossible() || !canTranscribe.value || isWorking.value)}
+      disabled={isImpossible() || !canTranscribe.value}
+      aria-disabled={isTaken}
       aria-describedby="transcription-note"
       onClick={toggle}
       onKeyDown={(event) => {
@@ -190,35 +198,48 @@ function ReadAloudSwitch() {
   );
 }
 
-function HandsFreeTools() {
-  const state = handsFree.value;
+function HandsFreeButton() {
+  const isOn = handsFree.value !== 'off';
   return (
-    <>
-      <button type="button" class="speak" aria-pressed="true" onClick={stopHandsFree}>
-        <Icon name="waves" />
-        <span>Hands-free</span>
-      </button>
-      <button
-        type="button"
-        class="quiet"
-        aria-pressed={isMuted.value}
-        disabled={state === 'asking'}
-        onClick={toggleMute}
-      >
-        <Icon name={isMuted.value ? 'muted' : 'microphone'} />
-        <span class="wide">Mute</span>
-      </button>
-      {(state === 'transcribing' || state === 'answering' || state === 'speaking') && (
-        <button type="button" class="quiet" onClick={interrupt}>
-          <Icon name="skip" />
-          <span class="wide">Interrupt</span>
-        </button>
-      )}
-      <ReadAloudSwitch />
-      <Meter />
-    </>
+    <button
+      type="button"
+      class={isOn ? 'speak' : 'quiet'}
+      aria-pressed={isOn}
+      disabled={!isOn && (isImpossible() || !canTranscribe.value || isWorking.value)}
+      onClick={() => (isOn ? stopHandsFree() : void startHandsFree())}
+    >
+      <Icon name="waves" />
+      <span class={isOn ? '' : 'wide'}>Hands-free</span>
+    </button>
   );
 }
+
+const MuteButton = () => (
+  <button
+    type="button"
+    class="quiet danger"
+    aria-pressed={isMuted.value}
+    disabled={handsFree.value === 'asking'}
+    onClick={toggleMute}
+  >
+    <Icon name={isMuted.value ? 'muted' : 'microphone'} />
+    <span class="wide">Mute</span>
+  </button>
+);
+
+const InterruptButton = () => (
+  <button
+    type="button"
+    class="quiet"
+    onClick={() => {
+      interrupt();
+      keepFocus();
+    }}
+  >
+    <Icon name="skip" />
+    <span class="wide">Interrupt</span>
+  </button>
+);
 
 function SendOrCancel() {
   const isCancel = isWorking.value || (isBusy.value && draft.value.trim() === '');
@@ -230,10 +251,10 @@ function SendOrCancel() {
       title="Cancel (Esc)"
       onClick={() => {
         cancel();
-        focusDraft();
+        keepFocus();
       }}
     >
-      <Icon name="stop" />
+      <Icon name={dictation.value === 'off' ? 'stop' : 'close'} />
       <span class="unseen">Cancel</span>
     </button>
   ) : (
@@ -260,7 +281,7 @@ function hintOf(): string {
   if (dictation.value === 'asking' || handsFree.value === 'asking')
     return 'Allow the microphone in the browser’s question.';
   if (transcribing.value) return uploadText(transcribing.value.sent);
-  if (dictation.value === 'recording') return 'Recording. Esc drops it.';
+  if (dictation.value === 'recording') return hasKeyboard ? 'Recording. Esc drops it.' : 'Recording.';
   if (isMuted.value && handsFree.value !== 'off') return 'Muted.';
   switch (handsFree.value) {
     case 'listening':
@@ -270,12 +291,19 @@ function hintOf(): string {
     case 'speaking':
       return 'Speaking. The microphone is deaf meanwhile.';
     default:
-      return isAnswering.value ? 'Answering. Esc stops it.' : idleHint;
+      return isAnswering.value ? answeringHint : idleHint;
   }
 }
 
-/** Touch keyboards have no Shift+Enter; the line stays, so that nothing jumps. */
-const idleHint = matchMedia('(pointer: fine)').matches ? 'Enter sends, Shift+Enter starts a new line.' : '\u00a0';
+/** For a button that goes away. On a touch screen the keyboard would cover the page. */
+function keepFocus(): void {
+  if (hasKeyboard) focusDraft();
+}
+
+/** Touch keyboards have neither Esc nor Shift+Enter. The line stays, so that nothing jumps. */
+const hasKeyboard = matchMedia('(pointer: fine)').matches;
+const idleHint = hasKeyboard ? 'Enter sends, Shift+Enter starts a new line.' : '\u00a0';
+const answeringHint = hasKeyboard ? 'Answering. Esc stops it.' : 'Answering.';
 
 function uploadText(sent: number | undefined): string {
   if (sent === undefined || sent >= 1) return 'Transcribing.';

@@ -8,6 +8,7 @@ import { isKeyMissing, listingFailure, refreshListings } from '../listings.ts';
 import { isImpossible, microphoneFailure, obstacle } from '../microphone.ts';
 import { textOfObstacle } from '../obstacles.ts';
 import { isBlocked, speakerFailure } from '../speaker.ts';
+import { Icon } from './icons.tsx';
 import { RequestId } from './conversation.tsx';
 
 export function Notices() {
@@ -40,8 +41,9 @@ function Notice({ role, close, children }: NoticeProps) {
     <div class={role ? 'notice failure' : 'notice'} {...(role && { role })}>
       <div>{children}</div>
       {close && (
-        <button type="button" class="quiet" onClick={close}>
-          Dismiss
+        <button type="button" class="quiet" title="Dismiss" onClick={close}>
+          <Icon name="close" />
+          <span class="unseen">Dismiss</span>
         </button>
       )}
     </div>

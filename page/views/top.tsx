@@ -16,15 +16,14 @@ export function Top() {
           <button type="button" class="quiet" disabled={turns.value.length === 0} onClick={startOver}>
             <Icon name="fresh" />
             <span class="wide">New conversation</span>
-            <span class="narrow">New</span>
           </button>
           <button type="button" class="quiet" onClick={() => (isOptionsOpen.value = true)}>
             <Icon name="options" />
-            <span>Options</span>
+            <span class="wide">Options</span>
           </button>
           <a class="quiet" href="docs">
             <Icon name="book" />
-            <span>API</span>
+            <span class="wide">API</span>
           </a>
         </nav>
       </div>

@@ -20,11 +20,12 @@ import { encodeForm, type Form } from './form.ts';
 import { clipsOf, type Clip } from './links.ts';
 import { toFilePart, type RecordingSource } from './recording.ts';
 import { strict, type Fetch } from './transport.ts';
+import { uploadFetch, type OnUploadProgress } from './upload.ts';
 
 export type * from './contract.ts';
 export type { ClientErrorCode } from './errors.ts';
 export { ParlanceError };
-export type { Clip, Fetch, RecordingSource };
+export type { Clip, Fetch, OnUploadProgress, RecordingSource };
 
 export interface ClientOptions {
   /** URL of the service, such as `http://127.0.0.1:8484`, with or without `/api/v1`. Default on a web page: its origin. */
@@ -49,6 +50,8 @@ export interface TranscribeOptions extends CallOptions {
   readonly timestamps?: Timestamps;
   /** Default: the name of the File, or the last segment of the path. */
   readonly fileName?: string;
+  /** How much of the upload was sent, 0 to 1. Called on web pages only, and not if the client has its own `fetch`. */
+  readonly onUploadProgress?: OnUploadProgress;
 }
 
 /** The result of a chat, with the clips created by read_aloud in call order. */
@@ -90,21 +93,21 @@ const json = { Accept: 'application/json' };
 const eventStream = { Accept: 'text/event-stream' };
 
 /** Throws a `TypeError` if `baseUrl` is not a valid service URL. */
-export function createClient({ baseUrl, apiKey, fetch = globalFetch }: ClientOptions = {}): Client {
+export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Client {
   const root = rootOf(baseUrl);
   const http = createFetchClient<paths>({
     baseUrl: `${root}api/v1`,
-    fetch: strict(fetch),
+    fetch: strict(fetch ?? globalFetch),
     ...(apiKey !== undefined && { headers: { Authorization: `Bearer ${apiKey}` } }),
   });
 
   return {
     async transcribe(recording, options = {}) {
-      const call = uploadOf(await formOf(recording, options), json, options.signal);
+      const call = uploadOf(await formOf(recording, options), json, options, fetch);
       return dataOf(http.POST('/transcribe', call), options.signal);
     },
     async *streamTranscription(recording, options = {}) {
-      const call = uploadOf(await formOf(recording, options), eventStream, options.signal);
+      const call = uploadOf(await formOf(recording, options), eventStream, options, fetch);
       const { response } = await http.POST('/transcribe/stream', call);
       yield* readEvents<TranscriptionEvent>(bodyOf(response), transcriptionEvents, options.signal);
     },
@@ -158,10 +161,13 @@ async function formOf(
 function uploadOf(
   { body, contentType }: Form,
   accept: Readonly<Record<string, string>>,
-  signal: AbortSignal | undefined,
+  { onUploadProgress, signal }: TranscribeOptions,
+  ownFetch: Fetch | undefined,
 ) {
   const headers = { ...accept, 'Content-Type': contentType };
-  return { headers, ...optionsOf(signal), body: { file: '' }, bodySerializer: () => body };
+  const upload = onUploadProgress && !ownFetch ? uploadFetch(onUploadProgress) : undefined;
+  const transport = upload && { fetch: strict(upload) };
+  return { headers, ...optionsOf(signal), ...transport, body: { file: '' }, bodySerializer: () => body };
 }
 
 function bodyOf(response: Response): ReadableStream<Uint8Array> {

@@ -11,11 +11,11 @@ export async function toFilePart(source: RecordingSource, fileName?: string): Pr
     throw new TypeError('A recording must be a File, a Blob, bytes, or in Node.js the path of a file.');
   }
   const name = fileName ?? ('name' in source ? String(source.name) : 'recording');
-  return { blob: source instanceof Blob ? source : new Blob([source as Uint8Array<ArrayBuffer>]), name };
+  return { blob: source instanceof Blob ? source : new Blob([source]), name };
 }
 
 /** `new Blob` would convert anything else to a string, such as a FileList or an event. */
-function isRecording(source: unknown): boolean {
+function isRecording(source: unknown): source is Blob | Uint8Array<ArrayBuffer> {
   return source instanceof Blob || ArrayBuffer.isView(source) || source instanceof ArrayBuffer;
 }
 

@@ -17,6 +17,11 @@ import { scripted } from './support/scripted.ts';
 
 const wav = toneWav({ words: ['alpha', 'bravo'], rate: 48_000, tailSeconds: 0.75 });
 
+interface Uploaded {
+  readonly text: string;
+  readonly shares: readonly number[];
+}
+
 describeWith(['chromium', 'whisper-cli'], 'the client in a browser', (programs) => {
   let browser: Browser;
   let bundle: string;
@@ -99,6 +104,22 @@ engines:
       });
     });
 
+    it('reports how much of a recording was sent', async () => {
+      const { text, shares } = (await ask(page, 'uploadWithProgress', at, [...wav])) as Uploaded;
+      expect(text).toBe('alpha bravo');
+      expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+      expect(shares.at(-1)).toBe(1);
+    });
+
+    it('gets a refusal of an upload with progress as a typed error', async () => {
+      expect(await ask(page, 'uploadWithProgress', at, [...wav], { model: 'nose' })).toMatchObject({
+        error: { code: 'unknown-model', status: 422, requestId: expect.any(String) as string },
+      });
+      expect(await ask(page, 'uploadWithProgress', { baseUrl: 'http://127.0.0.1:9' }, [...wav])).toMatchObject({
+        error: { code: 'unreachable' },
+      });
+    });
+
     it('reads a stream to its end', async () => {
       const events = (await ask(page, 'stream', at, 'hello')) as { type: string }[];
       expect(events.map(({ type }) => type)).toEqual([
@@ -144,7 +165,7 @@ engines:
       });
     });
 
-    it.each(['abortedStream', 'abortedUpload'])('cancels: %s', async (name) => {
+    it.each(['abortedStream', 'abortedUpload', 'abortedUploadWithProgress'])('cancels: %s', async (name) => {
       const before = service.log.length;
       const answer = ask(page, name, at, [...wav.subarray(0, 1000)]);
       const logged = (msg: string) => service.log.slice(before).find((line) => line.msg === msg);

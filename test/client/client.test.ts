@@ -45,6 +45,12 @@ describe('transcribe', () => {
     });
   });
 
+  it('reports no upload progress in Node.js', async () => {
+    const onUploadProgress = vi.fn();
+    expect(await client.transcribe(wav, { onUploadProgress })).toEqual(expected);
+    expect(onUploadProgress).not.toHaveBeenCalled();
+  });
+
   it.each([
     ['nothing', undefined],
     ['a list of files', { 0: new Blob(['RIFF']), length: 1 }],

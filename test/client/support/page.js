@@ -28,6 +28,14 @@ globalThis.page = {
 
   transcribeBytes: withClient((client, bytes, options) => client.transcribe(Uint8Array.from(bytes), options)),
 
+  /** With the shares that were reported. */
+  uploadWithProgress: withClient(async (client, bytes, options) => {
+    const shares = [];
+    const onUploadProgress = (share) => void shares.push(share);
+    const answer = await client.transcribe(Uint8Array.from(bytes), { ...options, onUploadProgress });
+    return { ...answer, shares };
+  }),
+
   transcribePath: withClient((client, path) => client.transcribe(path).catch((error) => String(error))),
 
   stream: withClient(async (client, content) => {
@@ -57,6 +65,12 @@ globalThis.page = {
   abortedUpload: withClient(async (client, bytes) => {
     leaving = new AbortController();
     const options = { model: 'ear', language: 'zz', signal: leaving.signal };
+    return client.transcribe(Uint8Array.from(bytes), options).catch((reason) => reason);
+  }),
+
+  abortedUploadWithProgress: withClient(async (client, bytes) => {
+    leaving = new AbortController();
+    const options = { model: 'ear', language: 'zz', signal: leaving.signal, onUploadProgress: () => {} };
     return client.transcribe(Uint8Array.from(bytes), options).catch((reason) => reason);
   }),
 

@@ -1,0 +1,100 @@
+/** A fetch that reports how much of the body was sent: in browsers only XMLHttpRequest can. */
+import type { Fetch } from './transport.ts';
+
+/** 0 to 1, never falling. */
+export type OnUploadProgress = (fraction: number) => void;
+
+/** The parts of the DOM that are used: the types of the client are those of Node.js. */
+interface ProgressEventLike {
+  readonly lengthComputable: boolean;
+  readonly loaded: number;
+  readonly total: number;
+}
+interface XmlHttpRequestLike {
+  readonly upload: { onprogress: ((event: ProgressEventLike) => void) | null };
+  readonly responseText: string;
+  readonly status: number;
+  readonly statusText: string;
+  onreadystatechange: (() => void) | null;
+  onprogress: (() => void) | null;
+  onload: (() => void) | null;
+  onerror: (() => void) | null;
+  onabort: (() => void) | null;
+  readonly readyState: number;
+  open(method: string, url: string): void;
+  setRequestHeader(name: string, value: string): void;
+  getAllResponseHeaders(): string;
+  send(body: Blob): void;
+  abort(): void;
+}
+
+const headersReceived = 2;
+
+/** Undefined where there is no XMLHttpRequest, as in Node.js. */
+export function uploadFetch(onProgress: OnUploadProgress): Fetch | undefined {
+  const { XMLHttpRequest } = globalThis as { XMLHttpRequest?: new () => XmlHttpRequestLike };
+  if (!XMLHttpRequest) return undefined;
+  return async (request) => {
+    const body = await request.blob();
+    request.signal.throwIfAborted();
+    return send(new XMLHttpRequest(), request, body, onProgress);
+  };
+}
+
+/** Resolves with the head, as fetch does: the body may be a stream of events. */
+function send(xhr: XmlHttpRequestLike, request: Request, body: Blob, onProgress: OnUploadProgress): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const encoder = new TextEncoder();
+    let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
+    let taken = 0;
+    const pump = () => {
+      const { responseText } = xhr;
+      if (responseText.length > taken) stream?.enqueue(encoder.encode(responseText.slice(taken)));
+      taken = responseText.length;
+    };
+    const fail = (reason: Error) => {
+      request.signal.removeEventListener('abort', abort);
+      reject(reason); // has no effect once the head is there
+      stream?.error(reason);
+      stream = undefined;
+    };
+    const abort = () => xhr.abort();
+    xhr.upload.onprogress = ({ lengthComputable, loaded, total }) => {
+      if (lengthComputable && total > 0) onProgress(loaded / total);
+    };
+    xhr.onreadystatechange = () => {
+      if (xhr.readyState !== headersReceived) return;
+      const source = new ReadableStream<Uint8Array>({
+        start: (controller) => void (stream = controller),
+        cancel: abort,
+      });
+      resolve(responseOf(xhr, source));
+    };
+    xhr.onprogress = pump;
+    xhr.onload = () => {
+      request.signal.removeEventListener('abort', abort);
+      pump();
+      stream?.close();
+      stream = undefined;
+    };
+    xhr.onerror = () => fail(new TypeError('The connection failed.'));
+    xhr.onabort = () => fail(request.signal.reason as Error);
+    request.signal.addEventListener('abort', abort);
+    xhr.open(request.method, request.url);
+    for (const [name, value] of request.headers) xhr.setRequestHeader(name, value);
+    xhr.send(body);
+  });
+}
+
+/** Of these statuses a Response takes no body. */
+const withoutBody = [204, 205, 304];
+
+function responseOf(xhr: XmlHttpRequestLike, body: ReadableStream<Uint8Array>): Response {
+  const { status, statusText } = xhr;
+  const lines = xhr.getAllResponseHeaders().split('\r\n').filter(Boolean);
+  const headers = lines.map((line): [string, string] => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon), line.slice(colon + 1).trim()];
+  });
+  return new Response(withoutBody.includes(status) ? null : body, { status, statusText, headers });
+}

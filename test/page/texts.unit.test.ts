@@ -1,0 +1,129 @@
+/** What the page says: obstacles, entries, failures, speech. */
+import { describe, expect, test } from 'vitest';
+import { choose, chooseVoice, optionText, progressOf } from '../../page/choices.ts';
+import { failureOf } from '../../page/failure.ts';
+import { obstacleOf, obstacleOfError, textOfObstacle, type Obstacle } from '../../page/obstacles.ts';
+import { speakable } from '../../page/speakable.ts';
+import { ParlanceError, type ModelEntry, type SpeechModelEntry } from '../../src/client/index.ts';
+
+describe('obstacles', () => {
+  const address = { hostname: 'lan.test', port: '8484' };
+  const all: readonly Obstacle[] = ['insecure', 'unsupported', 'denied', 'missing', 'in-use', 'gone'];
+
+  test.each([
+    ['none', { isSecureContext: true, hasMediaDevices: true, hasRecorder: true }, undefined],
+    ['plain http on the network', { isSecureContext: false, hasMediaDevices: false, hasRecorder: true }, 'insecure'],
+    ['no microphone API', { isSecureContext: true, hasMediaDevices: false, hasRecorder: true }, 'unsupported'],
+    ['no recorder', { isSecureContext: true, hasMediaDevices: true, hasRecorder: false }, 'unsupported'],
+  ] as const)('before any click: %s', (_what, abilities, obstacle) => {
+    expect(obstacleOf(abilities)).toBe(obstacle);
+  });
+
+  test.each([
+    ['NotAllowedError', 'denied'],
+    ['SecurityError', 'denied'],
+    ['NotFoundError', 'missing'],
+    ['OverconstrainedError', 'missing'],
+    ['NotReadableError', 'in-use'],
+    ['AbortError', 'in-use'],
+    ['TypeError', undefined],
+  ])('%s is %s', (name, obstacle) => {
+    expect(obstacleOfError(new DOMException('', name))).toBe(obstacle);
+  });
+
+  test('each has a text of its own', () => {
+    expect(new Set(all.map((obstacle) => textOfObstacle(obstacle, address))).size).toBe(all.length);
+  });
+
+  test('an address without https says how to open the page', () => {
+    const text = textOfObstacle('insecure', address);
+    expect(text).toContain('http://localhost:8484');
+    expect(text).toContain('ssh -L 8484:127.0.0.1:8484 lan.test');
+    expect(text).toContain('PUBLIC_URL');
+    expect(textOfObstacle('insecure', { ...address, port: '' })).toContain('ssh -L 80:127.0.0.1:80 lan.test');
+  });
+});
+
+describe('the pickers', () => {
+  const entry = (id: string, facts: Partial<ModelEntry> = {}): ModelEntry => ({
+    ...{ id, name: id.toUpperCase(), engine: 'groq', local: true, available: true, code: 'ready', reason: 'Fine.' },
+    supports: [],
+    ...facts,
+  });
+  const unavailable = entry('u', { available: false, code: 'key-missing', reason: 'No key.' });
+
+  test.each([
+    ['the wanted entry', 'b', 'a', 'b'],
+    ['the default for one that is gone', 'gone', 'a', 'a'],
+    ['the default', undefined, 'b', 'b'],
+    // Another one could send the recording elsewhere.
+    ['the default even if it is unavailable', undefined, 'u', 'u'],
+    ['the first that is available', undefined, null, 'a'],
+  ])('choose %s', (_what, wanted, byDefault, chosen) => {
+    const data = [unavailable, entry('a'), entry('b')];
+    expect(choose({ data, default: byDefault }, wanted)?.id).toBe(chosen);
+  });
+
+  test('choose what there is', () => {
+    expect(choose({ data: [unavailable], default: null }, undefined)).toBe(unavailable);
+    expect(choose({ data: [], default: null }, 'a')).toBeUndefined();
+  });
+
+  test('choose a voice only if the model has it', () => {
+    const speech: SpeechModelEntry = { ...entry('s'), voices: [{ id: 'en', name: 'English', language: 'en' }] };
+    expect(chooseVoice(speech, 'en')).toBe('en');
+    expect(chooseVoice(speech, 'de')).toBeUndefined();
+    expect(chooseVoice(undefined, 'en')).toBeUndefined();
+  });
+
+  test('say where the data goes, or why not', () => {
+    expect(optionText(entry('a'))).toBe('A · here');
+    expect(optionText(entry('a', { local: false }))).toBe('A · leaves this machine: groq');
+    expect(optionText(unavailable)).toBe('U · No key.');
+  });
+
+  test('show progress where the service says it', () => {
+    expect(progressOf({ ...unavailable, progress: 0.4 })).toBe(0.4);
+    expect(progressOf({ ...unavailable, progress: null })).toBeUndefined();
+    expect(progressOf(unavailable)).toBeUndefined();
+  });
+});
+
+describe('a failure', () => {
+  test('shows the detail and the id of the request', () => {
+    const error = new ParlanceError('overloaded', 'Too busy.', { status: 503, requestId: 'r' });
+    expect(failureOf(error)).toEqual({ text: 'Too busy.', requestId: 'r' });
+  });
+
+  test('says that the service does not answer', () => {
+    expect(failureOf(new ParlanceError('unreachable', 'No response'))).toEqual({
+      text: 'The service does not answer. Is it running, and is the network up?',
+    });
+  });
+});
+
+describe('read aloud are', () => {
+  test.each([
+    ['words without marks', '# Title\n\n**Bold** and _it_ [link](https://example.org).', 'Title\nBold and it link.'],
+    [
+      'no code blocks, images and addresses',
+      'See ![x](http://e/) https://e.org\n\n```js\na = 1\n```\nEnd.',
+      'See\nEnd.',
+    ],
+    ['inline code', 'Run `npm start`.', 'Run npm start.'],
+    ['each item on a line', '- one\n- two', 'one\ntwo'],
+    [
+      'underscores inside of words',
+      'Use read_aloud and max_tokens_2, _not_ `a_b`.',
+      'Use read_aloud and max_tokens_2, not a_b.',
+    ],
+    [
+      'underscores in links',
+      '[read_aloud](https://e.org/a_b) and (https://e.org/c_d) e_f',
+      'read_aloud and (https://e.org/c_d) e_f',
+    ],
+    ['the last characters', 'alpha bravo', 'alpha bravo'],
+  ])('%s', (_what, markdown, words) => {
+    expect(speakable(markdown)).toBe(words);
+  });
+});
