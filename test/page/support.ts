@@ -106,7 +106,11 @@ export interface OpenOptions {
 }
 
 /** Opens the page in a context of its own. At the end of the test, nothing foreign has been asked for and nothing violated. */
-export async function openPage(browser: Browser, service: TestService, options: OpenOptions = {}): Promise<UserPage> {
+export async function openPage(
+  browser: Browser,
+  service: Pick<TestService, 'url'>,
+  options: OpenOptions = {},
+): Promise<UserPage> {
   const { path = '/', origin = service.url, settings, script } = options;
   const context = await browser.newContext(options.context);
   const foreign: string[] = [];
@@ -165,6 +169,13 @@ export class UserPage {
     this.hint = page.locator('.hint');
   }
 
+  /** The same page in another tab of this browser. */
+  async newTab(): Promise<UserPage> {
+    const tab = new UserPage(await this.page.context().newPage());
+    await tab.page.goto(this.page.url());
+    return tab;
+  }
+
   button(name: string | RegExp): Locator {
     return this.page.getByRole('button', { name, exact: true });
   }
@@ -176,7 +187,9 @@ export class UserPage {
 
   /** The three listings have come. */
   async ready(): Promise<this> {
-    await expect.poll(() => this.picker('Answers').isEnabled(), patience).toBe(true);
+    await expect
+      .poll(() => this.picker('Answers').locator('option').first().textContent(), patience)
+      .not.toBe('Looking …');
     return this;
   }
 
