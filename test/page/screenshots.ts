@@ -18,9 +18,10 @@ engines:
 const question = 'think: They want a short plan, as a list.\nHow do I keep basil alive on a windowsill?';
 
 async function send(page: Page, text: string): Promise<void> {
+  const answers = await page.locator('article.answer').count();
   await page.getByRole('textbox', { name: 'Message' }).fill(text);
   await page.getByRole('button', { name: 'Send', exact: true }).click();
-  await page.locator('article.answer > footer').last().waitFor();
+  await page.locator('article.answer').nth(answers).locator('> footer').waitFor();
 }
 
 const pictures: Readonly<
@@ -40,7 +41,7 @@ const pictures: Readonly<
   },
   'page-error': {
     prepare: async (page) => {
-      await send(page, 'fail: rate-limited');
+      await send(page, 'fail: provider-error');
       const file = { name: 'memo.wav', mimeType: 'audio/wav', buffer: Buffer.from('no recording') };
       await page.locator('input[type=file]').setInputFiles(file);
       await page.getByText('The recording is kept').waitFor();
@@ -85,7 +86,7 @@ async function take(browser: Browser, url: string, name: string): Promise<void> 
 }
 
 await mkdir(images, { recursive: true });
-await using service = await startLocalService({ config });
+const service = await startLocalService({ config });
 const browser = await chromium.launch({
   executablePath: requireProgram('chromium'),
   args: ['--no-sandbox', '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
@@ -95,4 +96,6 @@ try {
   for (const name of wanted.length > 0 ? wanted : Object.keys(pictures)) await take(browser, service.url, name);
 } finally {
   await browser.close();
+  await service[Symbol.asyncDispose]();
 }
+process.exit(0); // `startTestService` leaves a timer to the test run
