@@ -17,8 +17,11 @@ export function chooseVoice(entry: SpeechModelEntry | undefined, wanted: string 
   return entry?.voices.find(({ id }) => id === wanted)?.id;
 }
 
+/** Where an entry runs stands below its picker; in the list only where something leaves the machine. */
 export function optionText(entry: ModelEntry): string {
-  return `${entry.name} · ${entry.available ? placeOf(entry) : entry.reason}`;
+  const { name, local, available, reason } = entry;
+  if (!available) return `${name} · ${reason}`;
+  return local ? name : `${name} · ${placeOf(entry)}`;
 }
 
 export function placeOf({ local, engine }: ModelEntry): string {

@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { cancel, isBusy, isWorking } from '../cancel.ts';
 import { maxTextLength } from '../conversation.ts';
-import { dictation, finishDictation, startDictation, startedAt, takeFile } from '../dictation.ts';
+import { dictation, dropDictation, finishDictation, startDictation, startedAt, takeFile } from '../dictation.ts';
 import { draft, draftId, focusDraft } from '../draft.ts';
 import {
   handsFree,
@@ -141,7 +141,9 @@ function SpeakButton() {
         if (event.key !== ' ') return;
         event.preventDefault();
         const isHeld = pressedAt.current !== undefined && event.timeStamp - pressedAt.current > holdMs;
-        if (isHeld) void finishDictation();
+        if (!isHeld) return;
+        if (dictation.value === 'asking') dropDictation();
+        else void finishDictation();
       }}
     >
       <Icon name={isRecording ? 'stop' : 'microphone'} />

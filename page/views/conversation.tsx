@@ -116,11 +116,12 @@ function TurnView({ turn, isLast }: { readonly turn: Turn; readonly isLast: bool
 function AnswerView({ answer, isLast }: { readonly answer: Answer; readonly isLast: boolean }) {
   const { parts, state } = answer;
   const isRunning = state === 'running';
+  const hasClips = isRunning || state === 'done'; // with the run, its clips end
   return (
     <article class="turn answer" aria-busy={isRunning}>
       <h2 class="unseen">Answer</h2>
       {parts.map((part, index) => (
-        <PartView key={index} part={part} isComplete={!isRunning || index < parts.length - 1} />
+        <PartView key={index} part={part} isComplete={!isRunning || index < parts.length - 1} hasClips={hasClips} />
       ))}
       {isRunning && isWaiting(parts) && <Dots />}
       {answer.failure && (
@@ -159,7 +160,13 @@ export const RequestId = ({ id }: { readonly id: string }) => (
   </p>
 );
 
-function PartView({ part, isComplete }: { readonly part: Part; readonly isComplete: boolean }) {
+interface PartProps {
+  readonly part: Part;
+  readonly isComplete: boolean;
+  readonly hasClips: boolean;
+}
+
+function PartView({ part, isComplete, hasClips }: PartProps) {
   switch (part.kind) {
     case 'text':
       return <Markdown text={part.text} isComplete={isComplete} />;
@@ -168,7 +175,7 @@ function PartView({ part, isComplete }: { readonly part: Part; readonly isComple
     case 'tool':
       return <Tool part={part} />;
     case 'clip':
-      return <Clip part={part} />;
+      return hasClips ? <Clip part={part} /> : null;
   }
 }
 

@@ -8,6 +8,11 @@ addEventListener('scroll', () => {
   isAtEnd = scrollHeight - scrollTop - clientHeight < nearPx;
 });
 
+// Notices above the composer must not cover the end.
+new ResizeObserver(() => {
+  if (isAtEnd) scrollToEnd();
+}).observe(document.body);
+
 export const followsEnd = (): boolean => isAtEnd;
 
 export function scrollToEnd(): void {

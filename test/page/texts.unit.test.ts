@@ -77,7 +77,7 @@ describe('the pickers', () => {
   });
 
   test('say where the data goes, or why not', () => {
-    expect(optionText(entry('a'))).toBe('A · here');
+    expect(optionText(entry('a'))).toBe('A');
     expect(optionText(entry('a', { local: false }))).toBe('A · leaves this machine: groq');
     expect(optionText(unavailable)).toBe('U · No key.');
   });

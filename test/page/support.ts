@@ -1,0 +1,272 @@
+/** The page in Chromium, with a fake microphone, in front of a service with real speech recognition and synthesis. */
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { startLocalService } from '../support/local-service.ts';
+import { requireProgram } from '../support/programs.ts';
+import type { LogLine, TestService, TestServiceOptions } from '../support/service.ts';
+import { observer, type Observed } from './observer.ts';
+
+export const programs = ['chromium', 'whisper-cli', 'espeak-ng'] as const;
+
+/** A machine that is busy elsewhere makes the page slow, not wrong. */
+export const patience = { timeout: 30_000, interval: 20 };
+
+// ------------------------------------------------------------------------------------------------------ service
+
+/** The tone model hears, the sandbox answers, eSpeak speaks. Slow models are there to be chosen, one lacks its key. */
+const engines = `
+engines:
+  whisper: { use: whisper-cli, models: [{ id: tones, file: '\${WHISPER_MODEL}' }] }
+  espeak: { use: espeak }
+  made-up: { use: sandbox }
+  groq: { use: hosted-stt, baseUrl: https://api.groq.com/openai/v1, apiKey: '\${GROQ_API_KEY}', models: [large] }
+`;
+
+/** One service for all tests of a file. */
+export function sharedService(options: TestServiceOptions = {}): () => TestService {
+  return shared(() => startLocalService({ config: engines, ...options }));
+}
+
+export async function startPageService(options: TestServiceOptions = {}): Promise<TestService> {
+  const service = await startLocalService({ config: engines, ...options });
+  onTestFinished(() => service[Symbol.asyncDispose]());
+  return service;
+}
+
+export const requestsOf = ({ log }: TestService): LogLine[] => log.filter(({ msg }) => msg === 'request');
+
+// ------------------------------------------------------------------------------------------------------ browser
+
+export interface BrowserOptions {
+  /** What the microphone hears, from its opening on; then silence. Absent: beeps. */
+  readonly hears?: Buffer;
+  /** Default: the user allows the microphone. */
+  readonly microphone?: 'allowed' | 'denied';
+  readonly args?: readonly string[];
+}
+
+/** One browser for all tests of a file: a fake microphone's recording belongs to the launch. */
+export function sharedBrowser(options: BrowserOptions = {}): () => Browser {
+  return shared(() => launch(options));
+}
+
+async function launch({
+  hears,
+  microphone = 'allowed',
+  args = [],
+}: BrowserOptions): Promise<Browser & AsyncDisposable> {
+  const directory = await mkdtemp(join(tmpdir(), 'parlance-page-'));
+  const recording = join(directory, 'microphone.wav');
+  if (hears) await writeFile(recording, hears);
+  const browser = await chromium.launch({
+    executablePath: requireProgram('chromium'),
+    args: [
+      '--no-sandbox',
+      '--use-fake-device-for-media-stream',
+      microphone === 'allowed' ? '--use-fake-ui-for-media-stream' : '--deny-permission-prompts',
+      ...(hears ? [`--use-file-for-fake-audio-capture=${recording}%noloop`] : []),
+      `--host-resolver-rules=MAP ${lanName} 127.0.0.1`,
+      ...args,
+    ],
+  });
+  if (hears) expect(existsSync(recording)).toBe(true); // else there would be silence, and no error
+  return Object.assign(browser, {
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  });
+}
+
+/** A name of the service under which browsers give no microphone. */
+export const lanName = 'lan.test';
+
+function shared<T extends AsyncDisposable>(start: () => Promise<T>): () => T {
+  let one: T | undefined;
+  beforeAll(async () => void (one = await start()));
+  afterAll(() => one?.[Symbol.asyncDispose]());
+  return () => one!;
+}
+
+// --------------------------------------------------------------------------------------------------------- page
+
+export interface OpenOptions {
+  readonly path?: string;
+  /** Other than the service's own: `http://lan.test:PORT`. */
+  readonly origin?: string;
+  readonly context?: BrowserContextOptions;
+  /** Settings that were made in an earlier visit. */
+  readonly settings?: object;
+  /** A script that runs before those of the page. */
+  readonly script?: string;
+}
+
+/** Opens the page in a context of its own. At the end of the test, nothing foreign has been asked for and nothing violated. */
+export async function openPage(
+  browser: Browser,
+  service: Pick<TestService, 'url'>,
+  options: OpenOptions = {},
+): Promise<UserPage> {
+  const { path = '/', origin = service.url, settings, script } = options;
+  const context = await browser.newContext(options.context);
+  const foreign: string[] = [];
+  const errors: string[] = [];
+  await context.route(
+    (url) => url.origin !== origin && !/^(blob|data):/.test(url.href),
+    (route) => {
+      foreign.push(route.request().url());
+      return route.abort();
+    },
+  );
+  await context.addInitScript(observer);
+  if (settings) await context.addInitScript(`localStorage.setItem('parlance-settings', '${JSON.stringify(settings)}')`);
+  if (script !== undefined) await context.addInitScript(script);
+  const page = await context.newPage();
+  const user = new UserPage(page);
+  page.on('pageerror', ({ message }) => errors.push(message));
+  page.on('console', (message) => {
+    // A refused request is told by the browser itself.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      errors.push(message.text());
+  });
+  onTestFinished(async () => {
+    const { violations } = await user.observed();
+    await context.close();
+    expect({ foreign, errors, violations: violations.filter((one) => !allowed(path, one)) }).toEqual({
+      foreign: [],
+      errors: [],
+      violations: [],
+    });
+  });
+  await page.goto(origin + path);
+  return user;
+}
+
+/** Scalar tries once whether it may use `eval`, and does without. */
+const allowed = (path: string, violation: string): boolean => path === '/docs' && violation === 'script-src eval';
+
+/** What a user does and sees. */
+export class UserPage {
+  readonly page: Page;
+  readonly message: Locator;
+  readonly status: Locator;
+  readonly questions: Locator;
+  readonly answers: Locator;
+  readonly alert: Locator;
+  readonly hint: Locator;
+
+  constructor(page: Page) {
+    this.page = page;
+    this.message = page.getByRole('textbox', { name: 'Message' });
+    this.status = page.getByRole('status');
+    this.questions = page.locator('article.question p');
+    this.answers = page.locator('article.answer');
+    this.alert = page.getByRole('alert');
+    this.hint = page.locator('.hint');
+  }
+
+  /** The same page in another tab of this browser. */
+  async newTab(): Promise<UserPage> {
+    const tab = new UserPage(await this.page.context().newPage());
+    await tab.page.goto(this.page.url());
+    return tab;
+  }
+
+  button(name: string | RegExp): Locator {
+    return this.page.getByRole('button', { name, exact: true });
+  }
+
+  /** `Hears`, `Answers`, `Speaks` or `Voice`. */
+  picker(name: string): Locator {
+    return this.page.getByRole('combobox', { name, exact: true });
+  }
+
+  /** The three listings have come. */
+  async ready(): Promise<this> {
+    await expect
+      .poll(() => this.picker('Answers').locator('option').first().textContent(), patience)
+      .not.toBe('Looking …');
+    return this;
+  }
+
+  async choose(picker: string, model: string): Promise<void> {
+    await this.ready();
+    await this.picker(picker).selectOption(model);
+  }
+
+  async send(text: string): Promise<void> {
+    await this.ready();
+    await this.message.fill(text);
+    await this.button('Send').click();
+  }
+
+  /** The last answer, once it is complete. */
+  async answer(): Promise<Locator> {
+    const answer = this.answers.last();
+    await answer.locator('> footer').waitFor();
+    return answer;
+  }
+
+  /** Speaks until the microphone has heard `seconds` of its recording. */
+  async dictate(seconds: number): Promise<void> {
+    await this.ready();
+    await this.button('Speak').click();
+    await this.button('Stop and transcribe').waitFor();
+    await this.listened(seconds);
+    await this.button('Stop and transcribe').click();
+  }
+
+  /** Speech takes its time. */
+  async listened(seconds: number): Promise<void> {
+    await expect.poll(async () => (await this.observed()).listenedMs, patience).toBeGreaterThan(seconds * 1_000);
+  }
+
+  async upload(name: string, recording: Uint8Array): Promise<void> {
+    await this.ready();
+    const buffer = Buffer.from(recording);
+    await this.page.locator('input[type=file]').setInputFiles({ name, mimeType: 'audio/wav', buffer });
+  }
+
+  async hasFocus(locator: Locator): Promise<void> {
+    await locator.and(this.page.locator(':focus')).waitFor();
+  }
+
+  /** Drops a file onto the page. */
+  async drop(name: string, recording: Uint8Array): Promise<void> {
+    await this.ready();
+    const base64 = Buffer.from(recording).toString('base64');
+    await this.page.evaluate(`{
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([Uint8Array.fromBase64('${base64}')], '${name}', { type: 'audio/wav' }));
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+    }`);
+  }
+
+  async paste(name: string, recording: Uint8Array): Promise<void> {
+    const base64 = Buffer.from(recording).toString('base64');
+    await this.page.evaluate(`{
+      const clipboardData = new DataTransfer();
+      clipboardData.items.add(new File([Uint8Array.fromBase64('${base64}')], '${name}', { type: 'audio/wav' }));
+      document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    }`);
+  }
+
+  observed(): Promise<Observed> {
+    return this.page.evaluate('window.observed');
+  }
+
+  /** What the page has observed, until it is so. */
+  async sees(facts: Partial<Observed>): Promise<void> {
+    await expect.poll(() => this.observed(), patience).toMatchObject(facts);
+  }
+}
+
+/** Of the composer, once there is something. */
+export const draftOf = ({ message }: UserPage) => expect.poll(() => message.inputValue(), patience);
+
+export const textOf = (locator: Locator) =>
+  expect.poll(async () => (await locator.allTextContents()).join('\n'), patience);
