@@ -19,7 +19,7 @@ const unfinishedMs = 300;
 const wholeMs = 60_000;
 
 test(`${requests} mutated requests (seed ${seed})`, { timeout: 60_000 + requests * 200 }, async () => {
-  await using service = await spawnService({ env: { PARLANCE_SANDBOX: '1', NODE_ENV: 'test' } });
+  await using service = await spawnService({ env: { PARLANCE_SANDBOX: '1', NODE_ENV: 'test', LOG_LEVEL: 'debug' } });
   const random = createRandom(seed);
   const seeds = await seedRequests();
   const answered = new Set<string>();
