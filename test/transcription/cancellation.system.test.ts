@@ -84,8 +84,9 @@ test.each(['/api/v1/transcribe', '/v1/audio/transcriptions'])(
 test.each(doors)('a disconnect in the queue frees the slot: %s', async (_door, options) => {
   const service = await start({});
   const [first, second] = [new AbortController(), new AbortController()];
+  /** A stream begins when its caller is told the place in the queue. */
   const leave = ({ signal }: AbortController) =>
-    expect(upload(service, recording, { ...options, signal })).rejects.toThrow();
+    expect(upload(service, recording, { ...options, signal }).then((answer) => answer.text())).rejects.toThrow();
   const answers = [leave(first)];
   const programs = await atWork(service, 'whisper-cli');
   answers.push(leave(second));
