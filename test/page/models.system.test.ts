@@ -67,9 +67,8 @@ describeWith(programs, 'the pickers', () => {
 
   test('say what to do where nothing is configured', async () => {
     const page = await openPage(browser(), await startPageService({ config: 'engines: {}' }));
-    await textOf(page.page.locator('#transcription-note')).toContain('npm run setup');
-    await textOf(page.page.locator('#chat-note')).toContain('Start Ollama');
-    await textOf(page.page.locator('#speech-note')).toContain('Install espeak-ng');
+    const advice = page.page.getByRole('region', { name: 'What to do next' });
+    for (const text of ['npm run setup', 'Start Ollama', 'Install espeak-ng']) await textOf(advice).toContain(text);
     await page.message.fill('Good morning');
     expect(await page.button('Send').isDisabled()).toBe(true);
   });
