@@ -334,8 +334,8 @@ export type components = {
              */
             role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
             /**
-             * @description The texts of parts are joined by a line feed. May be null, absent or empty in a message of the assistant. All texts
-             *     of a request have at most 1000000 characters (code points).
+             * @description The texts of parts are joined by a line feed. May be null, absent or empty in a message of the assistant. Limit for all
+             *     texts of a request together: 1000000 characters (code points).
              */
             content?: string | components["schemas"]["ContentPart"][] | null;
             /** @description In messages of the assistant: calls of the caller's tools. For each, a message of the role `tool` must follow. */

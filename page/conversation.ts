@@ -40,7 +40,7 @@ export interface ToolPart {
 
 export interface ClipPart {
   readonly kind: 'clip';
-  /** Of the clip, not of the tool call. */
+  /** The id of the clip, not of the tool call. */
   readonly id: string;
 }
 

@@ -36,7 +36,7 @@ export function textOfTranscript({ sent, ahead, done }: Transcript): string {
   return done === undefined ? 'Transcribing.' : `Transcribing: ${percent(done)}.`;
 }
 
-/** Of the step that is under way, 0 to 1. */
+/** Progress of the current step, 0 to 1. */
 export const shareOf = ({ sent, done }: Transcript): number | undefined =>
   sent !== undefined && sent < 1 ? sent : done;
 

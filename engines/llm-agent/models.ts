@@ -11,7 +11,7 @@ export interface Model {
   readonly remoteId: string;
   readonly discovered: boolean;
   readonly api: NonNullable<DialectOptions['api']>;
-  /** Of the requests that it takes, by all that is known so far. */
+  /** The request shape that it accepts, as far as is known. */
   shape: Shape;
 }
 

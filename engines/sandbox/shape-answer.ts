@@ -23,7 +23,7 @@ interface Sampling {
   /** For references such as `#/$defs/City`. */
   readonly root: JsonObject;
   readonly depth: number;
-  /** Of all depths together. */
+  /** Shared by all depths. */
   readonly budget: { left: number };
 }
 

@@ -2,7 +2,7 @@
 //   <button id="speak">Speak</button> <output id="said"></output> <script type="module" src="microphone.js"></script>
 import { createClient } from '@parlance/server/client';
 
-const client = createClient(); // of the page's own origin; else { baseUrl }, and CORS_ORIGINS in the service
+const client = createClient(); // same origin as the page; otherwise set baseUrl here and CORS_ORIGINS in the service
 const button = document.querySelector<HTMLButtonElement>('#speak')!;
 const output = document.querySelector('#said')!;
 const show = (text: string) => void (output.textContent = text);

@@ -86,7 +86,7 @@ function send(xhr: XmlHttpRequestLike, request: Request, body: Blob, onProgress:
   });
 }
 
-/** Of these statuses a Response takes no body. */
+/** Statuses for which Response takes no body. */
 const withoutBody = [204, 205, 304];
 
 function responseOf(xhr: XmlHttpRequestLike, body: ReadableStream<Uint8Array>): Response {

@@ -20,7 +20,7 @@ export function createReadiness(registry: Registry, required: readonly Capabilit
   };
 }
 
-/** Of the default model, which requests without a model get. */
+/** Why the default model is not ready; requests without a model use it. */
 async function unpreparedReason(registry: Registry, capability: Capability): Promise<string | undefined> {
   const model = registry.lastDefaultOf(capability);
   if (model?.engine.prepare === undefined) return undefined;

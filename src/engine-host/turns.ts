@@ -7,7 +7,7 @@ export interface Line<W> {
   running: number;
 }
 
-/** Of the callers that wait, the one with the fewest running jobs; among equals, the first in turn. */
+/** The waiting caller with the fewest running jobs; among equals, the first in turn. */
 export function nextInTurn<W>(lines: Iterable<Line<W>>): Line<W> | undefined {
   let next: Line<W> | undefined;
   for (const line of lines) {

@@ -8,7 +8,7 @@ import type { StreamFormat } from './sse.ts';
 export interface Failed {
   /** What was thrown. */
   readonly reason: unknown;
-  /** Of the request. */
+  /** The signal of the request. */
   readonly signal: AbortSignal;
 }
 

@@ -82,7 +82,7 @@ function over<T>(servers: Contestants<ChatServer>, make: (server: ChatServer) =>
 
 interface Run {
   readonly seconds: number;
-  /** Of the service. */
+  /** CPU time of the service. */
   readonly processorMs: number;
   /** Milliseconds of each request. */
   readonly latencies: readonly number[];

@@ -21,7 +21,7 @@ export async function benchSpeech({ rounds }: BenchOptions): Promise<Row[]> {
     args: ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'],
   });
   const page = await browser.newPage();
-  await page.goto(`${service.url}/healthz`); // of its origin
+  await page.goto(`${service.url}/healthz`); // same origin as the clip
   const espeak = [requireProgram('espeak-ng'), '--stdin', '--stdout', '-v', 'en'];
   const mp3 = [requireProgram('ffmpeg'), '-v', 'error', '-i', 'pipe:0', '-f', 'mp3', 'pipe:1'];
   const times = await interleave(

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JsonStructure } from '../../lib/json-structure.ts';
 
-/** Of the text in chunks of so many bytes. */
+/** The structure of the text, added in chunks of so many bytes. */
 function measure(text: string, chunkBytes = Infinity) {
   const bytes = Buffer.from(text);
   const structure = new JsonStructure();

@@ -65,7 +65,7 @@ describeWith(['whisper-cli'], 'through a chain', () => {
     expect(await ask(sdkOf(front))).toBe(await ask(direct()));
   });
 
-  // This gateway wraps texts in JSON, and passes neither streams nor audio on with Node 24, whoever provides them.
+  // On Node 24 this gateway wraps text in JSON and forwards neither streams nor audio, with any provider.
   test('Portkey: json and chats are those of the service', async () => {
     const [through, alone] = [portkey(chats), sdkOf(sandbox)];
     const hear = (sdk: OpenAI) => sdk.audio.transcriptions.create({ file: speech(), model: 'whisper-1' });

@@ -31,7 +31,7 @@ const usage = {
 const ask = { model: 'remote', messages: [...question] };
 const ofScript = (script: Script) => ({ ...chatOf(script), model: 'scripted' });
 
-/** Of the model `scripted`. */
+/** Number of runs of the model `scripted`. */
 const runsOf = ({ service }: Pick<Door, 'service'>) => service.log.filter(({ msg }) => msg === 'began').length;
 
 async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {

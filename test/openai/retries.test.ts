@@ -56,7 +56,7 @@ async function start(code: string) {
     files: { 'flaky.mjs': engines(code) },
   });
   onTestFinished(() => service[Symbol.asyncDispose]());
-  /** Of the header X-Stainless-Retry-Count, as the SDK sends it. */
+  /** The header X-Stainless-Retry-Count of the SDK. */
   const counts: (string | null)[] = [];
   const sdk = sdkOf(service, {
     maxRetries: 2,

@@ -2,13 +2,13 @@
 
 /** What it notes, as `window.observed`. */
 export interface Observed {
-  /** Of the Content Security Policy. */
+  /** Violations of the Content Security Policy. */
   readonly violations: readonly string[];
   /** What a screen reader is told, in order. */
   readonly announcements: readonly string[];
-  /** Of the screen: asked for, and those that are held. */
+  /** Screen wake locks: requested, and still held. */
   readonly wakeLocks: { readonly asked: number; readonly held: number };
-  /** Of microphones: opened, and those that still record. */
+  /** Microphone tracks: opened, and still recording. */
   readonly tracks: { readonly opened: number; readonly live: number };
   /** Names of the animations that run. */
   readonly animations: readonly string[];

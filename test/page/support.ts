@@ -265,7 +265,7 @@ export class UserPage {
   }
 }
 
-/** Of the composer, once there is something. */
+/** The text of the composer, polled. */
 export const draftOf = ({ message }: UserPage) => expect.poll(() => message.inputValue(), patience);
 
 export const textOf = (locator: Locator) =>

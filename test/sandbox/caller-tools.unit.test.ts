@@ -6,7 +6,7 @@ import { chat } from '../../engines/sandbox/chat.ts';
 const repeat = { name: 'repeat', description: 'Repeats it.' };
 const add = { name: 'add' };
 
-/** Of the service. */
+/** A tool of the service. */
 const readAloud: Tool = {
   ...{ name: 'read_aloud', description: 'Reads it aloud.', parameters: {} },
   run: () => Promise.reject(new Error('a tool of the service ran')),

@@ -68,7 +68,7 @@ interface DeclaredOperation {
   readonly method: string;
   readonly path: RegExp;
   readonly statuses: readonly string[];
-  /** Of the chunks of its stream, if it has one without named events. */
+  /** Kinds of chunks, for a stream without named events. */
   readonly kinds: readonly string[];
 }
 

@@ -24,7 +24,7 @@ export interface Line {
 export interface RunOptions extends Omit<Partial<ChatCall>, 'tools'> {
   /** `ChatCall.tools`. */
   readonly callerTools?: readonly CallerTool[];
-  /** Of the service. */
+  /** Tools of the service. */
   readonly tools?: readonly Tool[];
   readonly signal?: AbortSignal;
 }
