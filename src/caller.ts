@@ -4,11 +4,14 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIPv6 } from 'node:net';
+import type { Key } from './keys/key.ts';
 
 /** Available to all code that runs for a request (AsyncLocalStorage). */
 export interface RequestScope {
   /** Set when the request is authenticated. */
   caller: string;
+  /** Set when the request is authenticated; undefined in open mode and for operations without authentication. */
+  key?: Key;
   /** Ids of the services that the request has passed (lib/via). */
   via?: readonly string[];
 }
@@ -26,6 +29,11 @@ export function runInScope<T>(scope: RequestScope, work: () => T): T {
 /** The caller of the current request; "" outside of a request. */
 export function currentCaller(): string {
   return scopes.getStore()?.caller ?? nobody;
+}
+
+/** The API key of the current request; undefined in open mode and outside of a request: everything is permitted. */
+export function currentKey(): Key | undefined {
+  return scopes.getStore()?.key;
 }
 
 /** The services that the current request has passed; undefined outside of a request. */
