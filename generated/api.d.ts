@@ -471,7 +471,7 @@ export type components = {
          * @description Machine-readable problem code. New codes may be added: fall back to the status for an unknown one.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "malformed-body" | "body-too-large" | "recording-empty" | "recording-too-large" | "recording-too-long" | "recording-not-accepted" | "recording-undecodable" | "unknown-model" | "language-not-supported" | "voice-not-supported" | "format-not-supported" | "parameter-not-supported" | "context-length-exceeded" | "content-rejected" | "provider-rejected-request" | "unsupported-media-type" | "unauthorized" | "host-not-allowed" | "origin-not-allowed" | "not-found" | "clip-not-found" | "method-not-allowed" | "malformed-request" | "request-timeout" | "expectation-failed" | "headers-too-large" | "range-not-satisfiable" | "provider-quota-exhausted" | "provider-rate-limited" | "internal-error" | "engine-failed" | "provider-auth-failed" | "provider-misconfigured" | "provider-unreachable" | "provider-error" | "provider-bad-response" | "transcription-disabled" | "no-engine" | "model-unavailable" | "overloaded" | "storage-full" | "shutting-down" | "not-ready" | "provider-overloaded" | "engine-timeout" | "provider-timeout";
+        ProblemCode: "invalid-request" | "malformed-body" | "body-too-large" | "recording-empty" | "recording-too-large" | "recording-too-long" | "recording-not-accepted" | "recording-undecodable" | "unknown-model" | "language-not-supported" | "voice-not-supported" | "format-not-supported" | "parameter-not-supported" | "context-length-exceeded" | "content-rejected" | "provider-rejected-request" | "unsupported-media-type" | "unauthorized" | "host-not-allowed" | "origin-not-allowed" | "operation-not-allowed" | "model-not-allowed" | "not-found" | "clip-not-found" | "method-not-allowed" | "malformed-request" | "request-timeout" | "expectation-failed" | "headers-too-large" | "range-not-satisfiable" | "rate-limited" | "provider-quota-exhausted" | "provider-rate-limited" | "internal-error" | "engine-failed" | "provider-auth-failed" | "provider-misconfigured" | "provider-unreachable" | "provider-error" | "provider-bad-response" | "transcription-disabled" | "no-engine" | "model-unavailable" | "overloaded" | "storage-full" | "shutting-down" | "not-ready" | "provider-overloaded" | "engine-timeout" | "provider-timeout";
         /** @description A piece of the reasoning text. */
         ReasoningDelta: {
             /**
@@ -913,7 +913,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -923,11 +923,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -1030,7 +1030,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
             429: {
                 headers: {
                     /**
@@ -1199,7 +1199,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1209,11 +1209,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -1316,7 +1316,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
             429: {
                 headers: {
                     /**
@@ -1498,7 +1498,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1508,11 +1508,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -1540,6 +1540,33 @@ export interface operations {
                      *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 60
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
+                     *       "title": "Provider quota exhausted",
+                     *       "status": 429,
+                     *       "detail": "The provider's quota is exhausted.",
+                     *       "code": "provider-quota-exhausted",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 60
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -1652,7 +1679,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1662,11 +1689,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -1722,6 +1749,33 @@ export interface operations {
                      *           "detail": "must NOT have fewer than 1 characters"
                      *         }
                      *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 60
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
+                     *       "title": "Provider quota exhausted",
+                     *       "status": 429,
+                     *       "detail": "The provider's quota is exhausted.",
+                     *       "code": "provider-quota-exhausted",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 60
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -1827,7 +1881,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1837,11 +1891,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -1927,7 +1981,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
             429: {
                 headers: {
                     /**
@@ -2109,7 +2163,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2119,11 +2173,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -2151,6 +2205,33 @@ export interface operations {
                      *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 60
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
+                     *       "title": "Provider quota exhausted",
+                     *       "status": 429,
+                     *       "detail": "The provider's quota is exhausted.",
+                     *       "code": "provider-quota-exhausted",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 60
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -2256,7 +2337,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2266,11 +2347,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -2373,7 +2454,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
             429: {
                 headers: {
                     /**
@@ -2546,7 +2627,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2556,11 +2637,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -2663,7 +2744,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
             429: {
                 headers: {
                     /**
@@ -2850,7 +2931,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2860,11 +2941,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -2967,7 +3048,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
             429: {
                 headers: {
                     /**
@@ -3146,7 +3227,7 @@ export interface operations {
                     "audio/ogg": unknown;
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3156,11 +3237,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -3338,7 +3419,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3348,11 +3429,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -3554,7 +3635,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3564,11 +3645,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -3596,6 +3677,33 @@ export interface operations {
                      *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 60
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
+                     *       "title": "Provider quota exhausted",
+                     *       "status": 429,
+                     *       "detail": "The provider's quota is exhausted.",
+                     *       "code": "provider-quota-exhausted",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 60
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];

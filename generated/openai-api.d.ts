@@ -734,7 +734,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -776,6 +776,31 @@ export interface operations {
                      *         "type": "invalid_request_error",
                      *         "param": null,
                      *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The provider's rate limit is reached.",
+                     *         "type": "rate_limit_error",
+                     *         "param": null,
+                     *         "code": "rate_limit_exceeded"
                      *       }
                      *     }
                      */
@@ -910,7 +935,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1050,7 +1075,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
             429: {
                 headers: {
                     /** @description Seconds to wait before a retry, where known. */
@@ -1250,7 +1275,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1390,7 +1415,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
             429: {
                 headers: {
                     /** @description Seconds to wait before a retry, where known. */
@@ -1593,7 +1618,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1658,6 +1683,31 @@ export interface operations {
                      *         "type": "invalid_request_error",
                      *         "param": null,
                      *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The provider's rate limit is reached.",
+                     *         "type": "rate_limit_error",
+                     *         "param": null,
+                     *         "code": "rate_limit_exceeded"
                      *       }
                      *     }
                      */
@@ -1791,7 +1841,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1931,7 +1981,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
             429: {
                 headers: {
                     /** @description Seconds to wait before a retry, where known. */
@@ -2124,7 +2174,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2166,6 +2216,31 @@ export interface operations {
                      *         "type": "invalid_request_error",
                      *         "param": null,
                      *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The provider's rate limit is reached.",
+                     *         "type": "rate_limit_error",
+                     *         "param": null,
+                     *         "code": "rate_limit_exceeded"
                      *       }
                      *     }
                      */
@@ -2281,7 +2356,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2346,6 +2421,31 @@ export interface operations {
                      *         "type": "invalid_request_error",
                      *         "param": null,
                      *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The provider's rate limit is reached.",
+                     *         "type": "rate_limit_error",
+                     *         "param": null,
+                     *         "code": "rate_limit_exceeded"
                      *       }
                      *     }
                      */

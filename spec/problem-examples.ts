@@ -37,9 +37,9 @@ const common: Readonly<Record<string, ProblemExample>> = {
     headers: { 'WWW-Authenticate': 'Bearer' },
   },
   403: {
-    code: 'origin-not-allowed',
-    title: 'Origin not allowed',
-    detail: 'The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.',
+    code: 'operation-not-allowed',
+    title: 'Operation not allowed for the API key',
+    detail: 'The API key may not use createChat; ask the operator for it.',
   },
   404: {
     code: 'clip-not-found',

@@ -3,6 +3,7 @@ import { EngineError, type Availability, type Capability, type Feature } from '.
 import { availabilityOf, type Registry, type ServedModel } from './registry.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
+import { allowedModels, modelNotAllowed, requireModel } from '../keys/permissions.ts';
 
 type Entry = Schemas['ModelEntry'];
 
@@ -13,14 +14,28 @@ export interface Listing<C extends Capability> {
   readonly default: ServedModel<C> | undefined;
 }
 
+/** The models that the API key of the request may use, and the default for it. */
 export async function listModels<C extends Capability>(registry: Registry, capability: C): Promise<Listing<C>> {
-  const models = await registry.models(capability);
-  return { models, default: registry.defaultOf(capability, models) };
+  const all = await registry.models(capability);
+  const models = allowedModels(all);
+  const configured = registry.defaultOf(capability, all);
+  const mayUseDefault = configured === undefined || models.includes(configured);
+  return { models, default: mayUseDefault ? configured : await firstAvailable(registry.standIns(capability, models)) };
+}
+
+/** If none is available, the first: its reason is the answer. */
+async function firstAvailable<C extends Capability>(
+  models: readonly ServedModel<C>[],
+): Promise<ServedModel<C> | undefined> {
+  const checked = await Promise.all(
+    models.map(async (model) => ({ model, available: (await availabilityOf(model)).available })),
+  );
+  return checked.find(({ available }) => available)?.model ?? models[0];
 }
 
 /**
- * The model that the request names (at `pointer` in its body), else the default. Throws `unknown-model` with valid ids,
- * or `no-engine`.
+ * The model that the request names (at `pointer` in its body), else the default. Throws `unknown-model` and
+ * `model-not-allowed` with valid ids, or `no-engine`.
  */
 export async function chooseModel<C extends Capability>(
   registry: Registry,
@@ -31,8 +46,9 @@ export async function chooseModel<C extends Capability>(
   const { models, default: defaultModel } = await listModels(registry, capability);
   const found = named == null ? defaultModel : models.find(({ id }) => id === named);
   if (found) return found;
-  if (models.length === 0) throw nothingServed(registry, capability);
   const ids = models.map(({ id }) => id);
+  if (named != null) requireModel(named, ids, pointer);
+  if (models.length === 0) throw await nothingServed(registry, capability, pointer);
   const more = ids.length > namesInMessages ? ', …' : '';
   const detail = `${named == null ? 'There is no default model; name one' : `No ${capability} model has the id "${named}"; valid are`}: ${ids.slice(0, namesInMessages).join(', ')}${more}.`;
   throw new ProblemError('unknown-model', detail, {
@@ -40,7 +56,8 @@ export async function chooseModel<C extends Capability>(
   });
 }
 
-function nothingServed(registry: Registry, capability: Capability): ProblemError {
+async function nothingServed(registry: Registry, capability: Capability, pointer: string): Promise<ProblemError> {
+  if ((await registry.models(capability)).length > 0) return modelNotAllowed(`a ${capability} model`, [], pointer);
   const instances = registry.instancesFor(capability);
   return instances.length > 0
     ? new ProblemError(

@@ -4,6 +4,7 @@ import { listModels, toAvailability, toEntry } from '../engine-host/model-select
 import { delayStart } from '../chat/delayed-start.ts';
 import { answer, type Handler, type OperationRequest } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
+import { requireModel } from '../keys/permissions.ts';
 import { chooseTranscriptionModel, requireTimestamps, transcribe } from '../transcription/run.ts';
 import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
 import { timestampKindsOf, toTranscription } from '../transcription/wire.ts';
@@ -22,13 +23,16 @@ export function admitTranscription({ transcribeEnabled }: Services): void {
 
 /**
  * Before the recording is stored, with the text fields that precede it in the form, not yet validated. Throws
- * `parameter-not-supported`; everything else is reported after validation. Without `model` nothing is known yet: it may
- * follow.
+ * `model-not-allowed` and `parameter-not-supported`; everything else is reported after validation. Without `model` nothing
+ * is known yet: it may follow.
  */
 export async function admitRecording(fields: Readonly<Record<string, unknown>>, { registry }: Services): Promise<void> {
   const { timestamps, model: named } = fields;
-  if (named === undefined || (timestamps !== 'segment' && timestamps !== 'word')) return;
+  if (typeof named !== 'string') return;
   const { models } = await listModels(registry, 'transcription');
+  const ids = models.map(({ id }) => id);
+  requireModel(named, ids, '/model');
+  if (timestamps !== 'segment' && timestamps !== 'word') return;
   const model = models.find(({ id }) => id === named);
   if (model) requireTimestamps(model, timestampKindsOf[timestamps]);
 }
@@ -74,7 +78,9 @@ export const getTranscriptionAvailability: Handler<'getTranscriptionAvailability
     if (!transcribeEnabled) return disabled;
     if (model) return availabilityOf(model);
     if (models.length === 0) {
-      return { available: false, code: 'no-model', reason: 'No transcription engine is configured.' };
+      const isWithheld = (await registry.models('transcription')).length > 0;
+      const reason = isWithheld ? 'The API key may not use a transcription model.' : 'No transcription engine is configured.'; // prettier-ignore
+      return { available: false, code: 'no-model', reason };
     }
     const known = models.map(({ id }) => id).join(', ');
     return {

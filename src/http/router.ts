@@ -107,7 +107,10 @@ function authenticate(
   { headers, scope }: IncomingRequest,
   access: Pick<Access, 'authorize'>,
 ): void {
-  if (takesToken) scope.caller = access.authorize(headers) ?? scope.caller;
+  const key = takesToken ? access.authorize(headers, scope.caller) : undefined;
+  if (!key) return;
+  scope.key = key;
+  scope.caller = key.name;
 }
 
 // ------------------------------------------------------------------------------------------------- read the body

@@ -47,6 +47,8 @@ const examples: Readonly<Record<Name, { env: string; fromEnv: unknown; yaml?: st
   },
   sandbox: { env: '1', fromEnv: true, yaml: 'true', fromFile: true },
   compatTools: { env: 'off', fromEnv: false, yaml: 'false', fromFile: false },
+  apiKeysFile: { env: '/etc/keys.yaml', fromEnv: '/etc/keys.yaml', yaml: '/srv/keys.yaml', fromFile: '/srv/keys.yaml' },
+  trustProxy: { env: '1', fromEnv: 1, yaml: '2', fromFile: 2 },
   apiKeys: { env: 'one, two,', fromEnv: ['one', 'two'], yaml: '[three]', fromFile: ['three'] },
   allowOpen: { env: 'true', fromEnv: true, yaml: 'true', fromFile: true },
   corsOrigins: {

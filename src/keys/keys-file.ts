@@ -1,0 +1,176 @@
+/** The keys file: its schema, and what it means. It has hashes of tokens only. */
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { nativeContract } from '../contract/document.ts';
+import { SettingsError } from '../settings/load.ts';
+import { describeErrors, explainable, type Place } from '../settings/schema-errors.ts';
+import { parseYaml } from '../settings/yaml.ts';
+import type { KeyRules } from './key.ts';
+
+/** An entry of the file: one token of the key of this name. */
+export interface KeyEntry extends KeyRules {
+  readonly name: string;
+  /** Of the token, in lower case. */
+  readonly sha256: string;
+  /** RFC 3339. */
+  readonly expires?: string;
+}
+
+/** Operations that ask for a token; the others cannot be withheld. */
+const grantable = [...nativeContract.operations.values()]
+  .filter(({ security = [] }) => security.some((scheme) => 'BearerAuth' in scheme))
+  .map(({ operationId }) => operationId);
+
+const pattern = { type: 'string', minLength: 1, maxLength: 256 } as const;
+const count = { type: 'integer', minimum: 1, maximum: 1_000_000_000 } as const;
+
+const entrySchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name', 'sha256'],
+  properties: {
+    name: {
+      type: 'string',
+      pattern: '^(?!key-[0-9]+$)[a-z0-9][a-z0-9_-]{0,31}$',
+      description:
+        'Name in the log and in metrics. Entries of one name are tokens of one key. key-1, key-2 and so on are those of API_KEYS.',
+    },
+    sha256: {
+      type: 'string',
+      pattern: '^[0-9a-fA-F]{64}$',
+      description: 'SHA-256 of the token, as 64 hex digits. `parlance key new NAME` makes both.',
+    },
+    expires: {
+      type: 'string',
+      format: 'date-time',
+      description: 'Until when the token is valid, such as 2027-03-01T00:00:00Z. Default: for ever.',
+    },
+    operations: {
+      type: 'array',
+      minItems: 1,
+      items: { type: 'string', enum: grantable },
+      description: 'Ids of the operations that the key may use; they also govern /v1. Default: all.',
+    },
+    models: {
+      type: 'array',
+      minItems: 1,
+      items: pattern,
+      description:
+        'Filter for the models that the key may use: ids with * as a wildcard; a leading "!" excludes. Default: all.',
+    },
+    tools: {
+      type: 'array',
+      items: pattern,
+      description:
+        'Filter for the tools of the service in chats, such as read_aloud or files__*, as for `models`; []: none. Default: all.',
+    },
+    weight: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 100,
+      description: 'Share of the queue relative to other keys. Default: 1.',
+    },
+    limits: {
+      type: 'object',
+      additionalProperties: false,
+      description: 'Limits of all tokens of the key together. Default: none.',
+      properties: {
+        requestsPerMinute: { ...count, description: 'Requests that begin in a minute.' },
+        concurrentRequests: { ...count, description: 'Requests in flight.' },
+        audioMinutesPerDay: {
+          type: 'number',
+          exclusiveMinimum: 0,
+          maximum: 1_000_000_000,
+          description: 'Minutes of recordings that are transcribed in a day (UTC).',
+        },
+        tokensPerDay: { ...count, description: 'Tokens that chats use in a day (UTC).' },
+      },
+    },
+  },
+} as const;
+
+/** JSON Schema of the file, also for editors. */
+export const keysFileSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  title: 'The keys file of Parlance (API_KEYS_FILE)',
+  type: 'object',
+  additionalProperties: false,
+  required: ['keys'],
+  properties: {
+    keys: { type: 'array', maxItems: 100_000, items: entrySchema, description: 'The API keys, one entry per token.' },
+  },
+} as const;
+
+/** Reads the entries; may be none. Throws a `SettingsError` that lists each location. */
+export function readKeysFile(path: string): readonly KeyEntry[] {
+  const values = parseYaml(readText(path), path);
+  const mistakes = schemaMistakes(values, path);
+  if (mistakes.length > 0) throw new SettingsError(mistakes.join('\n'));
+  const entries = (values as { readonly keys: readonly KeyEntry[] }).keys.map((entry) => ({
+    ...entry,
+    sha256: entry.sha256.toLowerCase(),
+  }));
+  const clashes = clashesIn(entries).map((clash) => `${path}: ${clash}`);
+  if (clashes.length > 0) throw new SettingsError(clashes.join('\n'));
+  return entries;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new SettingsError(`API_KEYS_FILE: ${path} cannot be read: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function schemaMistakes(values: unknown, path: string): string[] {
+  const { $schema: _draft, ...schema } = keysFileSchema; // nothing in it differs between the drafts
+  const ajv = new Ajv2020(explainable);
+  addFormats.default(ajv, ['date-time']);
+  const validate = ajv.compile(schema);
+  if (validate(values)) return [];
+  return describeErrors(validate.errors ?? [], (pointer) => placeOf(pointer, path));
+}
+
+function placeOf(pointer: string, path: string): Place {
+  const place = pointer
+    .slice(1)
+    .replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]')
+    .replaceAll('/', '.');
+  const where = place === '' ? path : `${path}: ${place}`;
+  if (place.endsWith('.sha256')) {
+    // It may be the token itself.
+    const expects = 'must be the SHA-256 of the token, as 64 hex digits; fix: parlance key new NAME';
+    return { where, secret: true, expects };
+  }
+  if (place.endsWith('.name')) {
+    const expects = 'must have 1 to 32 of a-z, 0-9, - and _, begin with a letter or digit, and not be key-N';
+    return { where, expects };
+  }
+  return place.endsWith('.expires') ? { where, expects: 'must be a time such as 2027-03-01T00:00:00Z' } : { where };
+}
+
+/** Counters and queues are by name: entries of one name are one key. */
+function clashesIn(entries: readonly KeyEntry[]): string[] {
+  const byHash = new Map<string, number>();
+  const byName = new Map<string, number>();
+  return entries.flatMap(({ name, sha256, expires: _expires, ...rules }, index) => {
+    const twin = byHash.get(sha256);
+    const first = byName.get(name);
+    if (twin === undefined) byHash.set(sha256, index);
+    if (first === undefined) byName.set(name, index);
+    const place = `keys[${String(index)}]`;
+    if (twin !== undefined) return [`${place}.sha256: keys[${String(twin)}] has the same token`];
+    if (first === undefined || isDeepStrictEqual(rules, rulesOf(entries[first]))) return [];
+    return [
+      `${place}: another token of the key "${name}" (keys[${String(first)}]): they may differ in sha256 and expires only`,
+    ];
+  });
+}
+
+function rulesOf(entry: KeyEntry | undefined): KeyRules {
+  const { name: _name, sha256: _sha256, expires: _expires, ...rules } = entry ?? { name: '', sha256: '' };
+  return rules;
+}
