@@ -1,0 +1,46 @@
+/** Limits of an API key as response fields: draft-ietf-httpapi-ratelimit-headers-11, Structured Fields (RFC 9651). */
+
+/** One limit of a key, as it is now. */
+export interface Policy {
+  readonly name: 'requests' | 'concurrent' | 'audio' | 'tokens';
+  /** In its unit. */
+  readonly quota: number;
+  /** At least 0. */
+  readonly remaining: number;
+  /** Default: requests. Units that the draft does not register have our prefix. */
+  readonly unit?: 'concurrent-requests' | 'parlance-audio-seconds' | 'parlance-tokens';
+  /** Absent for `concurrent`. */
+  readonly windowSeconds?: number;
+  /** Whole seconds until the window ends. */
+  readonly resetSeconds?: number;
+}
+
+export type LimitHeaders = Readonly<Record<string, string>>;
+
+/** `shown`: the limits whose state is shown; all when absent. */
+export function limitHeaders(policies: readonly Policy[], shown = policies): LimitHeaders {
+  return { 'RateLimit-Policy': policyField(policies), ...(shown.length > 0 && { RateLimit: limitField(shown) }) };
+}
+
+function policyField(policies: readonly Policy[]): string {
+  return policies
+    .map(({ name, quota, unit, windowSeconds }) => {
+      const parameters = { q: quota, ...(unit && { qu: `"${unit}"` }), ...(windowSeconds && { w: windowSeconds }) };
+      return toItem(name, parameters);
+    })
+    .join(', ');
+}
+
+function limitField(policies: readonly Policy[]): string {
+  return policies
+    .map(({ name, remaining, resetSeconds }) =>
+      toItem(name, { r: remaining, ...(resetSeconds !== undefined && { t: resetSeconds }) }),
+    )
+    .join(', ');
+}
+
+function toItem(name: string, parameters: Readonly<Record<string, string | number>>): string {
+  return `"${name}"${Object.entries(parameters)
+    .map(([key, value]) => `;${key}=${value}`)
+    .join('')}`;
+}
