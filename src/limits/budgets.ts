@@ -20,8 +20,9 @@ export interface DayUsage {
 }
 
 export interface StorableBudgets extends Budgets {
-  /** The counters if they have changed since the last call. */
-  takeChanged(): DayUsage | undefined;
+  /** How often a counter has changed. */
+  readonly changes: number;
+  readonly usage: () => DayUsage;
 }
 
 const dayMs = 86_400_000;
@@ -30,7 +31,7 @@ const nothing: Total = { audioMs: 0, tokens: 0 };
 /** Continues stored counters if their day is still today. */
 export function createBudgets(stored?: DayUsage, now: () => number = Date.now): StorableBudgets {
   let day = dayOf(now());
-  let isChanged = false;
+  let changes = 0;
   const keys = new Map(stored?.day === day ? stored.keys : []);
 
   function startDay(): void {
@@ -52,16 +53,15 @@ export function createBudgets(stored?: DayUsage, now: () => number = Date.now): 
       const after = { audioMs: before.audioMs + Math.round(audioMs), tokens: before.tokens + Math.round(tokens) };
       if (after.audioMs === before.audioMs && after.tokens === before.tokens) return;
       keys.set(name, after);
-      isChanged = true;
+      changes += 1;
     },
     get endsAt() {
       return (Math.floor(now() / dayMs) + 1) * dayMs;
     },
-    takeChanged() {
-      if (!isChanged) return undefined;
-      isChanged = false;
-      return { day, keys: new Map(keys) };
+    get changes() {
+      return changes;
     },
+    usage: () => ({ day, keys }),
   };
 }
 

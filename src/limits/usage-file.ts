@@ -27,11 +27,14 @@ export async function openBudgets({
 }: UsageFileOptions): Promise<Budgets & AsyncDisposable> {
   const budgets = createBudgets(await readUsage(path, log));
   let writing = Promise.resolve();
-  const write = () => {
-    const usage = budgets.takeChanged();
-    if (usage) writing = writing.then(() => writeUsage(path, usage)).catch(failed);
-    return writing;
+  let written = 0;
+  const writeChanges = async () => {
+    const { changes } = budgets;
+    if (changes === written) return;
+    await writeUsage(path, budgets.usage());
+    written = changes;
   };
+  const write = () => (writing = writing.then(writeChanges).catch(failed));
   const failed = (err: unknown) => log.error({ path, err }, 'what the API keys have used today could not be written');
   const timer = setInterval(() => void write(), everyMs).unref();
   return {
