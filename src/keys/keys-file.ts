@@ -8,6 +8,7 @@ import { SettingsError } from '../settings/load.ts';
 import { describeErrors, explainable, type Place } from '../settings/schema-errors.ts';
 import { parseYaml } from '../settings/yaml.ts';
 import type { KeyRules } from './key.ts';
+import { grantableOperations, keysFileSchema } from './schema.ts';
 
 /** An entry of the file: one token of the key of this name. */
 export interface KeyEntry extends KeyRules {
@@ -18,90 +19,7 @@ export interface KeyEntry extends KeyRules {
   readonly expires?: string;
 }
 
-/** Operations that ask for a token; the others cannot be withheld. */
-const grantable = [...nativeContract.operations.values()]
-  .filter(({ security = [] }) => security.some((scheme) => 'BearerAuth' in scheme))
-  .map(({ operationId }) => operationId);
-
-const pattern = { type: 'string', minLength: 1, maxLength: 256 } as const;
-const count = { type: 'integer', minimum: 1, maximum: 1_000_000_000 } as const;
-
-const entrySchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['name', 'sha256'],
-  properties: {
-    name: {
-      type: 'string',
-      pattern: '^(?!key-[0-9]+$)[a-z0-9][a-z0-9_-]{0,31}$',
-      description:
-        'Name in the log and in metrics. Entries of one name are tokens of one key. key-1, key-2 and so on are those of API_KEYS.',
-    },
-    sha256: {
-      type: 'string',
-      pattern: '^[0-9a-fA-F]{64}$',
-      description: 'SHA-256 of the token, as 64 hex digits. `parlance key new NAME` makes both.',
-    },
-    expires: {
-      type: 'string',
-      format: 'date-time',
-      description: 'Until when the token is valid, such as 2027-03-01T00:00:00Z. Default: for ever.',
-    },
-    operations: {
-      type: 'array',
-      minItems: 1,
-      items: { type: 'string', enum: grantable },
-      description: 'Ids of the operations that the key may use; they also govern /v1. Default: all.',
-    },
-    models: {
-      type: 'array',
-      minItems: 1,
-      items: pattern,
-      description:
-        'Filter for the models that the key may use: ids with * as a wildcard; a leading "!" excludes. Default: all.',
-    },
-    tools: {
-      type: 'array',
-      items: pattern,
-      description:
-        'Filter for the tools of the service in chats, such as read_aloud or files__*, as for `models`; []: none. Default: all.',
-    },
-    weight: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 100,
-      description: 'Share of the queue relative to other keys. Default: 1.',
-    },
-    limits: {
-      type: 'object',
-      additionalProperties: false,
-      description: 'Limits of all tokens of the key together. Default: none.',
-      properties: {
-        requestsPerMinute: { ...count, description: 'Requests that begin in a minute.' },
-        concurrentRequests: { ...count, description: 'Requests in flight.' },
-        audioMinutesPerDay: {
-          type: 'number',
-          exclusiveMinimum: 0,
-          maximum: 1_000_000_000,
-          description: 'Minutes of recordings that are transcribed in a day (UTC).',
-        },
-        tokensPerDay: { ...count, description: 'Tokens that chats use in a day (UTC).' },
-      },
-    },
-  },
-} as const;
-
-/** JSON Schema of the file, also for editors. */
-export const keysFileSchema = {
-  $schema: 'http://json-schema.org/draft-07/schema#',
-  title: 'The keys file of Parlance (API_KEYS_FILE)',
-  type: 'object',
-  additionalProperties: false,
-  required: ['keys'],
-  properties: {
-    keys: { type: 'array', maxItems: 100_000, items: entrySchema, description: 'The API keys, one entry per token.' },
-  },
-} as const;
+const { $schema: _draft, ...schema } = keysFileSchema(grantableOperations(nativeContract.document)); // equal in both drafts
 
 /** Reads the entries; may be none. Throws a `SettingsError` that lists each location. */
 export function readKeysFile(path: string): readonly KeyEntry[] {
@@ -126,7 +44,6 @@ function readText(path: string): string {
 }
 
 function schemaMistakes(values: unknown, path: string): string[] {
-  const { $schema: _draft, ...schema } = keysFileSchema; // nothing in it differs between the drafts
   const ajv = new Ajv2020(explainable);
   addFormats.default(ajv, ['date-time']);
   const validate = ajv.compile(schema);

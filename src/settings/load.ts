@@ -79,6 +79,11 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
 
 const ownVariable = /^(PARLANCE|TRANSCRIBE)_/;
 
+/** Returns one line for each setting that is valid but probably a mistake. */
+export function describeDoubts(env: Environment, settings: LoadedSettings): string[] {
+  return [...describeUnknownVariables(env), ...describeIgnoredVariables(settings), ...describeShortTokens(settings)];
+}
+
 /** Returns one line for each variable that looks like a setting but is unknown. */
 export function describeUnknownVariables(env: Environment): string[] {
   const known = ['PARLANCE_CONFIG', ...Object.values(settingsTable).map((row) => row.env)];
@@ -122,7 +127,7 @@ export function requiresKeys({ apiKeys, apiKeysFile }: AccessSettings): boolean 
 const shortestToken = 20;
 
 /** Returns one line for each token in API_KEYS that is too short. */
-export function describeShortTokens({ apiKeys }: AccessSettings): string[] {
+function describeShortTokens({ apiKeys }: AccessSettings): string[] {
   return apiKeys.flatMap((token, index) => {
     if (token.length >= shortestToken) return [];
     const place = apiKeys.length > 1 ? `API_KEYS: token ${String(index + 1)}` : 'API_KEYS: the token';

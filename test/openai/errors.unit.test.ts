@@ -35,7 +35,7 @@ describe('the table of errors', () => {
     const retryable = codes.filter(
       (code) => failWith(new ProblemError(code, 'x')).headers['X-Should-Retry'] === 'true',
     );
-    const expected = ['overloaded', 'shutting-down', 'provider-overloaded', 'provider-rate-limited', 'storage-full'];
+    const expected = ['rate-limited', 'overloaded', 'shutting-down', 'provider-overloaded', 'provider-rate-limited', 'storage-full'];
     expect(retryable.toSorted()).toEqual(expected.toSorted());
   });
 

@@ -99,6 +99,7 @@ describe('a setting', () => {
       transcribeSetup: true,
       transcribeMaxSeconds: 3600,
       transcribeTimeout: 600,
+      trustProxy: 0,
       compatTools: true,
       compatAliases: {},
       logLevel: 'info',
