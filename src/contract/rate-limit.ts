@@ -17,8 +17,8 @@ export interface Policy {
 
 export type LimitHeaders = Readonly<Record<string, string>>;
 
-/** `shown`: the limits whose state is shown; all when absent. */
-export function limitHeaders(policies: readonly Policy[], shown = policies): LimitHeaders {
+/** `shown`: the limits whose state is shown. */
+export function limitHeaders(policies: readonly Policy[], shown: readonly Policy[]): LimitHeaders {
   return { 'RateLimit-Policy': policyField(policies), ...(shown.length > 0 && { RateLimit: limitField(shown) }) };
 }
 

@@ -27,12 +27,12 @@ interface Sent extends LimitedRequest {
   end(): void;
 }
 
-function open({ random = () => 0, door = limitHeaders } = {}) {
+function open({ random = 0, door = limitHeaders } = {}) {
   const limits = createLimits({
     minutes: createMinuteCounter(),
     places: createPlaces(),
     budgets: createBudgets(),
-    random,
+    random: () => random,
   });
   /** Admits a request; its end is the test's. */
   async function send(key: Key | undefined, operation = 'createChat'): Promise<Sent> {
@@ -240,7 +240,7 @@ describe('the fields', () => {
     [keyWith({ tokensPerDay: 1 }), 3_600, 3_660],
   ])('Retry-After has up to 10 %% more, and a minute at most', async (limited, earliest, latest) => {
     for (const [random, expected] of [[0, earliest] as const, [0.999, latest] as const]) {
-      const { send } = open({ random: () => random });
+      const { send } = open({ random });
       (await send(limited)).charge({ tokens: 1 });
       expect((await refusal(send(limited))).headers['Retry-After']).toBe(String(expected));
     }
