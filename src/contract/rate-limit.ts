@@ -23,24 +23,19 @@ export function limitHeaders(policies: readonly Policy[], shown: readonly Policy
 }
 
 function policyField(policies: readonly Policy[]): string {
-  return policies
-    .map(({ name, quota, unit, windowSeconds }) => {
-      const parameters = { q: quota, ...(unit && { qu: `"${unit}"` }), ...(windowSeconds && { w: windowSeconds }) };
-      return toItem(name, parameters);
-    })
-    .join(', ');
+  return policies.map(toPolicyItem).join(', ');
+}
+
+function toPolicyItem({ name, quota, unit, windowSeconds }: Policy): string {
+  const inUnits = unit === undefined ? '' : `;qu="${unit}"`;
+  const within = windowSeconds === undefined ? '' : `;w=${windowSeconds}`;
+  return `"${name}";q=${quota}${inUnits}${within}`;
 }
 
 function limitField(policies: readonly Policy[]): string {
-  return policies
-    .map(({ name, remaining, resetSeconds }) =>
-      toItem(name, { r: remaining, ...(resetSeconds !== undefined && { t: resetSeconds }) }),
-    )
-    .join(', ');
+  return policies.map(toLimitItem).join(', ');
 }
 
-function toItem(name: string, parameters: Readonly<Record<string, string | number>>): string {
-  return `"${name}"${Object.entries(parameters)
-    .map(([key, value]) => `;${key}=${value}`)
-    .join('')}`;
+function toLimitItem({ name, remaining, resetSeconds }: Policy): string {
+  return `"${name}";r=${remaining}${resetSeconds === undefined ? '' : `;t=${resetSeconds}`}`;
 }

@@ -92,7 +92,12 @@ export function createLimits({ minutes, places, budgets, random = Math.random }:
       if (remaining === 0) throw refuse('quota-exceeded', spent, `has used its ${what} of today (UTC).`);
       scope.charge = (used) => budgets.charge(name, used);
     }
-    return { headers: () => door.limitHeaders(policies(), policies().filter(isCurrent)) };
+    return {
+      headers() {
+        const all = policies();
+        return door.limitHeaders(all, all.filter(isCurrent));
+      },
+    };
   }
 
   function budgetPolicy(limits: KeyLimits, budget: Budget | undefined, key: string): Policy[] {
