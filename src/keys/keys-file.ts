@@ -1,7 +1,7 @@
 /** The keys file: its schema, and what it means. It has hashes of tokens only. */
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { nativeContract } from '../contract/document.ts';
 import { SettingsError } from '../settings/load.ts';
@@ -43,10 +43,19 @@ function readText(path: string): string {
   }
 }
 
-function schemaMistakes(values: unknown, path: string): string[] {
+let compiled: ValidateFunction | undefined;
+
+/** Compiled once, and only where there is a file: it takes 20 ms. */
+function validator(): ValidateFunction {
+  if (compiled) return compiled;
   const ajv = new Ajv2020(explainable);
   addFormats.default(ajv, ['date-time']);
-  const validate = ajv.compile(schema);
+  compiled = ajv.compile(schema);
+  return compiled;
+}
+
+function schemaMistakes(values: unknown, path: string): string[] {
+  const validate = validator();
   if (validate(values)) return [];
   return describeErrors(validate.errors ?? [], (pointer) => placeOf(pointer, path));
 }

@@ -99,7 +99,7 @@ export const keysFileSchema = (operations: readonly string[]) => ({
   properties: {
     keys: {
       type: 'array',
-      maxItems: 100_000,
+      maxItems: 10_000,
       items: entrySchema(operations),
       description: 'The API keys, one entry per token.',
     },
