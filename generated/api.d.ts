@@ -464,6 +464,13 @@ export type components = {
              * @description Seconds to wait before a retry, as in the `Retry-After` header, which `chat.failed` in a stream cannot have.
              */
             retry_after?: number;
+            /**
+             * @description The limits of the API key that refused the request, as named in `RateLimit-Policy`.
+             * @example [
+             *       "requests"
+             *     ]
+             */
+            violated_policies?: string[];
             /** @description The violations, at most 100; for bodies over 64 KB only the first one. */
             errors?: components["schemas"]["Violation"][];
         };
@@ -471,7 +478,7 @@ export type components = {
          * @description Machine-readable problem code. New codes may be added: fall back to the status for an unknown one.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "malformed-body" | "body-too-large" | "recording-empty" | "recording-too-large" | "recording-too-long" | "recording-not-accepted" | "recording-undecodable" | "unknown-model" | "language-not-supported" | "voice-not-supported" | "format-not-supported" | "parameter-not-supported" | "context-length-exceeded" | "content-rejected" | "provider-rejected-request" | "unsupported-media-type" | "unauthorized" | "host-not-allowed" | "origin-not-allowed" | "operation-not-allowed" | "model-not-allowed" | "not-found" | "clip-not-found" | "method-not-allowed" | "malformed-request" | "request-timeout" | "expectation-failed" | "headers-too-large" | "range-not-satisfiable" | "rate-limited" | "provider-quota-exhausted" | "provider-rate-limited" | "internal-error" | "engine-failed" | "provider-auth-failed" | "provider-misconfigured" | "provider-unreachable" | "provider-error" | "provider-bad-response" | "transcription-disabled" | "no-engine" | "model-unavailable" | "overloaded" | "storage-full" | "shutting-down" | "not-ready" | "provider-overloaded" | "engine-timeout" | "provider-timeout";
+        ProblemCode: "invalid-request" | "malformed-body" | "body-too-large" | "recording-empty" | "recording-too-large" | "recording-too-long" | "recording-not-accepted" | "recording-undecodable" | "unknown-model" | "language-not-supported" | "voice-not-supported" | "format-not-supported" | "parameter-not-supported" | "context-length-exceeded" | "content-rejected" | "provider-rejected-request" | "unsupported-media-type" | "unauthorized" | "host-not-allowed" | "origin-not-allowed" | "operation-not-allowed" | "model-not-allowed" | "not-found" | "clip-not-found" | "method-not-allowed" | "malformed-request" | "request-timeout" | "expectation-failed" | "headers-too-large" | "range-not-satisfiable" | "rate-limited" | "concurrency-limited" | "quota-exceeded" | "provider-quota-exhausted" | "provider-rate-limited" | "internal-error" | "engine-failed" | "provider-auth-failed" | "provider-misconfigured" | "provider-unreachable" | "provider-error" | "provider-bad-response" | "transcription-disabled" | "no-engine" | "model-unavailable" | "overloaded" | "storage-full" | "shutting-down" | "not-ready" | "provider-overloaded" | "engine-timeout" | "provider-timeout";
         /** @description A piece of the reasoning text. */
         ReasoningDelta: {
             /**
@@ -879,6 +886,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     /** @description One `<URL>; rel="enclosure"; type="audio/..."` per clip, in call order. */
                     Link?: string;
                     [name: string]: unknown;
@@ -1030,14 +1044,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /**
                      * @description Seconds to wait before a retry, where known.
-                     * @example 60
+                     * @example 12
                      */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
@@ -1045,13 +1070,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "Provider quota exhausted",
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
                      *       "status": 429,
-                     *       "detail": "The provider's quota is exhausted.",
-                     *       "code": "provider-quota-exhausted",
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 60
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -1167,6 +1195,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1316,14 +1351,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /**
                      * @description Seconds to wait before a retry, where known.
-                     * @example 60
+                     * @example 12
                      */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
@@ -1331,13 +1377,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "Provider quota exhausted",
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
                      *       "status": 429,
-                     *       "detail": "The provider's quota is exhausted.",
-                     *       "code": "provider-quota-exhausted",
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 60
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -1449,6 +1498,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1545,14 +1601,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /**
                      * @description Seconds to wait before a retry, where known.
-                     * @example 60
+                     * @example 12
                      */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
@@ -1560,13 +1627,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "Provider quota exhausted",
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
                      *       "status": 429,
-                     *       "detail": "The provider's quota is exhausted.",
-                     *       "code": "provider-quota-exhausted",
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 60
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -1639,6 +1709,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1754,14 +1831,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /**
                      * @description Seconds to wait before a retry, where known.
-                     * @example 60
+                     * @example 12
                      */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
@@ -1769,13 +1857,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "Provider quota exhausted",
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
                      *       "status": 429,
-                     *       "detail": "The provider's quota is exhausted.",
-                     *       "code": "provider-quota-exhausted",
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 60
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -1849,6 +1940,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1981,14 +2079,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /**
                      * @description Seconds to wait before a retry, where known.
-                     * @example 60
+                     * @example 12
                      */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
@@ -1996,13 +2105,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "Provider quota exhausted",
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
                      *       "status": 429,
-                     *       "detail": "The provider's quota is exhausted.",
-                     *       "code": "provider-quota-exhausted",
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 60
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -2114,6 +2226,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2210,14 +2329,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /**
                      * @description Seconds to wait before a retry, where known.
-                     * @example 60
+                     * @example 12
                      */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
@@ -2225,13 +2355,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "Provider quota exhausted",
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
                      *       "status": 429,
-                     *       "detail": "The provider's quota is exhausted.",
-                     *       "code": "provider-quota-exhausted",
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 60
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -2305,6 +2438,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2454,14 +2594,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /**
                      * @description Seconds to wait before a retry, where known.
-                     * @example 60
+                     * @example 12
                      */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
@@ -2469,13 +2620,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "Provider quota exhausted",
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
                      *       "status": 429,
-                     *       "detail": "The provider's quota is exhausted.",
-                     *       "code": "provider-quota-exhausted",
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 60
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -2591,6 +2745,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     /** @description Private to the client; proxies must not transform it. */
                     "Cache-Control"?: string;
                     [name: string]: unknown;
@@ -2744,14 +2905,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /**
                      * @description Seconds to wait before a retry, where known.
-                     * @example 60
+                     * @example 12
                      */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
@@ -2759,13 +2931,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "Provider quota exhausted",
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
                      *       "status": 429,
-                     *       "detail": "The provider's quota is exhausted.",
-                     *       "code": "provider-quota-exhausted",
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 60
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -2887,6 +3062,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     /**
                      * @description URL of the clip, as in `url`.
                      * @example /api/v1/tts/clips/Vb1yPz4mQ0iYxkq3o9TtWw
@@ -3048,14 +3230,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /**
                      * @description Seconds to wait before a retry, where known.
-                     * @example 60
+                     * @example 12
                      */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
@@ -3063,13 +3256,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "Provider quota exhausted",
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
                      *       "status": 429,
-                     *       "detail": "The provider's quota is exhausted.",
-                     *       "code": "provider-quota-exhausted",
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 60
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -3579,6 +3775,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3682,14 +3885,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /**
                      * @description Seconds to wait before a retry, where known.
-                     * @example 60
+                     * @example 12
                      */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
@@ -3697,13 +3911,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "Provider quota exhausted",
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
                      *       "status": 429,
-                     *       "detail": "The provider's quota is exhausted.",
-                     *       "code": "provider-quota-exhausted",
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 60
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];

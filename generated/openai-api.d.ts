@@ -692,6 +692,19 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -782,11 +795,24 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /** @description Seconds to wait before a retry, where known. */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /** @description Whether the same request may succeed later and has had no effect yet. */
@@ -797,7 +823,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": {
-                     *         "message": "The provider's rate limit is reached.",
+                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
                      *         "type": "rate_limit_error",
                      *         "param": null,
                      *         "code": "rate_limit_exceeded"
@@ -875,6 +901,19 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     /** @description The id of the entry that did the work, percent-encoded where it is not ASCII: aliases and defaults differ from `model`. */
                     "X-Parlance-Model": string;
                     /** @description Fields of the request without an effect, comma-separated; absent when there are none. */
@@ -1075,11 +1114,24 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /** @description Seconds to wait before a retry, where known. */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /** @description Whether the same request may succeed later and has had no effect yet. */
@@ -1090,7 +1142,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": {
-                     *         "message": "The provider's rate limit is reached.",
+                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
                      *         "type": "rate_limit_error",
                      *         "param": null,
                      *         "code": "rate_limit_exceeded"
@@ -1214,6 +1266,19 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     /** @description The id of the entry that did the work, percent-encoded where it is not ASCII: aliases and defaults differ from `model`. */
                     "X-Parlance-Model": string;
                     /** @description Fields of the request without an effect, comma-separated; absent when there are none. */
@@ -1415,11 +1480,24 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /** @description Seconds to wait before a retry, where known. */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /** @description Whether the same request may succeed later and has had no effect yet. */
@@ -1430,7 +1508,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": {
-                     *         "message": "The provider's rate limit is reached.",
+                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
                      *         "type": "rate_limit_error",
                      *         "param": null,
                      *         "code": "rate_limit_exceeded"
@@ -1553,6 +1631,19 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1689,11 +1780,24 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /** @description Seconds to wait before a retry, where known. */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /** @description Whether the same request may succeed later and has had no effect yet. */
@@ -1704,7 +1808,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": {
-                     *         "message": "The provider's rate limit is reached.",
+                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
                      *         "type": "rate_limit_error",
                      *         "param": null,
                      *         "code": "rate_limit_exceeded"
@@ -1782,6 +1886,19 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     /** @description The id of the entry that did the work, percent-encoded where it is not ASCII: aliases and defaults differ from `model`. */
                     "X-Parlance-Model": string;
                     /** @description Fields of the request without an effect, comma-separated; absent when there are none. */
@@ -1981,11 +2098,24 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /** @description Seconds to wait before a retry, where known. */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /** @description Whether the same request may succeed later and has had no effect yet. */
@@ -1996,7 +2126,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": {
-                     *         "message": "The provider's rate limit is reached.",
+                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
                      *         "type": "rate_limit_error",
                      *         "param": null,
                      *         "code": "rate_limit_exceeded"
@@ -2116,6 +2246,19 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2222,11 +2365,24 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /** @description Seconds to wait before a retry, where known. */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /** @description Whether the same request may succeed later and has had no effect yet. */
@@ -2237,7 +2393,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": {
-                     *         "message": "The provider's rate limit is reached.",
+                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
                      *         "type": "rate_limit_error",
                      *         "param": null,
                      *         "code": "rate_limit_exceeded"
@@ -2313,6 +2469,19 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2427,11 +2596,24 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description A rate limit of this service or of the provider is reached, or the provider's quota is exhausted. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /** @description Seconds to wait before a retry, where known. */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /** @description Whether the same request may succeed later and has had no effect yet. */
@@ -2442,7 +2624,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": {
-                     *         "message": "The provider's rate limit is reached.",
+                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
                      *         "type": "rate_limit_error",
                      *         "param": null,
                      *         "code": "rate_limit_exceeded"

@@ -1,9 +1,10 @@
 /** Builds the service out of its settings: registry, services, router, app, server; and ends it again. */
+import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import type { GuardLimits, Registry } from './engine-host/registry.ts';
 import { createApp, type RequestListener } from './http/app.ts';
 import type { Dialect } from './http/door.ts';
-import type { Door } from './http/incoming-request.ts';
+import type { Door, IncomingRequest } from './http/incoming-request.ts';
 import { nativeDialect } from './http/native-door.ts';
 import { createRouter } from './http/router.ts';
 import { clipLimits, createClipStore } from './clips/store.ts';
@@ -24,6 +25,10 @@ import { loadPage } from './http/page.ts';
 import { createReadyProbe } from './http/probes.ts';
 import type { Services } from './handlers/dependencies.ts';
 import { openKeyRing } from './keys/key-ring.ts';
+import { createLimits } from './limits/limits.ts';
+import { createMinuteCounter } from './limits/minutes.ts';
+import { createPlaces } from './limits/places.ts';
+import { openBudgets } from './limits/usage-file.ts';
 import { largestSpeech } from './system/disk-budget.ts';
 import { createSpeakers } from './speech/speaker.ts';
 import { createSpeechSpool } from './speech/speech-spool.ts';
@@ -193,7 +198,10 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
   const ending = new AbortController();
   const keys = openKeyRing(settings, log);
   const access = createAccess({ ...settings, keys, failedLogins: createFailedLogins(log) });
-  const routing = { services, access, checkAnswers: env.NODE_ENV !== 'production' };
+  const budgets = keys && (await openBudgets({ path: join(settings.dataDir, 'usage.json'), log }));
+  const limits = budgets && createLimits({ minutes: createMinuteCounter(), places: createPlaces(), budgets });
+  const limit = (operation: string, request: IncomingRequest) => limits?.admit(operation, request);
+  const routing = { services, access, limit, checkAnswers: env.NODE_ENV !== 'production' };
   const native: Door = {
     ...nativeDialect,
     respond: await createRouter({
@@ -250,6 +258,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
       keys?.[Symbol.dispose]();
       await Promise.all([tools, clips, speechSpool].map((part) => part[Symbol.asyncDispose]()));
       await engines[Symbol.asyncDispose]();
+      await budgets?.[Symbol.asyncDispose]();
     },
   };
 }

@@ -35,5 +35,6 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   [/^src\/bin\//, /^(src\/(?!client\/)|lib\/|engines\/contract\/|generated\/)/],
   [/^src\/(service|index)\.ts$/, /^(src\/(?!bin\/|client\/|conformance\/)|lib\/|engines\/contract\/|generated\/)/],
   [/^src\/keys\//, /^(lib\/|engines\/contract\/|src\/(settings|contract)\/|src\/caller\.ts$)/],
+  [/^src\/limits\//, /^(lib\/|engines\/contract\/|src\/(contract|keys)\/|src\/caller\.ts$)/],
   [/^src\/caller\.ts$/, /^src\/keys\/key\.ts$/],
 ];

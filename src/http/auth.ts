@@ -110,7 +110,7 @@ function isOpaque(origin: string): boolean {
 
 const exposedHeaders = [
   ...['Link', 'X-Request-Id', 'Retry-After', 'Accept-Ranges', 'Content-Range', 'ETag'],
-  ...['X-Should-Retry', 'X-Parlance-Model', 'X-Parlance-Ignored'],
+  ...['RateLimit', 'RateLimit-Policy', 'X-Should-Retry', 'X-Parlance-Model', 'X-Parlance-Ignored'],
 ].join(', ');
 
 const usedHeaders = 'Authorization, Content-Type, Range, If-Range, Prefer';
