@@ -112,7 +112,7 @@ const exposedHeaders = [
   ...['X-Should-Retry', 'X-Parlance-Model', 'X-Parlance-Ignored'],
 ].join(', ');
 
-const usedHeaders = 'Authorization, Content-Type, Range, If-Range, Prefer';
+const usedHeaders = 'Authorization, Content-Type, Range, If-Range, Prefer, traceparent, tracestate';
 
 const longestHeaderList = 2048;
 

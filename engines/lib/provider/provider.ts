@@ -58,10 +58,11 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
 
   async function attempt(request: ProviderRequest, signal: AbortSignal): Promise<Outcome> {
     const { method, path, model, body, explain } = request;
+    const url = `${baseUrl}${path}`;
     const http = {
       method,
-      url: `${baseUrl}${path}`,
-      headers: { ...ownHeaders, ...request.headers, ...headers, ...context.providerHeaders?.() },
+      url,
+      headers: { ...ownHeaders, ...request.headers, ...headers, ...context.providerHeaders?.(url) },
       ...(body && { body: body() }),
     };
     let answer: HttpAnswer;
