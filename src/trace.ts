@@ -18,39 +18,48 @@ export interface Span {
   readonly trace: Trace;
   name: string;
   attributes: Attributes;
+  isOver: boolean;
 }
 
 /** Both channels get the same `Span` object. */
 const [begins, ends] = [channel('parlance.span.begin'), channel('parlance.span.end')];
 const exits = channel('parlance.exit');
 
+export function hasTracer(): boolean {
+  return begins.hasSubscribers;
+}
+
 /** Undefined without a tracer, and outside of requests. */
 export function beginSpan(kind: Span['kind'], name: string, attributes: Attributes = {}): Span | undefined {
   if (!begins.hasSubscribers) return undefined;
   const trace = currentScope()?.trace;
   if (trace === undefined) return undefined;
-  const span = { kind, name, trace, attributes };
+  const span: Span = { kind, name, trace, attributes, isOver: false };
   begins.publish(span);
   return span;
 }
 
-/** `error.type` among the attributes marks a failure. */
+/** `error.type` among the attributes marks a failure. Only the first call counts. */
 export function endSpan(span: Span | undefined, attributes: Attributes = {}, name = span?.name): void {
-  if (span === undefined || name === undefined) return;
-  Object.assign(span, { name, attributes: { ...span.attributes, ...attributes } });
+  if (span === undefined || name === undefined || span.isOver) return;
+  Object.assign(span, { name, attributes: { ...span.attributes, ...attributes }, isOver: true });
   ends.publish(span);
 }
 
-/** Reports the promise as a span. */
-export async function traced<T>(span: Span | undefined, work: Promise<T>): Promise<T> {
-  if (span === undefined) return work;
+/** Runs the work as a span. */
+export function traced<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
+  const span = beginSpan('internal', name, attributes);
+  return span === undefined ? work() : follow(span, work);
+}
+
+async function follow<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
-    const result = await work;
-    endSpan(span);
-    return result;
+    return await work();
   } catch (error) {
     endSpan(span, { 'error.type': errorType(error) });
     throw error;
+  } finally {
+    endSpan(span);
   }
 }
 

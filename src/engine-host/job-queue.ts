@@ -1,6 +1,8 @@
 /** A bounded, fair job queue for CPU-bound work: one line per caller, served round-robin. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { EngineError, type JobQueue, type QueueOptions } from '../../engines/contract/index.ts';
 import { currentCaller } from '../caller.ts';
+import { traced } from '../trace.ts';
 import { nextInTurn, servingOrder, type Line as LineOf } from './turns.ts';
 
 /** Number of finished jobs used to estimate the duration of a job. */
@@ -35,7 +37,7 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
     listener.signal.throwIfAborted();
     if (busy < slots) return occupySlot(caller, lineOf(caller));
     if (waiting >= places) makeRoomFor(caller);
-    return waitForSlot(caller, lineOf(caller), listener);
+    return traced('queue wait', {}, () => waitForSlot(caller, lineOf(caller), listener));
   }
 
   /** Once for all changes of this tick: one job that ends and the next that starts are one change. */
@@ -72,11 +74,12 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
 
   function waitForSlot(caller: string, line: Line, { signal, onQueued }: Listener): Promise<() => void> {
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+    const notify = onQueued && AsyncLocalStorage.bind(onQueued); // other requests move the line
     let known: number | null = null;
     const place = (ahead: number | null) => {
       if (ahead === known) return;
       known = ahead;
-      onQueued?.(ahead);
+      notify?.(ahead);
     };
     const removeFromLine = () => {
       signal.removeEventListener('abort', abort);

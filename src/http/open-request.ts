@@ -10,6 +10,7 @@ import { linger } from './body.ts';
 import { onBroken } from './break-request.ts';
 import { CallerGone } from './failures.ts';
 import type { Door, IncomingRequest } from './incoming-request.ts';
+import { isProbe } from './probes.ts';
 import { createRequestBody, type RequestBodyOptions } from './request-body.ts';
 import { guard } from './safe-listener.ts';
 
@@ -48,9 +49,11 @@ function openRequest(
   const scope: RequestScope = {
     caller: callerOfAddress(req.socket.remoteAddress),
     id,
-    trace: openTrace(id, traceparent as string | undefined, tracestate),
+    trace: openTrace(id, traceparent, tracestate),
   };
-  const span = runInScope(scope, () => beginSpan('server', method, { 'http.request.method': method }));
+  const span = isProbe(url)
+    ? undefined
+    : runInScope(scope, () => beginSpan('server', method, { 'http.request.method': method }));
   const controller = new AbortController();
   const { signal } = controller;
   const cleanups: (() => unknown)[] = [];

@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
 import {
   EngineError,
@@ -13,6 +14,7 @@ import {
 import { onAbort } from '../../lib/abort.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
 import { isAtMachineLimit } from '../../lib/resource-limits.ts';
+import { beginSpan, endSpan, type Attributes } from '../trace.ts';
 
 export interface StartedProgram {
   /** Must be read to its end. */
@@ -163,6 +165,8 @@ function endedBy(signal: string): Error {
 
 async function watch(child: Child, program: string, { signal, timeoutMs }: ProgramCall): StartedProgram['exit'] {
   let timedOut = false;
+  const name = basename(program);
+  const span = beginSpan('internal', `run ${name}`, { 'process.executable.name': name });
   const end = () => killGroup(child);
   const deadline = setTimeout(() => {
     timedOut = true;
@@ -182,7 +186,13 @@ async function watch(child: Child, program: string, { signal, timeoutMs }: Progr
     clearTimeout(deadline);
     signal.removeEventListener('abort', end);
     running.delete(child);
+    endSpan(span, endOf(child));
   }
+}
+
+function endOf({ exitCode, signalCode }: Child): Attributes {
+  if (exitCode === null) return { 'error.type': signalCode ?? 'not-started' };
+  return { 'process.exit.code': exitCode };
 }
 
 function killGroup({ pid }: Pick<ChildProcess, 'pid'>): void {
