@@ -104,7 +104,7 @@ function openRequest(
 function endOf(request: IncomingRequest, status: number, method: string): [Attributes, string] {
   const route = routeOf(request);
   const facts = { ...(route !== undefined && { 'http.route': route }), 'http.response.status_code': status };
-  const failure = status >= 499 && { 'error.type': String(status) };
+  const failure = status >= 500 && { 'error.type': String(status) };
   return [{ ...facts, ...failure }, route === undefined ? method : `${method} ${route}`];
 }
 
