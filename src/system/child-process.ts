@@ -24,6 +24,11 @@ export interface StartedProgram {
   readonly kill: () => void;
 }
 
+interface NamedCall extends ProgramCall {
+  /** Its name in spans, where the program is only what starts it. */
+  readonly name?: string;
+}
+
 type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
 
 const running = new Set<Pick<ChildProcess, 'pid'>>();
@@ -56,7 +61,7 @@ export function adopt(child: ChildProcess): () => void {
  * Starts a program without a shell. Throws if it is not found, `overloaded` when out of file descriptors, and the signal's
  * reason if already aborted.
  */
-export function startProgram(program: string, args: readonly string[], options: ProgramCall): StartedProgram {
+export function startProgram(program: string, args: readonly string[], options: NamedCall): StartedProgram {
   const child = spawnProgram(program, args, options, 'ignore');
   const { stdout, stderr } = child;
   return { stdout, stderr, exit: watch(child, program, options), kill: () => killGroup(child) };
@@ -163,9 +168,12 @@ function endedBy(signal: string): Error {
   return new Error(`the program was killed by ${signal}`);
 }
 
-async function watch(child: Child, program: string, { signal, timeoutMs }: ProgramCall): StartedProgram['exit'] {
+async function watch(
+  child: Child,
+  program: string,
+  { signal, timeoutMs, name = basename(program) }: NamedCall,
+): StartedProgram['exit'] {
   let timedOut = false;
-  const name = basename(program);
   const span = beginSpan('internal', `run ${name}`, { 'process.executable.name': name });
   const end = () => killGroup(child);
   const deadline = setTimeout(() => {

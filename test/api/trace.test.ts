@@ -1,11 +1,10 @@
 /** Trace ids: in every log line of a request, at providers and MCP servers, and in the spans of a tracer. */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { Span } from '../../src/trace.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createApi } from '../support/http.ts';
 import { startMcpServer } from '../support/mcp-server.ts';
 import { answers, startProvider, type ProviderCall } from '../support/provider.ts';
 import { startTestService, type LogLine, type TestService, type TestServiceOptions } from '../support/service.ts';
+import { startTracer } from '../support/tracer.ts';
 import { eventually } from './support/eventually.ts';
 import { multipart, multipartType, recording } from './support/forms.ts';
 
@@ -240,24 +239,9 @@ describe('code of an engine runs in the scope of its request', () => {
 });
 
 describe('a tracer', () => {
-  const spans: Span[] = [];
-  beforeEach(() => void spans.splice(0));
-
-  /** It samples everything. */
-  function startTracer(): void {
-    const begin = (span: unknown) => void ((span as Span).trace.flags |= 1);
-    const end = (span: unknown) => void spans.push(span as Span);
-    subscribe('parlance.span.begin', begin);
-    subscribe('parlance.span.end', end);
-    onTestFinished(() => {
-      unsubscribe('parlance.span.begin', begin);
-      unsubscribe('parlance.span.end', end);
-    });
-  }
-
   it('gets the spans of a chat with tools, and decides what is sampled', async () => {
     const { service, provider, mcp, ask } = await startWithPeers();
-    startTracer();
+    const { spans } = startTracer();
     const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
     provider.behave(answers(200, calling), answers(200, { ...completion, usage }));
     const { headers } = await ask();
@@ -296,7 +280,7 @@ describe('a tracer', () => {
 
   it('gets the class of a failure, and no message', async () => {
     const { service, provider, ask } = await startWithPeers();
-    startTracer();
+    const { spans } = startTracer();
     provider.behave(answers(429, { error: { message: 'Hello is too much.' } }));
     await ask({ traceparent });
     await linesOf(service, traceId);
@@ -309,7 +293,7 @@ describe('a tracer', () => {
 
   it('gets waiting in a queue', async () => {
     const service = await start(talkative);
-    startTracer();
+    const { spans } = startTracer();
     const call = { headers: multipartType, body: multipart(recording) };
     const transcribe = () => createApi(service.url).send('POST', '/api/v1/transcribe', call);
     await Promise.all([transcribe(), transcribe()]);
@@ -319,7 +303,7 @@ describe('a tracer', () => {
 
   it('gets none of probes', async () => {
     const service = await start(talkative);
-    startTracer();
+    const { spans } = startTracer();
     await createApi(service.url).get('/healthz');
     await createApi(service.url).get('/openapi.json');
     await eventually(() => spans.map(({ name }) => name)).toEqual(['GET']);
