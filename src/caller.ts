@@ -4,6 +4,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIPv6 } from 'node:net';
+import type { Trace } from '../lib/trace-context.ts';
 import type { Key } from './keys/key.ts';
 
 /** What daily budgets count. */
@@ -18,6 +19,9 @@ export type Charge = (used: Used) => void;
 
 /** Available to all code that runs for a request (AsyncLocalStorage). */
 export interface RequestScope {
+  /** The request id. */
+  readonly id?: string;
+  readonly trace?: Trace;
   /** Set when the request is authenticated. */
   caller: string;
   /** Set when the request is authenticated; undefined in open mode and for operations without authentication. */
@@ -36,6 +40,11 @@ const scopes = new AsyncLocalStorage<RequestScope>();
 /** Runs `work`, and everything it starts, in the scope of the request. */
 export function runInScope<T>(scope: RequestScope, work: () => T): T {
   return scopes.run(scope, work);
+}
+
+/** Undefined outside of a request. */
+export function currentScope(): RequestScope | undefined {
+  return scopes.getStore();
 }
 
 /** The caller of the current request; "" outside of a request. */

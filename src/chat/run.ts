@@ -1,12 +1,20 @@
 /** A chat run, for every chat operation: a non-streaming answer is made of the same events. */
 import { setImmediate } from 'node:timers/promises';
-import { EngineError, type AgentEvent, type ChatCall, type Tool, type Usage } from '../../engines/contract/index.ts';
+import {
+  EngineError,
+  type AgentEvent,
+  type ChatCall,
+  type ChatResult,
+  type Tool,
+  type Usage,
+} from '../../engines/contract/index.ts';
 import { currentCharge } from '../caller.ts';
 import type { ServedModel } from '../engine-host/registry.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import { requireAvailable } from '../engine-host/model-selection.ts';
 import type { OperationRequest } from '../contract/operations.ts';
 import type { Services } from '../handlers/dependencies.ts';
+import { beginSpan, endSpan, errorType, hasTracer, type Attributes, type Span } from '../trace.ts';
 import type { ToolOptions } from '../tools/toolbox.ts';
 import { createEventOrder } from './event-order.ts';
 
@@ -67,6 +75,7 @@ async function* run<Event>(
 ): AsyncGenerator<Event, void, undefined> {
   const isEmitted = createEventOrder();
   const charge = currentCharge();
+  const span = beginChatSpan(model);
   let tokens = 0;
   const onUsage = ({ totalTokens }: Usage) => (tokens = totalTokens);
   let isCompleted = false;
@@ -74,6 +83,7 @@ async function* run<Event>(
     if (isCompleted) return;
     charge?.({ tokens });
     tokens = 0; // called twice
+    endSpan(span, { 'error.type': errorType(reason) });
     scope[Symbol.dispose]();
     scope.abort(reason);
   };
@@ -101,6 +111,7 @@ async function* run<Event>(
       if (event.result.toolCalls && !call.tools) throw foreignCalls();
       isCompleted = true;
       charge?.({ tokens: event.result.usage?.totalTokens ?? tokens });
+      endSpan(span, endOf(event.result));
       scope[Symbol.dispose]();
       leave();
       for (const shown of format.toEvents(event)) yield shown;
@@ -112,6 +123,26 @@ async function* run<Event>(
   } finally {
     fail(readerLeft);
   }
+}
+
+/** By the conventions for generative AI: a client of the model, its tool calls included. */
+function beginChatSpan({ id, instance }: ServedModel): Span | undefined {
+  if (!hasTracer()) return undefined;
+  return beginSpan('client', `chat ${id}`, {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': instance,
+    'gen_ai.request.model': id,
+  });
+}
+
+function endOf({ usage, finishReason }: ChatResult): Attributes {
+  return {
+    'gen_ai.response.finish_reasons': [finishReason],
+    ...(usage && {
+      'gen_ai.usage.input_tokens': usage.promptTokens,
+      'gen_ai.usage.output_tokens': usage.completionTokens,
+    }),
+  };
 }
 
 function foreignCalls(): EngineError {

@@ -1,6 +1,8 @@
 /** A bounded, fair job queue for CPU-bound work: one line per caller, served in turn by weight. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { EngineError, type JobQueue, type QueueOptions } from '../../engines/contract/index.ts';
 import { currentCaller, currentKey } from '../caller.ts';
+import { traced } from '../trace.ts';
 import {
   createTurns,
   endJob,
@@ -45,7 +47,7 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
     listener.signal.throwIfAborted();
     if (busy < slots) return occupySlot(lineOf(turns, caller, weight));
     if (waiting >= places) makeRoomFor(caller, weight);
-    return waitForSlot(lineOf(turns, caller, weight), listener);
+    return traced('queue wait', {}, () => waitForSlot(lineOf(turns, caller, weight), listener));
   }
 
   /** Once for all changes of this tick: one job that ends and the next that starts are one change. */
@@ -74,11 +76,12 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
 
   function waitForSlot(line: Line, { signal, onQueued }: Listener): Promise<() => void> {
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+    const notify = onQueued && AsyncLocalStorage.bind(onQueued); // other requests move the line
     let known: number | null = null;
     const place = (ahead: number | null) => {
       if (ahead === known) return;
       known = ahead;
-      onQueued?.(ahead);
+      notify?.(ahead);
     };
     const removeFromLine = () => {
       signal.removeEventListener('abort', abort);

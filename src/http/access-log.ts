@@ -22,7 +22,11 @@ export function logRequest(request: IncomingRequest, { method, status, ms }: Req
 const maxLoggedPath = 200;
 
 /** The contract's template where there is one. The id of a clip is never logged: to know it is the permission to read it. */
-function pathForLog({ operation, path, door: { contract } }: IncomingRequest): string {
-  if (operation === undefined) return path.replace(/(\/clips\/)[^/]+/i, '$1{id}').slice(0, maxLoggedPath);
-  return `${contract.root}${contract.operations.get(operation)?.path ?? ''}`;
+function pathForLog(request: IncomingRequest): string {
+  return routeOf(request) ?? request.path.replace(/(\/clips\/)[^/]+/i, '$1{id}').slice(0, maxLoggedPath);
+}
+
+/** The template of its operation in the contract, where it has one. */
+export function routeOf({ operation, door: { contract } }: IncomingRequest): string | undefined {
+  return operation && `${contract.root}${contract.operations.get(operation)?.path ?? ''}`;
 }
