@@ -5,10 +5,25 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIPv6 } from 'node:net';
 
+/** What a request has used so far: for its log line. */
+export interface RequestUsage {
+  /** The id of the model that serves it. */
+  model?: string;
+  /** Length of the transcribed recording. */
+  audioMs?: number;
+  /** Time in job queues. */
+  queueMs?: number;
+  /** Input and output, as the provider reports them. */
+  tokens?: number;
+}
+
 /** Available to all code that runs for a request (AsyncLocalStorage). */
 export interface RequestScope {
   /** Set when the request is authenticated. */
   caller: string;
+  /** The name of its API key; absent in open mode, where the caller is an address. */
+  key?: string;
+  readonly usage?: RequestUsage;
   /** Ids of the services that the request has passed (lib/via). */
   via?: readonly string[];
 }
@@ -26,6 +41,16 @@ export function runInScope<T>(scope: RequestScope, work: () => T): T {
 /** The caller of the current request; "" outside of a request. */
 export function currentCaller(): string {
   return scopes.getStore()?.caller ?? nobody;
+}
+
+/** The name of the API key of the current request; undefined in open mode and outside of a request. */
+export function currentKey(): string | undefined {
+  return scopes.getStore()?.key;
+}
+
+/** The usage of the current request, to add to; undefined outside of a request. */
+export function currentUsage(): RequestUsage | undefined {
+  return scopes.getStore()?.usage;
 }
 
 /** The services that the current request has passed; undefined outside of a request. */

@@ -7,7 +7,10 @@ import { requireAvailable } from '../engine-host/model-selection.ts';
 import type { OperationRequest } from '../contract/operations.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import type { ToolOptions } from '../tools/toolbox.ts';
+import { currentUsage } from '../caller.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { createEventOrder } from './event-order.ts';
+import { recordRun, type RunRecord } from './run-record.ts';
 
 type RunRequest = Pick<OperationRequest<'createChat'>, 'id' | 'signal' | 'log'>;
 
@@ -16,6 +19,8 @@ export interface RunPlan<Event> {
   readonly call: Omit<ChatCall, 'model'>;
   /** null: the run has none of the service's own tools. */
   readonly tools: ToolOptions | null;
+  /** Whether the caller reads the events as they come. */
+  readonly isStream: boolean;
   readonly format: RunFormat<Event>;
 }
 
@@ -33,17 +38,19 @@ export interface RunFormat<Event> {
  */
 export async function startRun<Event>(
   request: RunRequest,
-  services: Pick<Services, 'tools'>,
+  services: Pick<Services, 'tools' | 'metrics'>,
   plan: RunPlan<Event>,
 ): Promise<AsyncGenerator<Event, void, undefined>> {
   await requireAvailable(plan.model);
+  const usage = currentUsage();
+  if (usage) usage.model = plan.model.id;
   const scope = linkedSignal(request.signal);
   try {
     const { signal } = scope;
     const tools = plan.tools
       ? await scope.race(services.tools.toolsFor({ ...plan.tools, id: request.id, signal }))
       : noTools;
-    return run(request, plan, { tools, scope });
+    return run(request, plan, { tools, scope, metrics: services.metrics });
   } catch (error) {
     scope[Symbol.dispose]();
     scope.abort(error);
@@ -57,23 +64,28 @@ interface RunContext {
   readonly tools: readonly Tool[];
   /** Whatever the run has begun ends when it fails or its caller disconnects; once it is completed, nothing does. */
   readonly scope: LinkedSignal;
+  readonly metrics: Metrics | undefined;
 }
 
 async function* run<Event>(
-  { id, log }: RunRequest,
-  { model, call, format }: RunPlan<Event>,
-  { tools, scope }: RunContext,
+  { id, log, signal }: RunRequest,
+  { model, call, format, isStream }: RunPlan<Event>,
+  { tools, scope, metrics }: RunContext,
 ): AsyncGenerator<Event, void, undefined> {
   const isEmitted = createEventOrder();
   let isCompleted = false;
+  let record: RunRecord | undefined;
   const fail = (reason: unknown) => {
     if (isCompleted) return;
+    record?.fail(reason);
+    record = undefined;
     scope[Symbol.dispose]();
     scope.abort(reason);
   };
   try {
     for (const event of format.start()) yield event;
     scope.signal.throwIfAborted();
+    record = recordRun({ model, tools, isStream, signal }, metrics);
     const answering = model.engine.complete({ ...call, model: model.engineId }, { signal: scope.signal, tools });
     const events = answering[Symbol.asyncIterator]();
     // A generator that awaits does not see `return()`, and one that does not await does not see the signal: use both.
@@ -86,11 +98,13 @@ async function* run<Event>(
       const event = next.value;
       if (!isEmitted(event)) continue;
       if (event.type !== 'completed') {
+        record.see(event);
         for (const shown of format.toEvents(event)) yield shown;
         continue;
       }
       if (event.result.toolCalls && !call.tools) throw foreignCalls();
       isCompleted = true;
+      record.see(event);
       scope[Symbol.dispose]();
       leave();
       for (const shown of format.toEvents(event)) yield shown;

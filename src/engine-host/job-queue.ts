@@ -1,6 +1,7 @@
 /** A bounded, fair job queue for CPU-bound work: one line per caller, served round-robin. */
 import { EngineError, type JobQueue, type QueueOptions } from '../../engines/contract/index.ts';
-import { currentCaller } from '../caller.ts';
+import { currentCaller, currentUsage } from '../caller.ts';
+import type { QueueMetrics, QueueRefusal, QueueState } from '../metrics/metrics.ts';
 import { nextInTurn, servingOrder, type Line as LineOf } from './turns.ts';
 
 /** Number of finished jobs used to estimate the duration of a job. */
@@ -12,15 +13,22 @@ type Line = LineOf<Waiter>;
 
 interface Waiter {
   start(): void;
-  refuse(): void;
+  refuse(reason: QueueRefusal): void;
   /** Its number of jobs ahead, whether or not it has changed. */
   place(ahead: number): void;
 }
 
 type Listener = Parameters<JobQueue['run']>[1];
 
+/** Registers the queue; `state` is read whenever somebody looks at the metrics. */
+export type ObserveQueue = (state: () => QueueState) => QueueMetrics;
+
 /** `now` returns monotonic milliseconds. */
-export function createQueue({ slots, waiting: places }: QueueOptions, now: () => number): JobQueue {
+export function createQueue(
+  { slots, waiting: places }: QueueOptions,
+  now: () => number,
+  observe?: ObserveQueue,
+): JobQueue {
   /** In order of turn: the caller whose job ended last comes last. Callers without jobs are removed. */
   const lines = new Map<string, Line>();
   /** The line of each running job, in order of start. */
@@ -29,6 +37,7 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
   let busy = 0;
   let waiting = 0;
   let willPlace = false;
+  const metrics = observe?.(() => ({ slots, running: busy, waiting }));
 
   /** Resolves with the function that releases the slot. An abort removes the job from the line. */
   async function takeSlot(caller: string, listener: Listener): Promise<() => void> {
@@ -101,8 +110,9 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
           reject(error);
         }
       },
-      refuse() {
+      refuse(reason) {
         removeFromLine();
+        metrics?.refused(reason);
         reject(overloaded(caller));
       },
       place(ahead) {
@@ -115,7 +125,7 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
     };
     const abort = () => {
       // Timed out while queued: the engine was never called, so report overloaded, not engine-timeout.
-      if (EngineError.is(signal.reason) && signal.reason.code === 'engine-timeout') return waiter.refuse();
+      if (EngineError.is(signal.reason) && signal.reason.code === 'engine-timeout') return waiter.refuse('deadline');
       fail(signal.reason);
     };
     line.waiting.add(waiter);
@@ -137,8 +147,11 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
   function makeRoomFor(caller: string): void {
     const longest = [...lines.values()].reduce((one, other) => (isLonger(one, other) ? one : other));
     const newest = [...longest.waiting].at(-1);
-    if (newest === undefined || jobsOf(longest) <= jobsOf(lines.get(caller)) + 1) throw overloaded(caller);
-    newest.refuse();
+    if (newest === undefined || jobsOf(longest) <= jobsOf(lines.get(caller)) + 1) {
+      metrics?.refused('full');
+      throw overloaded(caller);
+    }
+    newest.refuse('pushed_out');
   }
 
   function overloaded(caller: string): EngineError {
@@ -159,8 +172,12 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
       return busy >= slots && waiting >= places;
     },
     async run(job, listener) {
+      const [usage, since] = [currentUsage(), now()];
       const release = await takeSlot(currentCaller(), listener);
       try {
+        const waitedMs = now() - since;
+        if (usage) usage.queueMs = (usage.queueMs ?? 0) + waitedMs;
+        metrics?.started(waitedMs);
         return await job();
       } finally {
         release();

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../engines/contract/index.ts';
 import { callerOfAddress } from '../caller.ts';
-import { logRequest } from './access-log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { countRequest, logRequest } from './access-log.ts';
 import { linger } from './body.ts';
 import { onBroken } from './break-request.ts';
 import { CallerGone } from './failures.ts';
@@ -17,6 +18,7 @@ export interface IncomingRequestOptions extends RequestBodyOptions {
   readonly doorFor: (target: string) => Door;
   /** Aborts when the service ends: requests in flight fail with `shutting-down`. */
   readonly ending: AbortSignal;
+  readonly metrics?: Metrics | undefined;
 }
 
 export type OpenRequest = (req: IncomingMessage, res: ServerResponse) => IncomingRequest;
@@ -35,7 +37,7 @@ function openRequest(
   options: IncomingRequestOptions,
   inFlight: Set<AbortController>,
 ): IncomingRequest {
-  const { log, doorFor } = options;
+  const { log, doorFor, metrics } = options;
   const { method = '', url = '' } = req;
   const started = performance.now();
   const controller = new AbortController();
@@ -54,7 +56,7 @@ function openRequest(
     query: '',
     headers: method === 'HEAD' ? withoutRange(req.headers) : req.headers,
     body: createRequestBody({ req, res, signal, atEnd }, options),
-    scope: { caller: callerOfAddress(req.socket.remoteAddress) },
+    scope: { caller: callerOfAddress(req.socket.remoteAddress), usage: {} },
     signal,
     log,
     atEnd,
@@ -65,8 +67,11 @@ function openRequest(
     const isSent = res.writableFinished;
     if (!isSent) controller.abort(new CallerGone('the caller has disconnected'));
     for (const cleanup of cleanups) runCleanup(cleanup, request);
-    logRequest(request, { method, status: isSent ? res.statusCode : 499, ms: performance.now() - started });
+    const ended = { method, status: isSent ? res.statusCode : 499, ms: performance.now() - started };
+    logRequest(request, ended);
+    if (metrics) countRequest(request, ended, metrics);
   };
+  metrics?.requestStarted(method);
   inFlight.add(controller);
   onBroken(req, (reason) => controller.abort(reason));
   res.once(

@@ -107,7 +107,9 @@ function authenticate(
   { headers, scope }: IncomingRequest,
   access: Pick<Access, 'authorize'>,
 ): void {
-  if (takesToken) scope.caller = access.authorize(headers) ?? scope.caller;
+  if (!takesToken) return;
+  const key = access.authorize(headers);
+  if (key !== undefined) scope.caller = scope.key = key;
 }
 
 // ------------------------------------------------------------------------------------------------- read the body
