@@ -17,13 +17,18 @@ function observed(slots: number, waiting: number) {
   }); // prettier-ignore
   /** A job that ends when it is told to. */
   const add = (caller: string, scope: RequestScope = { caller, usage: {} }) => {
-    const work = Promise.withResolvers<void>();
+    const work = Promise.withResolvers<undefined>();
     const controller = new AbortController();
     const outcome = runInScope(scope, () => queue.run(() => work.promise, { signal: controller.signal })).then(
       () => 'done',
       (error: unknown) => (EngineError.is(error) ? error.code : 'aborted'),
     );
-    return { outcome, finish: work.resolve, abort: (reason: unknown) => controller.abort(reason), usage: scope.usage };
+    return {
+      outcome,
+      finish: () => work.resolve(undefined),
+      abort: (reason: unknown) => controller.abort(reason),
+      usage: scope.usage,
+    };
   };
   /** After the jobs that can start have started. */
   const pass = async (ms: number) => {

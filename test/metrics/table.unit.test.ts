@@ -6,7 +6,14 @@ import { parse } from 'yaml';
 import { bounded, methodLabel, routeLabel } from '../../src/metrics/labels.ts';
 import { metricsTable } from '../../src/metrics/table.ts';
 
-const rows = Object.values(metricsTable).map((row) => ({ ...row, labels: row.labels as readonly string[] }));
+interface Row {
+  readonly name: string;
+  readonly type: string;
+  readonly labels: readonly string[];
+  readonly buckets?: readonly number[];
+}
+
+const rows: readonly Row[] = Object.values(metricsTable);
 
 describe('the table of metrics', () => {
   it('has each name once, in the spelling of Prometheus', () => {
@@ -19,9 +26,8 @@ describe('the table of metrics', () => {
   });
 
   it('has buckets that rise, for histograms only', () => {
-    for (const row of rows) {
-      const buckets: readonly number[] = 'buckets' in row ? row.buckets : [];
-      expect(buckets.length > 0, row.name).toBe(row.type === 'histogram');
+    for (const { name, type, buckets = [] } of rows) {
+      expect(buckets.length > 0, name).toBe(type === 'histogram');
       expect(buckets).toEqual(buckets.toSorted((a, b) => a - b));
     }
   });
