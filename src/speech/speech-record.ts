@@ -1,6 +1,7 @@
 /** Measures a synthesis, for the metrics. */
 import type { Speech } from '../../engines/contract/index.ts';
 import { errorTypeOf, type ErrorType, type Metrics } from '../metrics/metrics.ts';
+import { createAudioMeter, type AudioMeter } from './audio-length.ts';
 import type { Listener } from './watchdog.ts';
 
 export interface SpeechOrder {
@@ -16,23 +17,26 @@ export async function recordSpeech<S extends Speech>(
 ): Promise<S> {
   const started = performance.now();
   let firstByteMs: number | undefined;
+  let meter: AudioMeter | undefined;
   let isOver = false;
   const end = (error?: ErrorType) => {
     if (isOver) return;
     isOver = true;
-    metrics.speechEnded({ model, ms: performance.now() - started, firstByteMs, error });
+    const audioMs = meter?.ms();
+    metrics.speechEnded({ model, ms: performance.now() - started, firstByteMs, audioMs, error });
   };
   try {
     const speech = await speak();
     firstByteMs = performance.now() - started;
-    return { ...speech, audio: watched(speech.audio) };
+    meter = createAudioMeter(speech.mediaType);
+    return { ...speech, audio: watched(speech.audio, meter) };
   } catch (error) {
     end(errorTypeOf(error, waiting?.aborted ? waiting : signal));
     throw error;
   }
 
   /** Not a generator: its `return()` would wait for the pending chunk. */
-  function watched(audio: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  function watched(audio: AsyncIterable<Uint8Array>, measured: AudioMeter): AsyncIterable<Uint8Array> {
     const source = audio[Symbol.asyncIterator]();
     const iterator: AsyncIterableIterator<Uint8Array> = {
       [Symbol.asyncIterator]: () => iterator,
@@ -40,6 +44,7 @@ export async function recordSpeech<S extends Speech>(
         try {
           const item = await source.next();
           if (item.done) end();
+          else measured.take(item.value);
           return item;
         } catch (error) {
           end(errorTypeOf(error, signal));

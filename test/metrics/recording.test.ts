@@ -189,8 +189,11 @@ describe('voice', () => {
     const labels = { model: 'sandbox-speech', error_type: '' };
     const count = async () => find(await readSeries(service), 'parlance_speech_duration_seconds_count', labels).sum;
     await eventually(count).toBe(1);
-    const { sum } = find(await readSeries(service), 'parlance_speech_time_to_first_byte_seconds_count');
-    expect(sum).toBe(1);
+    const series = await readSeries(service);
+    expect(find(series, 'parlance_speech_time_to_first_byte_seconds_count').sum).toBe(1);
+    const audio = find(series, 'parlance_audio_seconds_total', { operation: 'speech', model: 'sandbox-speech' }).sum;
+    expect(audio).toBeGreaterThan(0.1);
+    expect(audio).toBeLessThan(1);
   });
 
   it('counts speech that nobody reads any more as cancelled', async () => {
