@@ -97,7 +97,7 @@ interface Load {
   readonly processor: () => number;
 }
 
-export async function ask({ server, agent, concurrent, requests, processor }: Load): Promise<Run> {
+async function ask({ server, agent, concurrent, requests, processor }: Load): Promise<Run> {
   const latencies: number[] = [];
   let left = requests;
   const caller = async () => {

@@ -26,12 +26,9 @@ export async function startChatProvider(tokens: number, pauseMs: number): Promis
 export const directly = ({ baseUrl }: Provider): ChatServer => ({ url: `${baseUrl}/chat/completions`, headers: json });
 
 /** In production mode, as its users run it. */
-export async function startChatService(
-  { baseUrl }: Provider,
-  env: Readonly<Record<string, string>> = {},
-): Promise<ChildService> {
+export async function startChatService({ baseUrl }: Provider): Promise<ChildService> {
   return spawnService({
-    env: { NODE_ENV: 'production', LOG_LEVEL: 'warn', ...env },
+    env: { NODE_ENV: 'production', LOG_LEVEL: 'warn' },
     config: `engines: { fake: { use: llm-agent, baseUrl: "${baseUrl}", models: [fake] } }`,
   });
 }
