@@ -12,15 +12,9 @@ export function Options() {
   const close = () => (isOptionsOpen.value = false);
   return (
     <Dialog id="options" title="Options" isOpen={isOptionsOpen.value} close={close}>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={settings.value.sendAtOnce}
-          onChange={({ currentTarget }) => prefer({ sendAtOnce: currentTarget.checked })}
-        />
-        <span>Send at once what was spoken</span>
-      </label>
+      <Switch name="sendAtOnce" label="Send at once what was spoken" />
       <Pause />
+      <Switch name="bargeIn" label="In hands-free mode, speech interrupts the answer (needs headphones)" />
       <Microphone />
       {key.value !== undefined && (
         <div class="field">
@@ -42,6 +36,19 @@ export function Options() {
         </button>
       </div>
     </Dialog>
+  );
+}
+
+function Switch({ name, label }: { readonly name: 'sendAtOnce' | 'bargeIn'; readonly label: string }) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={settings.value[name]}
+        onChange={({ currentTarget }) => prefer({ [name]: currentTarget.checked })}
+      />
+      <span>{label}</span>
+    </label>
   );
 }
 

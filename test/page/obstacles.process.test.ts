@@ -88,14 +88,9 @@ describeWith(programs, 'a user without a microphone', () => {
     await page.page.getByText('Nothing was heard.', { exact: false }).first().waitFor();
     await page.sees({ tracks: { opened: 1, live: 0 } });
   });
-});
-
-describeWith(programs, 'a user who blocks the microphone', () => {
-  const service = sharedService();
-  const browser = sharedBrowser({ microphone: 'denied' });
 
   test.each(['Speak', 'Hands-free'])('is told where to allow it (%s)', async (name) => {
-    const page = await openPage(browser(), service());
+    const page = await openPage(browser(), service(), { context: { permissions: [] } });
     await page.ready();
     await page.button(name).click();
     await textOf(page.alert).toContain('The microphone is blocked for this page. Allow it at the left of the address');
