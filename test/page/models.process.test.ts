@@ -45,7 +45,7 @@ async function toneModel(): Promise<Buffer> {
 
 /** A mirror that sends half of the file, and the rest when `sendRest` is called. */
 async function startMirror(file: Buffer): Promise<{ readonly url: string; readonly sendRest: () => void }> {
-  const { promise, resolve: sendRest } = Promise.withResolvers<void>();
+  const { promise, resolve } = Promise.withResolvers<undefined>();
   const server = createServer((_request, response) => {
     response.setHeader('content-length', file.length);
     response.write(file.subarray(0, file.length / 2));
@@ -56,7 +56,7 @@ async function startMirror(file: Buffer): Promise<{ readonly url: string; readon
     server.close();
     server.closeAllConnections();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sendRest };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sendRest: () => resolve(undefined) };
 }
 
 describeWith(programs, 'the pickers', () => {

@@ -204,16 +204,7 @@ export class UserPage {
     return answer;
   }
 
-  /** Speaks until the microphone has heard `seconds` of its recording. */
-  async dictate(seconds: number): Promise<void> {
-    await this.ready();
-    await this.button('Speak').click();
-    await this.button('Stop and transcribe').waitFor();
-    await this.listened(seconds);
-    await this.button('Stop and transcribe').click();
-  }
-
-  /** Speech takes its time. */
+  /** Waits until the fake microphone has played `seconds` of its recording. */
   async listened(seconds: number): Promise<void> {
     await expect.poll(async () => (await this.observed()).listenedMs, patience).toBeGreaterThan(seconds * 1_000);
   }

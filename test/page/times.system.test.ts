@@ -83,12 +83,12 @@ describeWith(programs, 'the page', () => {
 
     test('while it records: the recording is dropped', async () => {
       const page = await open();
-      const before = requestsOf(service()).filter(({ operation }) => operation === 'createTranscription').length;
+      const before = requestsOf(service()).filter(({ operation }) => operation === 'streamTranscription').length;
       await page.button('Speak').click();
       await page.button('Stop and transcribe').waitFor();
       await stop(page);
       await page.button('Speak').waitFor();
-      expect(requestsOf(service()).filter(({ operation }) => operation === 'createTranscription')).toHaveLength(before);
+      expect(requestsOf(service()).filter(({ operation }) => operation === 'streamTranscription')).toHaveLength(before);
     });
 
     test('while it transcribes', async () => {
