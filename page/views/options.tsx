@@ -54,7 +54,7 @@ function Switch({ name, label }: { readonly name: 'sendAtOnce' | 'bargeIn'; read
 
 function Pause() {
   const { pauseMs } = settings.value;
-  const text = `${pauseMs / 1_000} s`;
+  const text = `${pauseMs / 1_000}\u00a0s`;
   return (
     <div class="field">
       <label for="pause">Pause that ends a turn in hands-free mode: {text}</label>

@@ -169,6 +169,7 @@ describeWith(programs, 'the page', () => {
 
   test('is used by touch on a phone', async () => {
     const page = await open({ isMobile: true, hasTouch: true, viewport: { width: 360, height: 740 } });
+    expect(await page.page.evaluate('scrollY')).toBe(0);
     await page.message.tap();
     await page.message.fill('Good morning');
     await page.button('Send').tap();
