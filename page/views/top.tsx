@@ -71,16 +71,15 @@ function ModelPicker({ label, capability, wanted }: ModelPickerProps) {
 }
 
 function EntryNote({ entry }: { readonly entry: ModelEntry }) {
-  if (!entry.available) {
+  if (isPreparing(entry)) {
     return (
       <>
         {entry.reason}
-        {isPreparing(entry) && (
-          <progress {...(typeof entry.progress === 'number' && { value: entry.progress })} aria-label="Preparing" />
-        )}
+        <progress {...(typeof entry.progress === 'number' && { value: entry.progress })} aria-label="Preparing" />
       </>
     );
   }
+  if (!entry.available) return <>Not available</>; // the reason, which may be long, is with what to do next
   return (
     <span class={entry.local ? 'place' : 'place away'}>
       <Icon name={entry.local ? 'here' : 'away'} />

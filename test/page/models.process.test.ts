@@ -112,6 +112,14 @@ describeWith(programs, 'the pickers', () => {
     await draftOf(page).toBe('alpha');
   });
 
+  test('show at length why the only model does not work', async () => {
+    const config = `engines: { whisper: { use: whisper-cli, models: [{ id: gone, file: gone.bin }] } }`;
+    const page = await openPage(browser(), await startPageService({ config }));
+    await textOf(page.page.locator('#transcription-note')).toBe('Not available');
+    await textOf(page.page.getByRole('region', { name: 'What to do next' })).toContain('gone.bin does not exist');
+    expect(await page.button('Speak').isDisabled()).toBe(true);
+  });
+
   test('say what to do where nothing is configured', async () => {
     const page = await openPage(browser(), await startPageService({ config: 'engines: {}' }));
     const advice = page.page.getByRole('region', { name: 'What to do next' });
