@@ -28,7 +28,7 @@ const slowUser = `{
   });
 }`;
 
-/** Other programs can only add to a time: the best of some tries is below the limit. */
+/** Other programs can only add to a time: on a quiet machine the first try is below the limit, on a busy one the best. */
 async function bestOf(tries: number, limit: number, measure: () => Promise<number>): Promise<number> {
   let best = Infinity;
   for (let i = 0; i < tries && best >= limit; i++) best = Math.min(best, await measure());
@@ -162,7 +162,7 @@ describeWith(programs, 'the page', () => {
       };
       requestAnimationFrame(look);
     }`;
-    const ms = await bestOf(10, limitsMs.usable, async () => {
+    const ms = await bestOf(30, limitsMs.usable, async () => {
       const { page } = await (await openPage(browser(), service(), { script })).ready();
       return page.evaluate<number>(`usableAt - performance.getEntriesByType('navigation')[0].responseStart`);
     });
@@ -173,7 +173,7 @@ describeWith(programs, 'the page', () => {
   test('sounds soon after the click that reads an answer aloud', async () => {
     const page = await openPage(browser(), service());
     await page.send('The quick brown fox jumps over the lazy dog. '.repeat(20));
-    const ms = await bestOf(10, limitsMs.firstSound, async () => {
+    const ms = await bestOf(30, limitsMs.firstSound, async () => {
       await page.button('Read aloud').click();
       await expect.poll(async () => (await page.observed()).soundedAfterMs, patience).not.toBeNull();
       const { soundedAfterMs } = await page.observed();
