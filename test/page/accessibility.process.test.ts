@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
+import { toneWav } from '../support/tone-model.ts';
 import {
   lanName,
   openPage,
@@ -68,7 +69,7 @@ async function walk({ page }: UserPage): Promise<readonly string[]> {
 
 describeWith(programs, 'the page', () => {
   const service = sharedService();
-  const browser = sharedBrowser();
+  const browser = sharedBrowser({ hears: toneWav({ words: [], rate: 16_000 }) }); // silence
   const open = async (context: object = {}) => (await openPage(browser(), service(), { context })).ready();
 
   /** What can be on the screen. */

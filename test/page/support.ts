@@ -62,7 +62,7 @@ async function launch({ hears }: BrowserOptions): Promise<Browser & AsyncDisposa
       '--use-fake-device-for-media-stream',
       '--deny-permission-prompts', // but for what a context allows
       ...(hears ? [`--use-file-for-fake-audio-capture=${recording}%noloop`] : []),
-      `--host-resolver-rules=MAP ${lanName} 127.0.0.1`,
+      `--host-resolver-rules=MAP ${lanName} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`, // the network is cut
     ],
   });
   if (hears) expect(existsSync(recording)).toBe(true); // else there would be silence, and no error
@@ -108,13 +108,10 @@ export async function openPage(
   const context = await browser.newContext({ permissions: ['microphone', 'screen-wake-lock'], ...options.context });
   const foreign: string[] = [];
   const errors: string[] = [];
-  await context.route(
-    (url) => url.origin !== origin && !/^(blob|data):/.test(url.href),
-    (route) => {
-      foreign.push(route.request().url());
-      return route.abort();
-    },
-  );
+  context.on('request', (request) => {
+    const { href, origin: asked } = new URL(request.url());
+    if (asked !== origin && !/^(blob|data):/.test(href)) foreign.push(href);
+  });
   await context.addInitScript(observer);
   if (settings) await context.addInitScript(`localStorage.setItem('parlance-settings', '${JSON.stringify(settings)}')`);
   if (script !== undefined) await context.addInitScript(script);
