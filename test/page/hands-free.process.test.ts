@@ -69,31 +69,39 @@ describeWith(programs, 'hands-free', () => {
   }
 
   const speak = ({ page }: UserPage) => page.evaluate('speak()');
+
+  /** A busy machine tears holes into the sound: who is not understood says it again. Resolves with how often it was said. */
+  async function say(page: UserPage): Promise<number> {
+    const before = await page.questions.count();
+    for (let takes = 1; takes <= 5; takes++) {
+      await speak(page);
+      await textOf(page.hint).toMatch(/^(Listening|Speaking)/);
+      if ((await page.questions.count()) > before) return takes;
+    }
+    throw new Error('The page has not understood a word.');
+  }
+
   const transcriptions = async (page: UserPage) =>
     (await page.observed()).announcements.filter((text) => text === 'Transcribing.').length;
 
   test('sends each turn and no click, listens again after the answer, and hears nothing while muted', async () => {
     const page = await start({ readAloud: false });
-    await speak(page);
-    await textOf(page.questions).toBe('alpha bravo');
-    await textOf(page.hint).toContain('Listening.');
-    await speak(page);
+    const takes = (await say(page)) + (await say(page));
     await textOf(page.answers.locator('.markdown')).toBe('You said: alpha bravo\nYou said: alpha bravo');
-    expect(await transcriptions(page)).toBe(2);
+    expect(await transcriptions(page)).toBe(takes);
 
-    await textOf(page.hint).toContain('Listening.');
     await page.button('Mute').click();
     await speak(page);
     await textOf(page.hint).toBe('Muted.');
     expect(await page.questions.count()).toBe(2);
     await page.button('Mute').click();
     await textOf(page.hint).toContain('Listening.');
-    expect(await transcriptions(page)).toBe(2);
+    expect(await transcriptions(page)).toBe(takes);
   });
 
   test('is deaf while it speaks, unless the user lets speech interrupt it', async () => {
     const page = await start({}, patientUser + slowVoice);
-    await speak(page);
+    await say(page);
     await textOf(page.hint).toBe(deaf);
     await speak(page);
     await textOf(page.hint).toBe(deaf);
@@ -103,7 +111,7 @@ describeWith(programs, 'hands-free', () => {
     await page.page.getByLabel('speech interrupts the answer').check();
     await page.button('Done').click();
     await textOf(page.hint).toBe('Speaking. Say something to interrupt it.');
-    await speak(page);
+    await say(page);
     await textOf(page.questions).toBe('alpha bravo\nalpha bravo');
     await textOf(page.hint).toBe('Speaking. Say something to interrupt it.');
     await page.button('Interrupt').click();
