@@ -47,23 +47,30 @@ export const restrictions = [
 /** What the image of the tests takes on the disk while it is built, generously. */
 const diskBytes = 4e9;
 
-/** Builds and runs an image that consists of `true`, as the tests build and run ours. */
-export async function tryContainers(): Promise<void> {
+/** Builds an image that consists of `true`, as the tests build ours, and removes it after its use. */
+export async function withScratchImage(use: (image: string, program: string) => Promise<unknown>): Promise<void> {
   needPrograms('buildah', 'podman', 'runc', 'unshare', 'ldd');
-  await run('unshare', ['--mount', 'true']);
-  const { bavail, bsize } = await statfs(homedir());
-  if (bavail * bsize < diskBytes) throw new Error(`${diskBytes / 1e9} GB of disk are not free`);
   const directory = await mkdtemp(join(tmpdir(), 'parlance-scratch-'));
+  const image = `localhost/parlance-scratch-${process.pid}`;
   try {
     const program = '/usr/bin/true';
     const libraries = (await run('ldd', [program])).match(/\/\S+/g) ?? [];
     for (const path of [program, ...libraries]) await cp(path, join(directory, 'files', path), { dereference: true });
     await writeFile(join(directory, 'Containerfile'), `FROM scratch\nCOPY files /\nRUN ["${program}"]\n`);
-    const image = 'localhost/parlance-scratch';
     await run('buildah', ['bud', '--quiet', '--isolation=chroot', '--tag', image, directory]);
-    await run('podman', ['--runtime=runc', 'run', '--rm', ...restrictions, image, program]);
+    await use(image, program);
     await run('podman', ['rmi', '--force', image]);
   } finally {
     await rm(directory, { recursive: true });
   }
+}
+
+/** Runs a program of another as the tests run ours. */
+export async function tryContainers(): Promise<void> {
+  await run('unshare', ['--mount', 'true']);
+  const { bavail, bsize } = await statfs(homedir());
+  if (bavail * bsize < diskBytes) throw new Error(`${diskBytes / 1e9} GB of disk are not free`);
+  await withScratchImage((image, program) =>
+    run('podman', ['--runtime=runc', 'run', '--rm', ...restrictions, image, program]),
+  );
 }

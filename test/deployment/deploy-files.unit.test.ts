@@ -1,4 +1,4 @@
-/** deploy/: what its files say is so, as far as that can be read. What runs them is in image.system.test.ts. */
+/** deploy/: what its files say is so, as far as that can be read. *.deploy.test.ts run them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
