@@ -69,8 +69,11 @@ const obstacle = await obstacleTo(async () => {
 });
 
 afterAll(async () => {
-  await machine?.[Symbol.asyncDispose]();
-  rmSync(directory, { recursive: true });
+  try {
+    await machine?.[Symbol.asyncDispose]();
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 });
 
 describeWhere(obstacle, 'the unit', () => {
