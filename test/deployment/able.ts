@@ -70,7 +70,11 @@ export async function tryContainers(): Promise<void> {
   await run('unshare', ['--mount', 'true']);
   const { bavail, bsize } = await statfs(homedir());
   if (bavail * bsize < diskBytes) throw new Error(`${diskBytes / 1e9} GB of disk are not free`);
-  await withScratchImage((image, program) =>
-    run('podman', ['--runtime=runc', 'run', '--rm', ...restrictions, image, program]),
-  );
+  await withScratchImage(async (image, program) => {
+    const id = (await run('podman', ['--runtime=runc', 'run', '--detach', ...restrictions, image, program])).trim();
+    const code = (await run('podman', ['wait', id])).trim();
+    await run('podman', ['logs', id]);
+    await run('podman', ['--runtime=runc', 'rm', id]);
+    if (code !== '0') throw new Error(`a container with nothing of ours ended with ${code}`);
+  });
 }
