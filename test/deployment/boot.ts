@@ -44,7 +44,8 @@ export async function boot(mounts: Readonly<Record<string, string>>): Promise<Bo
   const end = async () => {
     // unshare waits for the namespace's process 1, which waits for all others.
     const [first] = childrenOf(nspawn.pid!);
-    process.kill(first?.pid ?? nspawn.pid!, 'SIGKILL');
+    if (first) process.kill(first.pid, 'SIGKILL');
+    else nspawn.kill('SIGKILL'); // does nothing when it has ended
     await exit;
     await rmdir(root);
     while (!groups.every(isRemoved)) await new Promise((resolve) => setTimeout(resolve, 10));
