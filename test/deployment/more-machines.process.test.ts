@@ -1,14 +1,17 @@
 /** A front, HAProxy and two workers, with the files of docs/guides/more-than-one-machine.md. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { blocksOf } from '../docs/support/pages.ts';
-import { startChildService, tiedToUs, type ChildService } from '../support/child-service.ts';
+import { spawnService, tiedToUs, type ChildService } from '../support/child-service.ts';
 import { freePort } from '../support/free-port.ts';
+import { until } from '../support/processes.ts';
 import { describeWith } from '../support/programs.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+import { writeFiles } from '../support/temporary.ts';
 import { recording, transcribe, type Answer } from './support.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -32,21 +35,23 @@ describeWith(['haproxy'], 'two workers behind HAProxy', ({ haproxy }) => {
   let front: TestService;
   let workers: readonly [ChildService, ChildService];
 
-  beforeEach(async () => {
-    const env = { PARLANCE_SANDBOX: '1', API_KEYS: key };
-    workers = await Promise.all([startChildService({ env }), startChildService({ env })]);
+  const running = new AsyncDisposableStack();
+  afterAll(() => running.disposeAsync());
+
+  beforeAll(async () => {
+    const start = async () => running.use(await spawnService({ env: { PARLANCE_SANDBOX: '1', API_KEYS: key } }));
+    workers = await Promise.all([start(), start()]);
     const at = `127.0.0.1:${await freePort()}`;
     await startHaproxy(at);
     const config = example('yaml', {
       '127.0.0.1:8500': at,
       'id: local': 'id: local, remoteId: sandbox-transcribe-slow',
     });
-    front = await startTestService({ config, env: { WORKERS_KEY: key } });
-    onTestFinished(() => front[Symbol.asyncDispose]());
-  });
+    front = running.use(await startTestService({ config, env: { WORKERS_KEY: key } }));
+  }, 120_000);
 
   async function startHaproxy(at: string): Promise<void> {
-    const directory = await temporaryDirectory();
+    const { path: directory } = running.use(await mkdtempDisposable(join(tmpdir(), 'parlance-haproxy-')));
     const [one, two] = workers.map(({ url }) => new URL(url).host) as [string, string];
     const config = example('haproxy', { '127.0.0.1:8500': at, '10.0.0.11:8484': one, '10.0.0.12:8484': two });
     await writeFiles(directory, { config });
@@ -55,17 +60,24 @@ describeWith(['haproxy'], 'two workers behind HAProxy', ({ haproxy }) => {
     const ended = once(child, 'exit');
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-    onTestFinished(async () => {
+    running.defer(async () => {
       child.kill('SIGKILL');
       await ended;
     });
-    const isUp = () => fetch(`http://${at}/readyz`).then(({ status }) => status, () => said); // prettier-ignore
-    await expect.poll(isUp, patience).toBe(200);
+    const isUp = () => fetch(`http://${at}/readyz`).then(({ ok }) => ok, () => false); // prettier-ignore
+    await until(`HAProxy answers: ${said}`, isUp, 60_000);
   }
 
   /** The statuses of the transcriptions that a worker has ended. */
-  const ended = (worker: ChildService) =>
+  const allOf = (worker: ChildService) =>
     worker.log().filter(({ operation }) => operation === 'createTranscription').map(({ status }) => status); // prettier-ignore
+
+  const earlier = new Map<ChildService, number>();
+  beforeEach(() => {
+    for (const worker of workers) earlier.set(worker, allOf(worker).length);
+  });
+  /** Those of this test. */
+  const ended = (worker: ChildService) => allOf(worker).slice(earlier.get(worker));
 
   /** The worker that has the recording on its disk. */
   async function atWork(): Promise<ChildService> {
