@@ -1,6 +1,7 @@
 /** A chat run, for every chat operation: a non-streaming answer is made of the same events. */
 import { setImmediate } from 'node:timers/promises';
-import { EngineError, type AgentEvent, type ChatCall, type Tool } from '../../engines/contract/index.ts';
+import { EngineError, type AgentEvent, type ChatCall, type Tool, type Usage } from '../../engines/contract/index.ts';
+import { currentCharge } from '../caller.ts';
 import type { ServedModel } from '../engine-host/registry.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import { requireAvailable } from '../engine-host/model-selection.ts';
@@ -65,16 +66,24 @@ async function* run<Event>(
   { tools, scope }: RunContext,
 ): AsyncGenerator<Event, void, undefined> {
   const isEmitted = createEventOrder();
+  const charge = currentCharge();
+  let tokens = 0;
+  const onUsage = ({ totalTokens }: Usage) => (tokens = totalTokens);
   let isCompleted = false;
   const fail = (reason: unknown) => {
     if (isCompleted) return;
+    charge?.({ tokens });
+    tokens = 0; // called twice
     scope[Symbol.dispose]();
     scope.abort(reason);
   };
   try {
     for (const event of format.start()) yield event;
     scope.signal.throwIfAborted();
-    const answering = model.engine.complete({ ...call, model: model.engineId }, { signal: scope.signal, tools });
+    const answering = model.engine.complete(
+      { ...call, model: model.engineId },
+      { signal: scope.signal, tools, onUsage },
+    );
     const events = answering[Symbol.asyncIterator]();
     // A generator that awaits does not see `return()`, and one that does not await does not see the signal: use both.
     const leave = () => void end(events).catch((err: unknown) => log.debug({ id, err }, 'an engine failed to stop'));
@@ -91,6 +100,7 @@ async function* run<Event>(
       }
       if (event.result.toolCalls && !call.tools) throw foreignCalls();
       isCompleted = true;
+      charge?.({ tokens: event.result.usage?.totalTokens ?? tokens });
       scope[Symbol.dispose]();
       leave();
       for (const shown of format.toEvents(event)) yield shown;

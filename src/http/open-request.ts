@@ -6,6 +6,7 @@ import { callerOfAddress } from '../caller.ts';
 import { logRequest } from './access-log.ts';
 import { linger } from './body.ts';
 import { onBroken } from './break-request.ts';
+import { clientAddress } from './client-address.ts';
 import { CallerGone } from './failures.ts';
 import type { Door, IncomingRequest } from './incoming-request.ts';
 import { createRequestBody, type RequestBodyOptions } from './request-body.ts';
@@ -15,6 +16,8 @@ export interface IncomingRequestOptions extends RequestBodyOptions {
   readonly log: Logger;
   /** The door for a request target. */
   readonly doorFor: (target: string) => Door;
+  /** TRUST_PROXY. */
+  readonly trustProxy: number;
   /** Aborts when the service ends: requests in flight fail with `shutting-down`. */
   readonly ending: AbortSignal;
 }
@@ -35,7 +38,7 @@ function openRequest(
   options: IncomingRequestOptions,
   inFlight: Set<AbortController>,
 ): IncomingRequest {
-  const { log, doorFor } = options;
+  const { log, doorFor, trustProxy } = options;
   const { method = '', url = '' } = req;
   const started = performance.now();
   const controller = new AbortController();
@@ -54,7 +57,7 @@ function openRequest(
     query: '',
     headers: method === 'HEAD' ? withoutRange(req.headers) : req.headers,
     body: createRequestBody({ req, res, signal, atEnd }, options),
-    scope: { caller: callerOfAddress(req.socket.remoteAddress) },
+    scope: { caller: callerOfAddress(clientAddress(req, trustProxy)) },
     signal,
     log,
     atEnd,
