@@ -3,7 +3,7 @@ import { EngineError, type Availability, type Capability, type Feature } from '.
 import { availabilityOf, type Registry, type ServedModel } from './registry.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
-import { allowedModels, modelNotAllowed, requireModel } from '../keys/permissions.ts';
+import { allowedModels, mayUseModel, modelNotAllowed, requireModel } from '../keys/permissions.ts';
 
 type Entry = Schemas['ModelEntry'];
 
@@ -16,21 +16,27 @@ export interface Listing<C extends Capability> {
 
 /** The models that the API key of the request may use, and the default for it. */
 export async function listModels<C extends Capability>(registry: Registry, capability: C): Promise<Listing<C>> {
-  const all = await registry.models(capability);
-  const models = allowedModels(all);
-  const configured = registry.defaultOf(capability, all);
-  const mayUseDefault = configured === undefined || models.includes(configured);
-  return { models, default: mayUseDefault ? configured : await firstAvailable(registry.standIns(capability, models)) };
+  const models = allowedModels(await registry.models(capability));
+  return { models, default: await defaultModel(registry, capability) };
 }
 
-/** If none is available, the first: its reason is the answer. */
+/** The configured default if the API key of the request may use it, else the first available model of the key. */
+export async function defaultModel<C extends Capability>(
+  registry: Registry,
+  capability: C,
+): Promise<ServedModel<C> | undefined> {
+  const all = await registry.models(capability);
+  const configured = registry.defaultOf(capability, all);
+  if (configured === undefined || mayUseModel(configured.id)) return configured;
+  return firstAvailable(registry.standIns(capability, allowedModels(all)));
+}
+
+/** If none is available, the first: its reason is the answer. One after the other: most engines need not be asked. */
 async function firstAvailable<C extends Capability>(
   models: readonly ServedModel<C>[],
 ): Promise<ServedModel<C> | undefined> {
-  const checked = await Promise.all(
-    models.map(async (model) => ({ model, available: (await availabilityOf(model)).available })),
-  );
-  return checked.find(({ available }) => available)?.model ?? models[0];
+  for (const model of models) if ((await availabilityOf(model)).available) return model;
+  return models[0];
 }
 
 /**
@@ -43,8 +49,8 @@ export async function chooseModel<C extends Capability>(
   named: string | null | undefined,
   pointer = '/model',
 ): Promise<ServedModel<C>> {
-  const { models, default: defaultModel } = await listModels(registry, capability);
-  const found = named == null ? defaultModel : models.find(({ id }) => id === named);
+  const models = allowedModels(await registry.models(capability));
+  const found = named == null ? await defaultModel(registry, capability) : models.find(({ id }) => id === named);
   if (found) return found;
   const ids = models.map(({ id }) => id);
   if (named != null) requireModel(named, ids, pointer);

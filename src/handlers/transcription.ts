@@ -1,10 +1,10 @@
 import type { Availability } from '../../engines/contract/index.ts';
 import { availabilityOf } from '../engine-host/registry.ts';
-import { listModels, toAvailability, toEntry } from '../engine-host/model-selection.ts';
+import { defaultModel, listModels, toAvailability, toEntry } from '../engine-host/model-selection.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
 import { answer, type Handler, type OperationRequest } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
-import { requireModel } from '../keys/permissions.ts';
+import { allowedModels, requireModel } from '../keys/permissions.ts';
 import { chooseTranscriptionModel, requireTimestamps, transcribe } from '../transcription/run.ts';
 import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
 import { timestampKindsOf, toTranscription } from '../transcription/wire.ts';
@@ -29,7 +29,7 @@ export function admitTranscription({ transcribeEnabled }: Services): void {
 export async function admitRecording(fields: Readonly<Record<string, unknown>>, { registry }: Services): Promise<void> {
   const { timestamps, model: named } = fields;
   if (typeof named !== 'string') return;
-  const { models } = await listModels(registry, 'transcription');
+  const models = allowedModels(await registry.models('transcription'));
   const ids = models.map(({ id }) => id);
   requireModel(named, ids, '/model');
   if (timestamps !== 'segment' && timestamps !== 'word') return;
@@ -66,12 +66,14 @@ export const getTranscriptionAvailability: Handler<'getTranscriptionAvailability
   { query },
   { registry, transcribeEnabled },
 ) => {
-  const { models, default: defaultModel } = await listModels(registry, 'transcription');
-  const model = query.model === undefined ? defaultModel : models.find(({ id }) => id === query.model);
+  const models = allowedModels(await registry.models('transcription'));
+  const { model: named } = query;
+  const model =
+    named === undefined ? await defaultModel(registry, 'transcription') : models.find(({ id }) => id === named);
   return answer({
     status: 200,
     mediaType: 'application/json',
-    body: { ...toAvailability(await probe()), model: query.model ?? defaultModel?.id ?? '' },
+    body: { ...toAvailability(await probe()), model: named ?? model?.id ?? '' },
   });
 
   async function probe(): Promise<Availability> {
@@ -95,7 +97,7 @@ export const listTranscriptionModels: Handler<'listTranscriptionModels', Service
   _request,
   { registry, transcribeEnabled },
 ) => {
-  const { models, default: defaultModel } = await listModels(registry, 'transcription');
+  const { models, default: usual } = await listModels(registry, 'transcription');
   const data = await Promise.all(models.map((model) => toEntry(model, transcribeEnabled ? undefined : disabled)));
-  return answer({ status: 200, mediaType: 'application/json', body: { data, default: defaultModel?.id ?? null } });
+  return answer({ status: 200, mediaType: 'application/json', body: { data, default: usual?.id ?? null } });
 };

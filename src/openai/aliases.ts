@@ -1,8 +1,9 @@
 /** The model of a request: ids that apps hard-code mean the configured default. */
 import type { Capability } from '../../engines/contract/index.ts';
-import { chooseModel, listModels } from '../engine-host/model-selection.ts';
+import { chooseModel, defaultModel } from '../engine-host/model-selection.ts';
 import { RegistryError, validNames, type Registry, type ServedModel } from '../engine-host/registry.ts';
 import { ProblemError } from '../contract/problems.ts';
+import { allowedModels } from '../keys/permissions.ts';
 import type { Services } from '../handlers/dependencies.ts';
 
 export const capabilities = ['chat', 'transcription', 'speech'] as const;
@@ -48,7 +49,7 @@ export async function resolveModel<C extends Capability>(
   const target = compatAliases.get(named);
   if (modelAliases[capability].includes(named)) return chooseModel(registry, capability, target);
   for (const other of capabilities) {
-    const isListed = (await listModels(registry, other)).models.some(({ id }) => id === named);
+    const isListed = allowedModels(await registry.models(other)).some(({ id }) => id === named);
     if (other !== capability && (isListed || modelAliases[other].includes(named))) throw wrongKind(named, capability);
   }
   return chooseModel(registry, capability, named);
@@ -67,7 +68,7 @@ export async function findModel<C extends Capability>(
   const target = compatAliases.get(named);
   const meansDefault = target === undefined && modelAliases[capability].includes(named);
   const found = withId(named) ?? withId(target);
-  return found ?? (meansDefault ? (await listModels(registry, capability)).default : undefined);
+  return found ?? (meansDefault ? await defaultModel(registry, capability) : undefined);
 }
 
 /** Throws a `RegistryError` for an alias of an entry that no engine serves, unless one may still list it. */

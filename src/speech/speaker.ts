@@ -1,7 +1,7 @@
 /** Selects the speech model and the voice of a request from its options and the settings. */
 import { EngineError, type Speech, type SpeechFormat } from '../../engines/contract/index.ts';
 import { availabilityOf, type Registry, type ServedModel } from '../engine-host/registry.ts';
-import { chooseModel, listModels, requireAvailable } from '../engine-host/model-selection.ts';
+import { chooseModel, defaultModel, requireAvailable } from '../engine-host/model-selection.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { SettingsError } from '../settings/load.ts';
 import { supervise, type Listener, type SpeechLimits } from './watchdog.ts';
@@ -64,7 +64,6 @@ export async function createSpeakers({
   defaultVoice,
   limits = defaultLimits,
 }: SpeakersOptions): Promise<Speakers> {
-  const defaultModel = async () => (await listModels(registry, 'speech')).default;
   const configuredDefault = async () => registry.defaultOf('speech', await registry.models('speech'));
   // While an engine fails to list its models, the default may be one of them.
   if (defaultVoice !== undefined && registry.knowsAll('speech')) expectVoice(await configuredDefault(), defaultVoice);
@@ -77,7 +76,7 @@ export async function createSpeakers({
       return speakerOf(chosen, voice ?? defaultVoiceOf(chosen, isDefault), limits);
     },
     async defaultIsAvailable() {
-      const found = await defaultModel();
+      const found = await defaultModel(registry, 'speech');
       return found !== undefined && (await availabilityOf(found)).available;
     },
   };
