@@ -10,7 +10,8 @@ const image = 'test/deployment/image.test.ts';
 
 export default defineConfig({
   // This package's own exports are its sources here, and dist/ elsewhere.
-  ssr: { resolve: { conditions: ['parlance-source', 'node', 'import', 'module', 'default'] } },
+  // Not `module`: @opentelemetry/api (of prom-client) has a build there that only bundlers can read.
+  ssr: { resolve: { conditions: ['parlance-source', 'node', 'import', 'default'] } },
   test: {
     globalSetup: ['test/contract/coverage/global-setup.ts', 'test/support/compile-cache.ts'],
     testTimeout: 60_000,

@@ -113,7 +113,7 @@ const exposedHeaders = [
   ...['RateLimit', 'RateLimit-Policy', 'X-Should-Retry', 'X-Parlance-Model', 'X-Parlance-Ignored'],
 ].join(', ');
 
-const usedHeaders = 'Authorization, Content-Type, Range, If-Range, Prefer';
+const usedHeaders = 'Authorization, Content-Type, Range, If-Range, Prefer, traceparent, tracestate';
 
 const longestHeaderList = 2048;
 

@@ -1,6 +1,7 @@
 /** The tools of a chat from all sources: read_aloud and the MCP servers. */
 import type { Logger, Tool } from '../../engines/contract/index.ts';
 import { mayUseTool } from '../keys/permissions.ts';
+import { hasTracer, traced } from '../trace.ts';
 import { mostTools } from './mcp/limits.ts';
 
 /** What a request determines of its tools. */
@@ -50,10 +51,18 @@ export function createToolbox(
       const all = (await Promise.all(sources.map((source) => source.toolsFor(chat)))).flat();
       const tools = all.filter(({ name }) => mayUseTool(name));
       warnOfTooMany(tools.length);
-      return tools.slice(0, mostTools);
+      const offered = tools.slice(0, mostTools);
+      return hasTracer() ? offered.map(withSpan) : offered;
     },
     async [Symbol.asyncDispose]() {
       await Promise.allSettled(sources.map(async (source) => source[Symbol.asyncDispose]?.()));
     },
   };
+}
+
+/** A tool whose calls are spans. */
+function withSpan(tool: Tool): Tool {
+  const { name } = tool;
+  const attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': name };
+  return { ...tool, run: (...call) => traced(`execute_tool ${name}`, attributes, () => tool.run(...call)) };
 }
