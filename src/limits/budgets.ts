@@ -30,14 +30,14 @@ const nothing: Total = { audioMs: 0, tokens: 0 };
 
 /** Continues stored counters if their day is still today. */
 export function createBudgets(stored?: DayUsage, now: () => number = Date.now): StorableBudgets {
-  let day = dayOf(now());
+  let endsAt = endOfDay(now());
   let changes = 0;
-  const keys = new Map(stored?.day === day ? stored.keys : []);
+  const keys = new Map(stored?.day === dayBefore(endsAt) ? stored.keys : []);
 
   function startDay(): void {
-    const today = dayOf(now());
-    if (today === day) return;
-    day = today;
+    const time = now();
+    if (time < endsAt) return;
+    endsAt = endOfDay(time);
     keys.clear();
   }
 
@@ -56,15 +56,21 @@ export function createBudgets(stored?: DayUsage, now: () => number = Date.now): 
       changes += 1;
     },
     get endsAt() {
-      return (Math.floor(now() / dayMs) + 1) * dayMs;
+      startDay();
+      return endsAt;
     },
     get changes() {
       return changes;
     },
-    usage: () => ({ day, keys }),
+    usage: () => ({ day: dayBefore(endsAt), keys }),
   };
 }
 
-function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
+function endOfDay(ms: number): number {
+  return (Math.floor(ms / dayMs) + 1) * dayMs;
+}
+
+/** The day that ends then. */
+function dayBefore(ms: number): string {
+  return new Date(ms - dayMs).toISOString().slice(0, 10);
 }
