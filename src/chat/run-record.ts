@@ -23,7 +23,7 @@ export interface RunRecord {
 
 /** Begins now, when the engine is called. */
 export function recordRun({ model, tools, isStream, signal }: RunFacts, metrics: Metrics | undefined): RunRecord {
-  const [usage, key, started] = [currentUsage(), currentKey(), performance.now()];
+  const [usage, key, started] = [currentUsage(), currentKey()?.name, performance.now()];
   const call = { engine: model.instance, model: model.id, key };
   let firstChunkMs: number | undefined;
 

@@ -1,11 +1,20 @@
 /** A chat run, for every chat operation: a non-streaming answer is made of the same events. */
 import { setImmediate } from 'node:timers/promises';
-import { EngineError, type AgentEvent, type ChatCall, type Tool } from '../../engines/contract/index.ts';
+import {
+  EngineError,
+  type AgentEvent,
+  type ChatCall,
+  type ChatResult,
+  type Tool,
+  type Usage,
+} from '../../engines/contract/index.ts';
+import { currentCharge } from '../caller.ts';
 import type { ServedModel } from '../engine-host/registry.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import { requireAvailable } from '../engine-host/model-selection.ts';
 import type { OperationRequest } from '../contract/operations.ts';
 import type { Services } from '../handlers/dependencies.ts';
+import { beginSpan, endSpan, errorType, hasTracer, type Attributes, type Span } from '../trace.ts';
 import type { ToolOptions } from '../tools/toolbox.ts';
 import { currentUsage } from '../caller.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -73,10 +82,17 @@ async function* run<Event>(
   { tools, scope, metrics }: RunContext,
 ): AsyncGenerator<Event, void, undefined> {
   const isEmitted = createEventOrder();
+  const charge = currentCharge();
+  const span = beginChatSpan(model);
+  let tokens = 0;
+  const onUsage = ({ totalTokens }: Usage) => (tokens = totalTokens);
   let isCompleted = false;
   let record: RunRecord | undefined;
   const fail = (reason: unknown) => {
     if (isCompleted) return;
+    charge?.({ tokens });
+    tokens = 0; // called twice
+    endSpan(span, { 'error.type': errorType(reason) });
     record?.fail(reason);
     record = undefined;
     scope[Symbol.dispose]();
@@ -86,7 +102,10 @@ async function* run<Event>(
     for (const event of format.start()) yield event;
     scope.signal.throwIfAborted();
     record = recordRun({ model, tools, isStream, signal }, metrics);
-    const answering = model.engine.complete({ ...call, model: model.engineId }, { signal: scope.signal, tools });
+    const answering = model.engine.complete(
+      { ...call, model: model.engineId },
+      { signal: scope.signal, tools, onUsage },
+    );
     const events = answering[Symbol.asyncIterator]();
     // A generator that awaits does not see `return()`, and one that does not await does not see the signal: use both.
     const leave = () => void end(events).catch((err: unknown) => log.debug({ id, err }, 'an engine failed to stop'));
@@ -104,6 +123,8 @@ async function* run<Event>(
       }
       if (event.result.toolCalls && !call.tools) throw foreignCalls();
       isCompleted = true;
+      charge?.({ tokens: event.result.usage?.totalTokens ?? tokens });
+      endSpan(span, endOf(event.result));
       record.see(event);
       scope[Symbol.dispose]();
       leave();
@@ -116,6 +137,26 @@ async function* run<Event>(
   } finally {
     fail(readerLeft);
   }
+}
+
+/** By the conventions for generative AI: a client of the model, its tool calls included. */
+function beginChatSpan({ id, instance }: ServedModel): Span | undefined {
+  if (!hasTracer()) return undefined;
+  return beginSpan('client', `chat ${id}`, {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': instance,
+    'gen_ai.request.model': id,
+  });
+}
+
+function endOf({ usage, finishReason }: ChatResult): Attributes {
+  return {
+    'gen_ai.response.finish_reasons': [finishReason],
+    ...(usage && {
+      'gen_ai.usage.input_tokens': usage.promptTokens,
+      'gen_ai.usage.output_tokens': usage.completionTokens,
+    }),
+  };
 }
 
 function foreignCalls(): EngineError {

@@ -5,6 +5,7 @@ import { readWav, WavError } from '../../lib/wav-reader.ts';
 import { viaHeader, writeVia } from '../../lib/via.ts';
 import type { EngineContext, Logger } from '../../engines/contract/index.ts';
 import { currentVia } from '../caller.ts';
+import { traceHeaders } from '../trace.ts';
 import { createDecoder } from '../audio/decode.ts';
 import { createEncoder } from '../audio/encode/index.ts';
 import { largestSpeech } from '../system/disk-budget.ts';
@@ -50,8 +51,8 @@ export function createEngineContexts({
   });
   return (instance) => ({
     instance,
-    fetch: withVia(fetch, viaId),
-    providerHeaders: () => ({ [viaHeader]: writeVia(currentVia() ?? [], viaId) }),
+    fetch: withHeaders(fetch, viaId),
+    providerHeaders: (url) => ({ [viaHeader]: writeVia(currentVia() ?? [], viaId), ...traceHeaders(url) }),
     env,
     log: log.child({ engine: instance }),
     now: Date.now,
@@ -73,13 +74,16 @@ export function createEngineContexts({
   });
 }
 
-/** Adds the chain to the requests that an engine makes for a request, and not to its downloads. */
-function withVia(fetch: EngineContext['fetch'], viaId: string): EngineContext['fetch'] {
+/** Adds chain and trace to the requests that an engine makes for a request, and not to its downloads. */
+function withHeaders(fetch: EngineContext['fetch'], viaId: string): EngineContext['fetch'] {
   return (input, init) => {
     const chain = currentVia();
     if (chain === undefined) return fetch(input, init);
-    const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
+    const isRequest = input instanceof Request;
+    const headers = new Headers(init?.headers ?? (isRequest ? input.headers : undefined));
     headers.set(viaHeader, writeVia(chain, viaId));
+    const trace = traceHeaders(isRequest ? input.url : String(input));
+    for (const [name, value] of Object.entries(trace)) headers.set(name, value);
     return fetch(input, { ...init, headers: [...headers] });
   };
 }

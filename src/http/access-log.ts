@@ -17,14 +17,14 @@ export function logRequest(request: IncomingRequest, { method, status, ms }: Req
   const { model, audioMs, queueMs, tokens } = scope.usage ?? {};
   const level = isProbe(request.path) ? 'debug' : 'info'; // probes would be most of the log
   const path = pathForLog(request);
-  const facts = { id, operation, method, path, status, ms: Math.round(ms), key: scope.key };
+  const facts = { id, operation, method, path, status, ms: Math.round(ms), key: scope.key?.name };
   log[level]({ ...facts, model, audio_ms: rounded(audioMs), queue_ms: rounded(queueMs), tokens }, 'request');
 }
 
 export function countRequest(request: IncomingRequest, { method, status, ms }: RequestEnd, metrics: Metrics): void {
   const { operation, problem, scope } = request;
   const error = problem ?? (status === 499 ? 'cancelled' : undefined);
-  const facts = { method, route: routeOf(request), isProbe: isProbe(request.path), operation, key: scope.key };
+  const facts = { method, route: routeOf(request), isProbe: isProbe(request.path), operation, key: scope.key?.name };
   metrics.requestEnded({ ...facts, status, ms, error });
 }
 
@@ -35,8 +35,9 @@ function pathForLog(request: IncomingRequest): string {
   return routeOf(request) ?? request.path.replace(/(\/clips\/)[^/]+/i, '$1{id}').slice(0, maxLoggedPath);
 }
 
-function routeOf({ operation, door: { contract } }: IncomingRequest): string | undefined {
-  return operation === undefined ? undefined : `${contract.root}${contract.operations.get(operation)?.path ?? ''}`;
+/** The template of its operation in the contract, where it has one. */
+export function routeOf({ operation, door: { contract } }: IncomingRequest): string | undefined {
+  return operation && `${contract.root}${contract.operations.get(operation)?.path ?? ''}`;
 }
 
 function rounded(ms: number | undefined): number | undefined {

@@ -40,7 +40,10 @@ function logged(error: unknown, request: IncomingRequest): { reason: unknown; pr
   return { reason, problem };
 }
 
-/** Server errors are logged with their cause; client errors go to the response, and to the log at debug. */
+/**
+ * Server errors are logged with their cause. Client errors go to the response; the log has their code only, at debug,
+ * because their details quote what the client has sent.
+ */
 export function logFailure({ status, body }: ProblemAnswer, error: unknown, request: IncomingRequest): void {
   const { id, operation, log } = request;
   request.loggedFailure = error;
@@ -48,7 +51,7 @@ export function logFailure({ status, body }: ProblemAnswer, error: unknown, requ
   const facts = { id, operation, code: body.code, err: error };
   if (status >= 500) log.error(facts, 'a request failed');
   else if (error instanceof Error && error.cause !== undefined) log.warn(facts, 'a request was refused');
-  else log.debug(facts, 'a request was refused');
+  else log.debug({ id, operation, code: body.code }, 'a request was refused');
 }
 
 /**

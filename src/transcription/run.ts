@@ -12,6 +12,7 @@ import { chooseModel, requireAvailable, requireSupport } from '../engine-host/mo
 import { startTimeout } from '../../lib/abort.ts';
 import { errorTypeOf, type TranscriptionFacts } from '../metrics/metrics.ts';
 import type { Services } from '../handlers/dependencies.ts';
+import { chargeAudio } from './charge.ts';
 
 /** Without the hints that the model does not support. */
 export interface TranscriptionJob {
@@ -51,7 +52,7 @@ export async function transcribe(
   options: TranscriptionOptions,
   { transcribeTimeoutMs, metrics }: TranscriptionServices,
 ): Promise<Transcript> {
-  const [usage, key, started] = [currentUsage(), currentKey(), performance.now()];
+  const [usage, key, started] = [currentUsage(), currentKey()?.name, performance.now()];
   const end = (facts: Pick<TranscriptionFacts, 'audioMs' | 'error'>) =>
     metrics?.transcriptionEnded({ model: model.id, key, ms: performance.now() - started, ...facts });
   if (usage) usage.model = model.id;
@@ -84,7 +85,15 @@ async function callEngine(
     ...(temperature !== undefined && { temperature }),
     ...(timestamps.length > 0 && { timestamps }),
   };
-  return withTimestamps(await engine.transcribe(call, { signal: timeout.signal, ...callbacks }), timestamps);
+  const { charge, ...charged } = chargeAudio(callbacks);
+  try {
+    const transcript = await engine.transcribe(call, { signal: timeout.signal, ...charged });
+    charge(transcript.durationMs);
+    return withTimestamps(transcript, timestamps);
+  } catch (error) {
+    charge();
+    throw error;
+  }
 }
 
 const fieldOf = { segment: 'segments', word: 'words' } as const satisfies Record<TimestampKind, keyof Transcript>;

@@ -7,6 +7,7 @@ import { eventually } from '../api/support/eventually.ts';
 import { multipart, multipartType } from '../api/support/forms.ts';
 import { connectRaw } from '../api/support/raw-socket.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
+import { as, hello as chatOf, startLimited } from '../limits/support.ts';
 import { find, readSeries } from './support.ts';
 
 const keys = { web: 'the-first-key-of-this-service', app: 'the-second-key-of-this-service' };
@@ -285,6 +286,15 @@ describe('keys', () => {
     expect(find(series, 'parlance_key_requests_total')).toEqual({ count: 1, sum: 1 });
     const text = [...series.keys()].join('\n');
     for (const token of [...Object.values(keys), 'a-wrong-token-of-somebody']) expect(text).not.toContain(token);
+  });
+
+  it('count what their limits refuse, by limit', async () => {
+    await using service = await startLimited({ app: { requestsPerMinute: 1 } }, { env: { METRICS_PORT: '0' } });
+    expect(await ask(service, '/api/v1/chat', chatOf('fine'), as('app'))).toBe(200);
+    expect(await ask(service, '/api/v1/chat', chatOf('fine'), as('app'))).toBe(429);
+    await logged(service, 2);
+    const series = await readSeries(service);
+    expect(find(series, 'parlance_key_limited_total', { key: 'app', policy: 'requests' }).sum).toBe(1);
   });
 
   it('do not exist in open mode, where the caller is an address', async () => {

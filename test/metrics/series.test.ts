@@ -81,11 +81,14 @@ it(`does not grow after the first ${first} of ${requests} requests with random p
         }
       }),
     );
+  // Until wrong tokens are refused with 429.
+  const guess = () => send(service, agent, { method: 'POST', path: '/api/v1/chat', key: random(), body: {} });
+  while ((await guess()) !== 429);
   await sendUntil(first);
   const before = [...(await readSeries(service)).keys()].sort();
   await sendUntil(requests);
   agent.destroy();
   const after = [...(await readSeries(service)).keys()].sort();
   expect(after).toEqual(before);
-  for (const status of [200, 400, 401, 404, 405, 422]) expect(statuses.get(status), String(status)).toBeGreaterThan(99);
+  for (const status of [200, 400, 404, 405, 422, 429]) expect(statuses.get(status), String(status)).toBeGreaterThan(50);
 }, 600_000);
