@@ -253,7 +253,8 @@ async function buildApp(
   const access = createAccess({ ...settings, keys, failedLogins: createFailedLogins(log) });
   const budgets = keys && (await openBudgets({ path: join(settings.dataDir, 'usage.json'), log }));
   const onRefused = (key: string, policy: string) => metrics?.keyLimited(key, policy);
-  const limits = budgets && createLimits({ minutes: createMinuteCounter(), places: createPlaces(), budgets, onRefused });
+  const limits =
+    budgets && createLimits({ minutes: createMinuteCounter(), places: createPlaces(), budgets, onRefused });
   const limit = (operation: string, request: IncomingRequest) => limits?.admit(operation, request);
   const routing = { services, access, limit, checkAnswers: env.NODE_ENV !== 'production' };
   const native: Door = {

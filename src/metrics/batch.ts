@@ -1,4 +1,4 @@
-/** Counts in batches: what is counted one by one, with cold caches, costs five times as much (5 % of a plain chat). */
+/** Counts in batches: prom-client takes 3 us for a chat in a tight loop, and 5 times that between the work of requests. */
 import type { Logger } from '../../engines/contract/index.ts';
 
 export interface Batch {
