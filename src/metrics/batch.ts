@@ -1,4 +1,4 @@
-/** Counts in batches: prom-client takes 3 us for a chat in a tight loop, and 5 times that between the work of requests. */
+/** Counts in batches: prom-client takes 3 us per chat in a tight loop, and 5 times that between other work. */
 import type { Logger } from '../../engines/contract/index.ts';
 
 export interface Batch {
