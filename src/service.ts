@@ -114,7 +114,7 @@ function dialectFor(target: string): Dialect {
 
 /** Throws a `RegistryError`, a `SettingsError`, or what `listen` says. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const metrics = options.settings.metricsPort === undefined ? undefined : await createMetrics();
+  const metrics = options.settings.metricsPort === undefined ? undefined : await createMetrics(options.log);
   const app = await openProbedApp(options, metrics);
   const { server, metricsServer } = await openServers(app, options, metrics).catch(async (error: unknown) => {
     await app[Symbol.asyncDispose]();
@@ -175,9 +175,9 @@ async function openServers(
 }
 
 /** Loaded where it is used only: prom-client takes 20 ms and 5 MB. */
-async function createMetrics(): Promise<PrometheusMetrics> {
+async function createMetrics(log: ParentLogger): Promise<PrometheusMetrics> {
   const { createPrometheusMetrics } = await import('./metrics/prometheus.ts');
-  return createPrometheusMetrics();
+  return createPrometheusMetrics(log);
 }
 
 /**
@@ -253,7 +253,8 @@ async function buildApp(
   const access = createAccess({ ...settings, keys, failedLogins: createFailedLogins(log) });
   const budgets = keys && (await openBudgets({ path: join(settings.dataDir, 'usage.json'), log }));
   const onRefused = (key: string, policy: string) => metrics?.keyLimited(key, policy);
-  const limits = budgets && createLimits({ minutes: createMinuteCounter(), places: createPlaces(), budgets, onRefused });
+  const limits =
+    budgets && createLimits({ minutes: createMinuteCounter(), places: createPlaces(), budgets, onRefused });
   const limit = (operation: string, request: IncomingRequest) => limits?.admit(operation, request);
   const routing = { services, access, limit, checkAnswers: env.NODE_ENV !== 'production' };
   const native: Door = {

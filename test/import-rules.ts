@@ -14,7 +14,7 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   [/^src\/audio\//, /^(lib\/|engines\/contract\/|src\/(system\/|contract\/problems\.ts$))/],
   [/^src\/contract\//, /^(lib\/|engines\/contract\/|generated\/)/],
   [/^src\/settings\//, /^(lib|engines\/contract)\//],
-  [/^src\/metrics\//, /^src\/contract\//],
+  [/^src\/metrics\//, /^(engines\/contract\/|src\/contract\/)/],
   [
     /^src\/engine-host\//,
     /^(lib\/|engines\/contract\/|src\/(settings|contract|system|audio|keys)\/|src\/(caller|trace|metrics\/metrics)\.ts$)/,

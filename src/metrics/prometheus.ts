@@ -1,6 +1,8 @@
 /** Keeps the metrics and writes them in the text format of Prometheus. The only file that knows prom-client. */
 import { createRequire } from 'node:module';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Logger } from '../../engines/contract/index.ts';
+import { createBatch } from './batch.ts';
 import { bounded, methodLabel, routeLabel } from './labels.ts';
 import {
   queueRefusals,
@@ -9,6 +11,8 @@ import {
   type Metrics,
   type QueueState,
   type RequestFacts,
+  type SpeechFacts,
+  type TranscriptionFacts,
 } from './metrics.ts';
 import { metricsTable as table } from './table.ts';
 
@@ -22,7 +26,8 @@ export interface PrometheusMetrics extends Metrics {
 const mostModels = 1_000;
 const mostTools = 500;
 
-export function createPrometheusMetrics(): PrometheusMetrics {
+export function createPrometheusMetrics(log: Pick<Logger, 'error'>): PrometheusMetrics {
+  const batch = createBatch(log);
   const registry = new Registry();
   const kept = createKept(registry);
   const gauges = createGauges(registry);
@@ -30,9 +35,7 @@ export function createPrometheusMetrics(): PrometheusMetrics {
   const model = bounded(mostModels);
   const tool = bounded(mostTools);
 
-  function countRequest({ method, route, isProbe, status, ms, error, key, operation }: RequestFacts): void {
-    gauges.requestEnded(method);
-    if (isProbe) return;
+  function countRequest({ method, route, status, ms, error, key, operation }: RequestFacts): void {
     const labels = { http_request_method: methodLabel(method), http_route: routeLabel(route), error_type: error ?? '' };
     kept.requestDuration.observe({ ...labels, http_response_status_code: status }, ms / 1000);
     if (key !== undefined && operation !== undefined) kept.keyRequests.inc({ key, operation });
@@ -52,37 +55,45 @@ export function createPrometheusMetrics(): PrometheusMetrics {
     if (key !== undefined) kept.keyTokens.inc({ key }, tokens.total);
   }
 
+  function countTranscription({ ms, error, audioMs, key, ...facts }: TranscriptionFacts): void {
+    const labels = { model: model(facts.model) };
+    kept.transcriptionDuration.observe({ ...labels, error_type: error ?? '' }, ms / 1000);
+    if (audioMs === undefined) return;
+    kept.audioSeconds.inc({ operation: 'transcription', ...labels }, audioMs / 1000);
+    if (key !== undefined) kept.keyAudioSeconds.inc({ key }, audioMs / 1000);
+  }
+
+  function countSpeech({ ms, error, firstByteMs, audioMs, ...facts }: SpeechFacts): void {
+    const labels = { model: model(facts.model) };
+    kept.speechDuration.observe({ ...labels, error_type: error ?? '' }, ms / 1000);
+    if (firstByteMs !== undefined) kept.speechFirstByte.observe(labels, firstByteMs / 1000);
+    if (audioMs !== undefined) kept.audioSeconds.inc({ operation: 'speech', ...labels }, audioMs / 1000);
+  }
+
   return {
     mediaType: registry.contentType,
-    render: () => registry.metrics(),
+    render() {
+      batch.flush();
+      return registry.metrics();
+    },
     requestStarted: gauges.requestStarted,
-    requestEnded: countRequest,
-    requestRefused(status, error) {
-      const labels = { http_request_method: methodLabel(''), http_route: routeLabel(undefined), error_type: error };
-      kept.requestDuration.observe({ ...labels, http_response_status_code: status }, 0);
+    requestEnded(facts) {
+      gauges.requestEnded(facts.method);
+      if (!facts.isProbe) batch.add(() => countRequest(facts));
     },
-    chatEnded: countChat,
-    transcriptionEnded({ ms, error, audioMs, key, ...facts }) {
-      const labels = { model: model(facts.model) };
-      kept.transcriptionDuration.observe({ ...labels, error_type: error ?? '' }, ms / 1000);
-      if (audioMs === undefined) return;
-      kept.audioSeconds.inc({ operation: 'transcription', ...labels }, audioMs / 1000);
-      if (key !== undefined) kept.keyAudioSeconds.inc({ key }, audioMs / 1000);
-    },
-    speechEnded({ ms, error, firstByteMs, audioMs, ...facts }) {
-      const labels = { model: model(facts.model) };
-      kept.speechDuration.observe({ ...labels, error_type: error ?? '' }, ms / 1000);
-      if (firstByteMs !== undefined) kept.speechFirstByte.observe(labels, firstByteMs / 1000);
-      if (audioMs !== undefined) kept.audioSeconds.inc({ operation: 'speech', ...labels }, audioMs / 1000);
-    },
-    toolEnded: (name, ok) => kept.toolCalls.inc({ tool: tool(name), ok: String(ok) }),
-    keyLimited: (key, policy) => kept.keyLimited.inc({ key, policy }),
+    requestRefused: (status, error) =>
+      batch.add(() => countRequest({ method: '', isProbe: false, status, ms: 0, error })),
+    chatEnded: (facts) => batch.add(() => countChat(facts)),
+    transcriptionEnded: (facts) => batch.add(() => countTranscription(facts)),
+    speechEnded: (facts) => batch.add(() => countSpeech(facts)),
+    toolEnded: (name, ok) => batch.add(() => kept.toolCalls.inc({ tool: tool(name), ok: String(ok) })),
+    keyLimited: (key, policy) => batch.add(() => kept.keyLimited.inc({ key, policy })),
     openQueue(engine, state) {
       gauges.addQueue(engine, state);
       for (const reason of queueRefusals) kept.queueRefused.inc({ engine, reason }, 0); // else rate() misses the first
       return {
-        started: (waitedMs) => kept.queueWait.observe({ engine }, waitedMs / 1000),
-        refused: (reason) => kept.queueRefused.inc({ engine, reason }),
+        started: (waitedMs) => batch.add(() => kept.queueWait.observe({ engine }, waitedMs / 1000)),
+        refused: (reason) => batch.add(() => kept.queueRefused.inc({ engine, reason })),
       };
     },
     watch: gauges.watch,
