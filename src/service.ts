@@ -1,9 +1,10 @@
 /** Builds the service out of its settings: registry, services, router, app, server; and ends it again. */
+import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import type { GuardLimits, Registry } from './engine-host/registry.ts';
 import { createApp, type RequestListener } from './http/app.ts';
 import type { Dialect } from './http/door.ts';
-import type { Door } from './http/incoming-request.ts';
+import type { Door, IncomingRequest } from './http/incoming-request.ts';
 import { nativeDialect } from './http/native-door.ts';
 import { createRouter } from './http/router.ts';
 import { clipLimits, createClipStore } from './clips/store.ts';
@@ -15,6 +16,7 @@ import { createReadiness } from './engine-host/readiness.ts';
 import { openEngines, type OpenEngines } from './engine-host/open-engines.ts';
 import { admit, admitFile, handlers } from './handlers/index.ts';
 import { createAccess } from './http/auth.ts';
+import { createFailedLogins } from './http/failed-logins.ts';
 import { createArrivals, type Pace } from './http/body-pace.ts';
 import { ByteBudget, type BudgetSize } from './http/body-budget.ts';
 import { ProblemError } from './contract/problems.ts';
@@ -22,6 +24,11 @@ import { listen, type ConnectionLimits } from './http/listener.ts';
 import { loadPage } from './http/page.ts';
 import { createReadyProbe } from './http/probes.ts';
 import type { Services } from './handlers/dependencies.ts';
+import { openKeyRing } from './keys/key-ring.ts';
+import { createLimits } from './limits/limits.ts';
+import { createMinuteCounter } from './limits/minutes.ts';
+import { createPlaces } from './limits/places.ts';
+import { openBudgets } from './limits/usage-file.ts';
 import { largestSpeech } from './system/disk-budget.ts';
 import { createSpeakers } from './speech/speaker.ts';
 import { createSpeechSpool } from './speech/speech-spool.ts';
@@ -69,6 +76,8 @@ export interface App extends AsyncDisposable {
   readonly listener: RequestListener;
   readonly registry: Registry;
   readonly disk: DiskUse;
+  /** Reads API_KEYS_FILE again, as on SIGHUP; an invalid file changes nothing and is logged. */
+  readonly reloadKeys: () => void;
   /** From now on `/readyz` answers 503. */
   readonly drain: () => void;
   /** Ends the requests that are still at work with `shutting-down`. */
@@ -80,6 +89,8 @@ export interface Service {
   readonly url: string;
   readonly registry: Registry;
   readonly disk: DiskUse;
+  /** Reads API_KEYS_FILE again; an invalid file changes nothing and is logged. */
+  reloadKeys(): void;
   /** From now on `/readyz` answers 503 and connections are not kept alive; everything else is still served. */
   drain(): void;
   /** Lets requests in flight finish for so many milliseconds, then ends them with `shutting-down`; a later call may hurry. */
@@ -96,7 +107,7 @@ function dialectFor(target: string): Dialect {
   return isOpenAITarget(target) ? openaiDialect : nativeDialect;
 }
 
-/** Throws a `RegistryError`, or what `listen` says. */
+/** Throws a `RegistryError`, a `SettingsError`, or what `listen` says. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const app = await openApp(options);
   const { settings, log, connectionLimits: limits } = options;
@@ -111,6 +122,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     url: server.url,
     registry: app.registry,
     disk: app.disk,
+    reloadKeys: app.reloadKeys,
     drain,
     stop(graceMs) {
       drain();
@@ -131,7 +143,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-/** Throws a `RegistryError`. Disposing of it ends what is at work and the engines with it. */
+/** Throws a `RegistryError` or a `SettingsError`. Disposing of it ends what is at work and the engines with it. */
 export async function openApp(options: ServiceOptions): Promise<App> {
   const { settings, env, log, engineLimits: limits } = options;
   const engines = await openEngines(settings, env, log, { limits });
@@ -184,8 +196,12 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
   await checkAliases(services);
   const draining = new AbortController();
   const ending = new AbortController();
-  const access = createAccess(settings);
-  const routing = { services, access, checkAnswers: env.NODE_ENV !== 'production' };
+  const keys = openKeyRing(settings, log);
+  const access = createAccess({ ...settings, keys, failedLogins: createFailedLogins(log) });
+  const budgets = keys && (await openBudgets({ path: join(settings.dataDir, 'usage.json'), log }));
+  const limits = budgets && createLimits({ minutes: createMinuteCounter(), places: createPlaces(), budgets });
+  const limit = (operation: string, request: IncomingRequest) => limits?.admit(operation, request);
+  const routing = { services, access, limit, checkAnswers: env.NODE_ENV !== 'production' };
   const native: Door = {
     ...nativeDialect,
     respond: await createRouter({
@@ -218,6 +234,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     readyProbe: createReadyProbe(draining.signal, createReadiness(registry, settings.readyRequires)),
     page: settings.page ? loadPage() : new Map(),
     publicUrl: settings.publicUrl,
+    trustProxy: settings.trustProxy,
     viaId: engines.viaId,
     log,
     temporaryDirectory: () => workspace.accountedDirectory('request'),
@@ -233,12 +250,15 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     listener,
     registry,
     disk: workspace.disk,
+    reloadKeys: () => keys?.reload(),
     drain,
     end,
     async [Symbol.asyncDispose]() {
       end();
+      keys?.[Symbol.dispose]();
       await Promise.all([tools, clips, speechSpool].map((part) => part[Symbol.asyncDispose]()));
       await engines[Symbol.asyncDispose]();
+      await budgets?.[Symbol.asyncDispose]();
     },
   };
 }

@@ -16,27 +16,32 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   [/^src\/settings\//, /^(lib|engines\/contract)\//],
   [
     /^src\/engine-host\//,
-    /^(lib\/|engines\/contract\/|src\/(settings|contract|system|audio)\/|src\/(caller|trace)\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(settings|contract|system|audio|keys)\/|src\/(caller|trace)\.ts$)/,
   ],
   [
     /^src\/(chat|speech|clips|tools|transcription)\//,
-    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|settings|contract|system)\/|src\/(caller|trace)\.ts$|src\/handlers\/dependencies\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|settings|contract|system|keys)\/|src\/(caller|trace)\.ts$|src\/handlers\/dependencies\.ts$)/,
   ],
   [
     /^src\/handlers\//,
-    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|contract)\/|src\/http\/byte-range\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|contract|keys)\/|src\/http\/byte-range\.ts$)/,
   ],
   [
     /^src\/openai\//,
-    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|handlers|engine-host|contract)\/|src\/http\/door\.ts$|generated\/openai-api\.d\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|handlers|engine-host|contract|keys)\/|src\/http\/door\.ts$|generated\/openai-api\.d\.ts$)/,
   ],
-  [/^src\/http\//, /^(lib\/|engines\/contract\/|src\/(contract|system|audio|settings)\/|src\/(caller|trace)\.ts$)/],
+  [
+    /^src\/http\//,
+    /^(lib\/|engines\/contract\/|src\/(contract|system|audio|settings|keys)\/|src\/(caller|trace)\.ts$)/,
+  ],
   [
     /^src\/conformance\//,
     /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|audio)\/|src\/chat\/event-order\.ts$)/,
   ],
   [/^src\/bin\//, /^(src\/(?!client\/)|lib\/|engines\/contract\/|generated\/)/],
   [/^src\/(service|index)\.ts$/, /^(src\/(?!bin\/|client\/|conformance\/)|lib\/|engines\/contract\/|generated\/)/],
-  [/^src\/caller\.ts$/, /^lib\/trace-context\.ts$/],
+  [/^src\/keys\//, /^(lib\/|engines\/contract\/|src\/(settings|contract)\/|src\/caller\.ts$)/],
+  [/^src\/limits\//, /^(lib\/|engines\/contract\/|src\/(contract|keys)\/|src\/caller\.ts$)/],
+  [/^src\/caller\.ts$/, /^(lib\/trace-context|src\/keys\/key)\.ts$/],
   [/^src\/(log|trace)\.ts$/, /^(lib\/|src\/caller\.ts$)/],
 ];

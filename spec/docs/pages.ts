@@ -8,6 +8,7 @@ import { withBlock } from './markdown.ts';
 import {
   errorsReference,
   eventsReference,
+  keysFileReference,
   mcpServersReference,
   operationsReference,
   optionsTable,
@@ -24,6 +25,7 @@ export async function pages(contract: Contract): Promise<Record<string, string>>
     'docs/reference/settings.md': blocksIn('docs/reference/settings.md', {
       settings: settingsReference(),
       mcpServers: mcpServersReference(),
+      keysFile: keysFileReference(),
     }),
     'docs/reference/errors.md': blocksIn('docs/reference/errors.md', { problems: errorsReference() }),
     'docs/reference/limits.md': blocksIn('docs/reference/limits.md', { requests: requestLimits(contract) }),

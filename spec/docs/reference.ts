@@ -3,6 +3,7 @@ import { engineErrorCodes } from '../../engines/contract/index.ts';
 import type { ProblemCode } from '../../src/contract/operations.ts';
 import { ProblemError, problemAnswer, problems } from '../../src/contract/problems.ts';
 import { errorTable } from '../../src/openai/errors.ts';
+import { keysFileSchema } from '../../src/keys/schema.ts';
 import { fileSchema, settingsTable } from '../../src/settings/table.ts';
 import { code, table } from './markdown.ts';
 import { fieldsOf, typeOf, type Described } from './schema-text.ts';
@@ -31,6 +32,12 @@ function allowedIn({ schema }: (typeof settingsTable)[keyof typeof settingsTable
 export function mcpServersReference(): string {
   const { additionalProperties: server } = fileSchema.properties.mcpServers;
   return optionsTable(server);
+}
+
+export function keysFileReference(): string {
+  const { items: entry } = keysFileSchema([]).properties.keys;
+  const operations = { ...entry.properties.operations, items: { type: 'string' } }; // without their ids
+  return optionsTable({ ...entry, properties: { ...entry.properties, operations } });
 }
 
 export function optionsTable(schema: Described): string {

@@ -7,12 +7,7 @@ import { shrinkHeap } from '../system/shrink-heap.ts';
 import { prepareEngines } from './prepare-engines.ts';
 import { createLog } from '../log.ts';
 import { startService, type Service } from '../service.ts';
-import {
-  describeIgnoredVariables,
-  describeUnknownVariables,
-  loadSettings,
-  type LoadedSettings,
-} from '../settings/load.ts';
+import { describeDoubts, loadSettings, type LoadedSettings } from '../settings/load.ts';
 import { flushSpans } from '../trace.ts';
 import { explainStartFailure } from './startup-error.ts';
 
@@ -27,6 +22,8 @@ if (started) {
   const preparation =
     settings.transcribeSetup && settings.transcribeEnabled ? prepare(service, log, ended.signal) : Promise.resolve();
   endOnSignals(started, ended, preparation);
+  // Without a file the default stays: a terminal that is closed ends the service.
+  if (settings.apiKeysFile !== undefined) process.on('SIGHUP', () => service.reloadKeys());
   shrinkHeap();
   // For the operator, on stderr; stdout is for the log.
   const description = describeService(service, settings).catch((err: unknown) => {
@@ -34,8 +31,7 @@ if (started) {
     return `Parlance listens on ${service.url}`;
   });
   process.stderr.write(`${await description}\n`);
-  for (const line of [...describeUnknownVariables(process.env), ...describeIgnoredVariables(settings)])
-    process.stderr.write(`Warning: ${line}\n`);
+  for (const line of describeDoubts(process.env, settings)) process.stderr.write(`Warning: ${line}\n`);
   if (settings.sandbox) process.stderr.write(`${sandboxNotice}\n`);
 }
 

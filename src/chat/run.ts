@@ -6,7 +6,9 @@ import {
   type ChatCall,
   type ChatResult,
   type Tool,
+  type Usage,
 } from '../../engines/contract/index.ts';
+import { currentCharge } from '../caller.ts';
 import type { ServedModel } from '../engine-host/registry.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import { requireAvailable } from '../engine-host/model-selection.ts';
@@ -72,10 +74,15 @@ async function* run<Event>(
   { tools, scope }: RunContext,
 ): AsyncGenerator<Event, void, undefined> {
   const isEmitted = createEventOrder();
+  const charge = currentCharge();
   const span = beginChatSpan(model);
+  let tokens = 0;
+  const onUsage = ({ totalTokens }: Usage) => (tokens = totalTokens);
   let isCompleted = false;
   const fail = (reason: unknown) => {
     if (isCompleted) return;
+    charge?.({ tokens });
+    tokens = 0; // called twice
     endSpan(span, { 'error.type': errorType(reason) });
     scope[Symbol.dispose]();
     scope.abort(reason);
@@ -83,7 +90,10 @@ async function* run<Event>(
   try {
     for (const event of format.start()) yield event;
     scope.signal.throwIfAborted();
-    const answering = model.engine.complete({ ...call, model: model.engineId }, { signal: scope.signal, tools });
+    const answering = model.engine.complete(
+      { ...call, model: model.engineId },
+      { signal: scope.signal, tools, onUsage },
+    );
     const events = answering[Symbol.asyncIterator]();
     // A generator that awaits does not see `return()`, and one that does not await does not see the signal: use both.
     const leave = () => void end(events).catch((err: unknown) => log.debug({ id, err }, 'an engine failed to stop'));
@@ -100,6 +110,7 @@ async function* run<Event>(
       }
       if (event.result.toolCalls && !call.tools) throw foreignCalls();
       isCompleted = true;
+      charge?.({ tokens: event.result.usage?.totalTokens ?? tokens });
       endSpan(span, endOf(event.result));
       scope[Symbol.dispose]();
       leave();

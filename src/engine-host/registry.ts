@@ -183,11 +183,15 @@ export class Registry {
   /** The default model: the one in the settings, else the first local one, for chat the first. */
   defaultOf<C extends Capability>(capability: C, models: readonly ServedModel<C>[]): ServedModel<C> | undefined {
     const named = this.#defaults[capability];
-    if (named !== undefined) return models.find(({ id }) => id === named);
-    if (capability === 'chat') return models[0];
-    const local = models.find(({ entry }) => entry.local);
+    return named === undefined ? this.standIns(capability, models)[0] : models.find(({ id }) => id === named);
+  }
+
+  /** The models that may be the default if the settings name none, the first choice first. */
+  standIns<C extends Capability>(capability: C, models: readonly ServedModel<C>[]): readonly ServedModel<C>[] {
+    if (capability === 'chat') return models;
+    const local = models.filter(({ entry }) => entry.local);
     // Never replace a local model whose engine fails with a hosted one.
-    return local ?? (this.knowsAll(capability) ? models[0] : undefined);
+    return local.length > 0 || !this.knowsAll(capability) ? local : models;
   }
 
   /** The default model of the last list, without a call to any engine. */

@@ -11,9 +11,12 @@ export interface RequestEnd {
 }
 
 export function logRequest(request: IncomingRequest, { method, status, ms }: RequestEnd): void {
-  const { id, operation, log } = request;
+  const { id, operation, log, scope } = request;
   const level = isProbe(request.path) ? 'debug' : 'info'; // probes would be most of the log
-  log[level]({ id, operation, method, path: pathForLog(request), status, ms: Math.round(ms) }, 'request');
+  log[level](
+    { id, operation, key: scope.key?.name, method, path: pathForLog(request), status, ms: Math.round(ms) },
+    'request',
+  );
 }
 
 const maxLoggedPath = 200;

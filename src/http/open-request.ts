@@ -8,6 +8,7 @@ import { beginSpan, endSpan, hasTracer, type Attributes, type Span } from '../tr
 import { logRequest, routeOf } from './access-log.ts';
 import { linger } from './body.ts';
 import { onBroken } from './break-request.ts';
+import { clientAddress } from './client-address.ts';
 import { CallerGone } from './failures.ts';
 import type { Door, IncomingRequest } from './incoming-request.ts';
 import { isProbe } from './probes.ts';
@@ -18,6 +19,8 @@ export interface IncomingRequestOptions extends RequestBodyOptions {
   readonly log: Logger;
   /** The door for a request target. */
   readonly doorFor: (target: string) => Door;
+  /** TRUST_PROXY. */
+  readonly trustProxy: number;
   /** Aborts when the service ends: requests in flight fail with `shutting-down`. */
   readonly ending: AbortSignal;
 }
@@ -41,13 +44,13 @@ function openRequest(
   options: IncomingRequestOptions,
   inFlight: InFlight,
 ): IncomingRequest {
-  const { log, doorFor } = options;
+  const { log, doorFor, trustProxy } = options;
   const { method = '', url = '' } = req;
   const started = performance.now();
   const id = randomUUID();
   const { traceparent, tracestate } = req.headers;
   const scope: RequestScope = {
-    caller: callerOfAddress(req.socket.remoteAddress),
+    caller: callerOfAddress(clientAddress(req, trustProxy)),
     id,
     trace: openTrace(id, traceparent, tracestate),
   };

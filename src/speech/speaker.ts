@@ -1,7 +1,7 @@
 /** Selects the speech model and the voice of a request from its options and the settings. */
 import { EngineError, type Speech, type SpeechFormat } from '../../engines/contract/index.ts';
 import { availabilityOf, type Registry, type ServedModel } from '../engine-host/registry.ts';
-import { chooseModel, listModels, requireAvailable } from '../engine-host/model-selection.ts';
+import { chooseModel, defaultModel, requireAvailable } from '../engine-host/model-selection.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { SettingsError } from '../settings/load.ts';
 import { supervise, type Listener, type SpeechLimits } from './watchdog.ts';
@@ -40,10 +40,10 @@ export interface Speaker {
 
 export interface Speakers {
   /**
-   * Throws `no-engine`, `unknown-model` or `model-unavailable`, and `voice-not-supported` if the model lists its voices.
+   * Throws `no-engine`, `unknown-model`, `model-not-allowed` or `model-unavailable`, and `voice-not-supported` if the model lists its voices.
    */
   choose(options: SpeakerOptions): Promise<Speaker>;
-  /** Whether the default model is available. */
+  /** Whether the default model of the API key is available. */
   defaultIsAvailable(): Promise<boolean>;
 }
 
@@ -64,24 +64,24 @@ export async function createSpeakers({
   defaultVoice,
   limits = defaultLimits,
 }: SpeakersOptions): Promise<Speakers> {
-  const defaultModel = async () => (await listModels(registry, 'speech')).default;
+  const configuredDefault = async () => registry.defaultOf('speech', await registry.models('speech'));
   // While an engine fails to list its models, the default may be one of them.
-  if (defaultVoice !== undefined && registry.knowsAll('speech')) expectVoice(await defaultModel(), defaultVoice);
+  if (defaultVoice !== undefined && registry.knowsAll('speech')) expectVoice(await configuredDefault(), defaultVoice);
   return {
     async choose({ model: named, voice, pointers }) {
       const chosen = await chooseModel(registry, 'speech', named, pointers.model);
       if (voice != null && !mayHaveVoice(chosen, voice)) throw voiceNotSupported(chosen, voice, pointers.voice);
       await requireAvailable(chosen);
-      const isDefault = named == null || named === (await defaultModel())?.id;
+      const isDefault = chosen.id === (await configuredDefault())?.id;
       return speakerOf(chosen, voice ?? defaultVoiceOf(chosen, isDefault), limits);
     },
     async defaultIsAvailable() {
-      const found = await defaultModel();
+      const found = await defaultModel(registry, 'speech');
       return found !== undefined && (await availabilityOf(found)).available;
     },
   };
 
-  /** TTS_VOICE belongs to the default model; other models use it only if they list a voice of that name. */
+  /** TTS_VOICE belongs to the configured default model; other models use it only if they list a voice of that name. */
   function defaultVoiceOf({ entry }: ServedModel, isDefault: boolean): string | undefined {
     return isDefault || entry.voices?.some(({ id }) => id === defaultVoice) ? defaultVoice : undefined;
   }

@@ -10,6 +10,7 @@ import type { ServedModel } from '../engine-host/registry.ts';
 import { chooseModel, requireAvailable, requireSupport } from '../engine-host/model-selection.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import type { Services } from '../handlers/dependencies.ts';
+import { chargeAudio } from './charge.ts';
 
 /** Without the hints that the model does not support. */
 export interface TranscriptionJob {
@@ -60,7 +61,15 @@ export async function transcribe(
     ...(temperature !== undefined && { temperature }),
     ...(timestamps.length > 0 && { timestamps }),
   };
-  return withTimestamps(await engine.transcribe(call, { signal: timeout.signal, ...callbacks }), timestamps);
+  const { charge, ...charged } = chargeAudio(callbacks);
+  try {
+    const transcript = await engine.transcribe(call, { signal: timeout.signal, ...charged });
+    charge(transcript.durationMs);
+    return withTimestamps(transcript, timestamps);
+  } catch (error) {
+    charge();
+    throw error;
+  }
 }
 
 const fieldOf = { segment: 'segments', word: 'words' } as const satisfies Record<TimestampKind, keyof Transcript>;

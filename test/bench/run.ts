@@ -1,5 +1,6 @@
 /** `npm run bench`: all benchmarks, one table. They print and judge nothing: times are the machine's as much as ours. */
 import { benchChat } from './chat.ts';
+import { benchLimits } from './limits.ts';
 import { benchListing } from './listing.ts';
 import { benchMemory } from './memory.ts';
 import { benchSpeech } from './speech.ts';
@@ -7,4 +8,4 @@ import { benchStreams } from './streams.ts';
 import { runBenchmarks } from './support/table.ts';
 import { benchTranscribe } from './transcribe.ts';
 
-await runBenchmarks([benchTranscribe, benchListing, benchMemory, benchChat, benchStreams, benchSpeech]);
+await runBenchmarks([benchTranscribe, benchListing, benchMemory, benchChat, benchLimits, benchStreams, benchSpeech]);

@@ -215,7 +215,7 @@ describe('the command', () => {
     const { code, stdout } = await ask({}, '--help');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Usage: parlance \[command\]\n/);
-    for (const name of ['start', 'setup', 'doctor', 'init', 'check-engine'])
+    for (const name of ['start', 'setup', 'doctor', 'init', 'key', 'check-engine'])
       expect(stdout).toMatch(new RegExp(`^  ${name} +\\w`, 'm'));
   });
 
