@@ -17,6 +17,18 @@ export interface Used {
 
 export type Charge = (used: Used) => void;
 
+/** What a request has used so far: for its log line. */
+export interface RequestUsage {
+  /** The id of the model that serves it. */
+  model?: string;
+  /** Length of the transcribed recording. */
+  audioMs?: number;
+  /** Time in job queues. */
+  queueMs?: number;
+  /** Input and output, as the provider reports them. */
+  tokens?: number;
+}
+
 /** Available to all code that runs for a request (AsyncLocalStorage). */
 export interface RequestScope {
   /** The request id. */
@@ -28,6 +40,7 @@ export interface RequestScope {
   key?: Key;
   /** Charges the budgets of the key; undefined if it has none for this operation. */
   charge?: Charge;
+  readonly usage?: RequestUsage;
   /** Ids of the services that the request has passed (lib/via). */
   via?: readonly string[];
 }
@@ -60,6 +73,11 @@ export function currentKey(): Key | undefined {
 /** Charges what the current request uses; undefined where nothing is to be charged. */
 export function currentCharge(): Charge | undefined {
   return scopes.getStore()?.charge;
+}
+
+/** The usage of the current request, to add to; undefined outside of a request. */
+export function currentUsage(): RequestUsage | undefined {
+  return scopes.getStore()?.usage;
 }
 
 /** The services that the current request has passed; undefined outside of a request. */

@@ -20,9 +20,10 @@ import { createFailedLogins } from './http/failed-logins.ts';
 import { createArrivals, type Pace } from './http/body-pace.ts';
 import { ByteBudget, type BudgetSize } from './http/body-budget.ts';
 import { ProblemError } from './contract/problems.ts';
-import { listen, type ConnectionLimits } from './http/listener.ts';
+import { listen, type ConnectionLimits, type ListeningServer } from './http/listener.ts';
 import { loadPage } from './http/page.ts';
-import { createReadyProbe } from './http/probes.ts';
+import { listenForMetrics } from './http/metrics-listener.ts';
+import { alive, createReadyProbe, type ReadyProbe } from './http/probes.ts';
 import type { Services } from './handlers/dependencies.ts';
 import { openKeyRing } from './keys/key-ring.ts';
 import { createLimits } from './limits/limits.ts';
@@ -32,6 +33,8 @@ import { openBudgets } from './limits/usage-file.ts';
 import { largestSpeech } from './system/disk-budget.ts';
 import { createSpeakers } from './speech/speaker.ts';
 import { createSpeechSpool } from './speech/speech-spool.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import type { PrometheusMetrics } from './metrics/prometheus.ts';
 import { checkAliases } from './openai/aliases.ts';
 import { openaiDialect } from './openai/dialect.ts';
 import { admitOpenAI, admitOpenAIFile, openaiHandlers } from './openai/index.ts';
@@ -87,6 +90,8 @@ export interface App extends AsyncDisposable {
 export interface Service {
   /** Where it listens. */
   readonly url: string;
+  /** Where the metrics are; undefined where they are off. */
+  readonly metricsUrl: string | undefined;
   readonly registry: Registry;
   readonly disk: DiskUse;
   /** Reads API_KEYS_FILE again; an invalid file changes nothing and is logged. */
@@ -109,10 +114,9 @@ function dialectFor(target: string): Dialect {
 
 /** Throws a `RegistryError`, a `SettingsError`, or what `listen` says. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const app = await openApp(options);
-  const { settings, log, connectionLimits: limits } = options;
-  const { host, port } = settings;
-  const server = await listen(app.listener, { host, port, log, dialectFor, limits }).catch(async (error: unknown) => {
+  const metrics = options.settings.metricsPort === undefined ? undefined : await createMetrics();
+  const app = await openProbedApp(options, metrics);
+  const { server, metricsServer } = await openServers(app, options, metrics).catch(async (error: unknown) => {
     await app[Symbol.asyncDispose]();
     throw error;
   });
@@ -120,6 +124,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   let stopped: Promise<void> | undefined;
   return {
     url: server.url,
+    metricsUrl: metricsServer && `${metricsServer.url}/metrics`,
     registry: app.registry,
     disk: app.disk,
     reloadKeys: app.reloadKeys,
@@ -140,22 +145,69 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await server.close();
     timers.forEach(clearTimeout);
     await app[Symbol.asyncDispose]();
+    // Last: until then, it shows what the shutdown waits for.
+    const lateScrape = setTimeout(() => metricsServer?.destroy(), farewellMs);
+    await metricsServer?.close();
+    clearTimeout(lateScrape);
   }
 }
 
-/** Throws a `RegistryError` or a `SettingsError`. Disposing of it ends what is at work and the engines with it. */
-export async function openApp(options: ServiceOptions): Promise<App> {
-  const { settings, env, log, engineLimits: limits } = options;
-  const engines = await openEngines(settings, env, log, { limits });
+interface Servers {
+  readonly server: ListeningServer;
+  readonly metricsServer: ListeningServer | undefined;
+}
+
+async function openServers(
+  { listener, probes }: ProbedApp,
+  { settings, log, connectionLimits: limits }: ServiceOptions,
+  metrics: PrometheusMetrics | undefined,
+): Promise<Servers> {
+  const { host, port, metricsHost, metricsPort = 0 } = settings;
+  const server = await listen(listener, { host, port, log, dialectFor, limits, metrics });
+  if (metrics === undefined) return { server, metricsServer: undefined };
   try {
-    return await buildApp(options, engines);
+    const metricsServer = await listenForMetrics({ host: metricsHost, port: metricsPort, log, ...probes, metrics });
+    return { server, metricsServer };
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+/** Loaded where it is used only: prom-client takes 20 ms and 5 MB. */
+async function createMetrics(): Promise<PrometheusMetrics> {
+  const { createPrometheusMetrics } = await import('./metrics/prometheus.ts');
+  return createPrometheusMetrics();
+}
+
+/**
+ * Throws a `RegistryError` or a `SettingsError`. Disposing of it ends what is at work and the engines with it. Without metrics: these have a
+ * listener of their own.
+ */
+export async function openApp(options: ServiceOptions): Promise<App> {
+  return openProbedApp(options, undefined);
+}
+
+interface ProbedApp extends App {
+  readonly probes: { readonly alive: () => object; readonly readyProbe: ReadyProbe };
+}
+
+async function openProbedApp(options: ServiceOptions, metrics: Metrics | undefined): Promise<ProbedApp> {
+  const { settings, env, log, engineLimits: limits } = options;
+  const engines = await openEngines(settings, env, log, { limits, metrics });
+  try {
+    return await buildApp(options, engines, metrics);
   } catch (error) {
     await engines[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<App> {
+async function buildApp(
+  options: ServiceOptions,
+  engines: OpenEngines,
+  metrics: Metrics | undefined,
+): Promise<ProbedApp> {
   const {
     settings,
     env,
@@ -168,7 +220,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     clipUnreadMs: unreadMs,
   } = options;
   const { registry, workspace } = engines;
-  const speakers = await createSpeakers({ registry, defaultVoice: settings.ttsVoice });
+  const speakers = await createSpeakers({ registry, defaultVoice: settings.ttsVoice, metrics });
   const clips = createClipStore({
     directory: () => workspace.accountedDirectory('clip', { holder: clipStore }),
     log,
@@ -192,6 +244,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     transcribeTimeoutMs: settings.transcribeTimeout * 1000,
     compatTools: settings.compatTools,
     compatAliases: new Map(Object.entries(settings.compatAliases)),
+    metrics,
   };
   await checkAliases(services);
   const draining = new AbortController();
@@ -199,7 +252,8 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
   const keys = openKeyRing(settings, log);
   const access = createAccess({ ...settings, keys, failedLogins: createFailedLogins(log) });
   const budgets = keys && (await openBudgets({ path: join(settings.dataDir, 'usage.json'), log }));
-  const limits = budgets && createLimits({ minutes: createMinuteCounter(), places: createPlaces(), budgets });
+  const onRefused = (key: string, policy: string) => metrics?.keyLimited(key, policy);
+  const limits = budgets && createLimits({ minutes: createMinuteCounter(), places: createPlaces(), budgets, onRefused });
   const limit = (operation: string, request: IncomingRequest) => limits?.admit(operation, request);
   const routing = { services, access, limit, checkAnswers: env.NODE_ENV !== 'production' };
   const native: Door = {
@@ -223,6 +277,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
       admitFile: (operation, fields) => admitOpenAIFile(operation, fields, services),
     }),
   };
+  const readyProbe = createReadyProbe(draining.signal, createReadiness(registry, settings.readyRequires));
   const listener = createApp({
     doorFor: (target) => (isOpenAITarget(target) ? openai : native),
     access,
@@ -231,7 +286,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     bodyTimeoutMs: bodyTimeoutMs ?? 300_000,
     uploadTimeoutMs: bodyTimeoutMs ?? 3_600_000,
     heartbeatMs,
-    readyProbe: createReadyProbe(draining.signal, createReadiness(registry, settings.readyRequires)),
+    readyProbe,
     page: settings.page ? loadPage() : new Map(),
     publicUrl: settings.publicUrl,
     trustProxy: settings.trustProxy,
@@ -239,6 +294,12 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     log,
     temporaryDirectory: () => workspace.accountedDirectory('request'),
     ending: ending.signal,
+    metrics,
+  });
+  metrics?.watch({
+    availability: () => registry.lastAvailability(),
+    clips: () => clips.size(),
+    mcpServers: () => mcp.states(),
   });
   const drain = () => draining.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
   const end = () => {
@@ -253,6 +314,7 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
     reloadKeys: () => keys?.reload(),
     drain,
     end,
+    probes: { alive: () => alive(ending.signal), readyProbe },
     async [Symbol.asyncDispose]() {
       end();
       keys?.[Symbol.dispose]();

@@ -14,17 +14,18 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   [/^src\/audio\//, /^(lib\/|engines\/contract\/|src\/(system\/|contract\/problems\.ts$))/],
   [/^src\/contract\//, /^(lib\/|engines\/contract\/|generated\/)/],
   [/^src\/settings\//, /^(lib|engines\/contract)\//],
+  [/^src\/metrics\//, /^src\/contract\//],
   [
     /^src\/engine-host\//,
-    /^(lib\/|engines\/contract\/|src\/(settings|contract|system|audio|keys)\/|src\/(caller|trace)\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(settings|contract|system|audio|keys)\/|src\/(caller|trace|metrics\/metrics)\.ts$)/,
   ],
   [
     /^src\/(chat|speech|clips|tools|transcription)\//,
-    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|settings|contract|system|keys)\/|src\/(caller|trace)\.ts$|src\/handlers\/dependencies\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|settings|contract|system|keys)\/|src\/(caller|trace|metrics\/metrics|handlers\/dependencies)\.ts$)/,
   ],
   [
     /^src\/handlers\//,
-    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|contract|keys)\/|src\/http\/byte-range\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|contract|keys)\/|src\/metrics\/metrics\.ts$|src\/http\/byte-range\.ts$)/,
   ],
   [
     /^src\/openai\//,
@@ -32,7 +33,7 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   ],
   [
     /^src\/http\//,
-    /^(lib\/|engines\/contract\/|src\/(contract|system|audio|settings|keys)\/|src\/(caller|trace)\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(contract|system|audio|settings|keys)\/|src\/(caller|trace|metrics\/metrics)\.ts$)/,
   ],
   [
     /^src\/conformance\//,

@@ -10,9 +10,13 @@ const titles: Readonly<Record<Capability, string>> = {
   speech: 'Speech',
 };
 
-export async function describeService({ url, registry }: Service, { page }: { page: boolean }): Promise<string> {
+export async function describeService(
+  { url, metricsUrl, registry }: Service,
+  { page }: { page: boolean },
+): Promise<string> {
   const where = page ? `page: ${url}/, API reference: ${url}/docs` : `contract: ${url}/openapi.json`;
   const lines = [`Parlance listens on ${url} (${where})`];
+  if (metricsUrl !== undefined) lines.push(`  Metrics        ${metricsUrl}`);
   for (const capability of capabilities) {
     const { models } = await listModels(registry, capability);
     const title = titles[capability].padEnd(14);

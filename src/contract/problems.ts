@@ -141,6 +141,11 @@ export function problemAnswer(error: unknown, requestId: string): ProblemAnswer 
   return { status, mediaType: 'application/problem+json', headers, body: problem };
 }
 
+/** The code of the problem document for anything thrown. */
+export function problemCodeOf(error: unknown): ProblemCode {
+  return readable(error).code;
+}
+
 function readable(thrown: unknown) {
   const error = isDiskFull(thrown) ? diskFull : isAtMachineLimit(thrown) ? atMachineLimit : thrown;
   if (error instanceof ProblemError) {

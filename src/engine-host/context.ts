@@ -11,6 +11,7 @@ import { createEncoder } from '../audio/encode/index.ts';
 import { largestSpeech } from '../system/disk-budget.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
 import { runProgram, streamProgram } from '../system/child-process.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { createQueue } from './job-queue.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { SettingsError, type Environment, type LoadedSettings } from '../settings/load.ts';
@@ -26,6 +27,7 @@ export interface ContextOptions {
   readonly fetch: EngineContext['fetch'];
   /** The id of this service in chains of services. */
   readonly viaId: string;
+  readonly metrics?: Metrics | undefined;
 }
 
 /** Returns a function that creates the context of an instance. Throws a `SettingsError` if FFMPEG is not executable. */
@@ -36,6 +38,7 @@ export function createEngineContexts({
   workspace,
   fetch,
   viaId,
+  metrics,
 }: ContextOptions): (instance: string) => EngineContext {
   const ffmpeg = findFfmpeg(settings, env);
   const { disk, accountOf } = workspace;
@@ -64,7 +67,8 @@ export function createEngineContexts({
       if (!sound) throw new WavError('not a WAV file: it is empty');
       return sound;
     },
-    queue: (options) => createQueue(options, () => performance.now()),
+    queue: (options) =>
+      createQueue(options, () => performance.now(), metrics && ((state) => metrics.openQueue(instance, state))),
     run: runProgram,
     start: streamProgram,
   });

@@ -1,7 +1,8 @@
 /** A bounded, fair job queue for CPU-bound work: one line per caller, served in turn by weight. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { EngineError, type JobQueue, type QueueOptions } from '../../engines/contract/index.ts';
-import { currentCaller, currentKey } from '../caller.ts';
+import { currentCaller, currentKey, currentUsage } from '../caller.ts';
+import type { QueueMetrics, QueueRefusal, QueueState } from '../metrics/metrics.ts';
 import { traced } from '../trace.ts';
 import {
   createTurns,
@@ -24,15 +25,22 @@ type Line = LineOf<Waiter>;
 
 interface Waiter {
   start(): void;
-  refuse(): void;
+  refuse(reason: QueueRefusal): void;
   /** Its number of jobs ahead, whether or not it has changed. */
   place(ahead: number): void;
 }
 
 type Listener = Parameters<JobQueue['run']>[1];
 
+/** Registers the queue; `state` is read whenever somebody looks at the metrics. */
+export type ObserveQueue = (state: () => QueueState) => QueueMetrics;
+
 /** `now` returns monotonic milliseconds. */
-export function createQueue({ slots, waiting: places }: QueueOptions, now: () => number): JobQueue {
+export function createQueue(
+  { slots, waiting: places }: QueueOptions,
+  now: () => number,
+  observe?: ObserveQueue,
+): JobQueue {
   const turns = createTurns<Waiter>(slots);
   const { lines } = turns;
   /** The line of each running job, in order of start. */
@@ -41,6 +49,7 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
   let busy = 0;
   let waiting = 0;
   let willPlace = false;
+  const metrics = observe?.(() => ({ slots, running: busy, waiting }));
 
   /** Resolves with the function that releases the slot. An abort removes the job from the line. */
   async function takeSlot(caller: string, weight: number, listener: Listener): Promise<() => void> {
@@ -106,8 +115,9 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
           reject(error);
         }
       },
-      refuse() {
+      refuse(reason) {
         removeFromLine();
+        metrics?.refused(reason);
         reject(overloaded(line.caller, line.weight));
       },
       place(ahead) {
@@ -120,7 +130,7 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
     };
     const abort = () => {
       // Timed out while queued: the engine was never called, so report overloaded, not engine-timeout.
-      if (EngineError.is(signal.reason) && signal.reason.code === 'engine-timeout') return waiter.refuse();
+      if (EngineError.is(signal.reason) && signal.reason.code === 'engine-timeout') return waiter.refuse('deadline');
       fail(signal.reason);
     };
     line.waiting.add(waiter);
@@ -142,12 +152,17 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
   function makeRoomFor(caller: string, weight: number): void {
     const crowded = [...lines.values()].filter((line) => line.waiting.size > 0 && jobsOf(line) > 1);
     const [first, ...others] = crowded;
-    if (first === undefined) throw overloaded(caller, weight);
+    if (first === undefined) throw full(caller, weight);
     const longest = others.reduce((one, other) => (isLonger(one, other) ? one : other), first);
     const own = jobsOf(lines.get(caller));
     const staysShorter = own === 0 || (own + 1) / weight <= (jobsOf(longest) - 1) / longest.weight;
-    if (!staysShorter) throw overloaded(caller, weight);
-    [...longest.waiting].at(-1)?.refuse();
+    if (!staysShorter) throw full(caller, weight);
+    [...longest.waiting].at(-1)?.refuse('pushed_out');
+  }
+
+  function full(caller: string, weight: number): EngineError {
+    metrics?.refused('full');
+    return overloaded(caller, weight);
   }
 
   function overloaded(caller: string, weight: number): EngineError {
@@ -170,8 +185,12 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
       return busy >= slots && waiting >= places;
     },
     async run(job, listener) {
+      const [usage, since] = [currentUsage(), now()];
       const release = await takeSlot(currentCaller(), currentKey()?.weight ?? 1, listener);
       try {
+        const waitedMs = now() - since;
+        if (usage) usage.queueMs = (usage.queueMs ?? 0) + waitedMs;
+        metrics?.started(waitedMs);
         return await job();
       } finally {
         release();

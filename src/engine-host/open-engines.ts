@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createHttpClient } from '../../lib/http-client.ts';
 import { createViaId } from '../../lib/via.ts';
 import { createRegistry, type Registry, type RegistryOptions } from './registry.ts';
-import { createEngineContexts, type ParentLogger } from './context.ts';
+import { createEngineContexts, type ContextOptions, type ParentLogger } from './context.ts';
 import { createWorkspace, type Workspace } from '../system/workspace.ts';
 import { SettingsError, type Environment, type LoadedSettings } from '../settings/load.ts';
 
@@ -31,7 +31,7 @@ export async function openEngines(
   settings: LoadedSettings,
   env: Environment,
   log: ParentLogger,
-  guarding: Pick<RegistryOptions, 'limits' | 'guard'> = {},
+  { metrics, ...guarding }: Pick<RegistryOptions, 'limits' | 'guard'> & Pick<ContextOptions, 'metrics'> = {},
 ): Promise<OpenEngines> {
   const http = createHttpClient(env);
   const viaId = createViaId();
@@ -47,7 +47,7 @@ export async function openEngines(
         ...(chatModel !== undefined && { chat: chatModel }),
         ...(ttsModel !== undefined && { speech: ttsModel }),
       },
-      contextFor: createEngineContexts({ settings, env, log, workspace, fetch: http.fetch, viaId }),
+      contextFor: createEngineContexts({ settings, env, log, workspace, fetch: http.fetch, viaId, metrics }),
       ...guarding,
     });
     return {

@@ -251,6 +251,21 @@ export class Registry {
     );
   }
 
+  /**
+   * Whether each served model was available when it was last asked for. Asks no engine. An engine that fails and serves
+   * nothing is listed with the model "".
+   */
+  lastAvailability(): { readonly engine: string; readonly model: string; readonly available: boolean }[] {
+    return this.#instances.flatMap(({ name, capability, guarded }) => {
+      const models = this.#served[capability]?.models.filter(({ instance }) => instance === name) ?? [];
+      if (models.length === 0 && guarded.failures().length > 0) return [{ engine: name, model: '', available: false }];
+      return models.flatMap(({ id, engineId }) => {
+        const available = guarded.lastAvailable(engineId);
+        return available === undefined ? [] : [{ engine: name, model: id, available }];
+      });
+    });
+  }
+
   #for(capability: Capability): readonly Instance[] {
     return this.#instances.filter((instance) => instance.capability === capability);
   }

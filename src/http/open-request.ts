@@ -4,8 +4,9 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Logger } from '../../engines/contract/index.ts';
 import { openTrace } from '../../lib/trace-context.ts';
 import { callerOfAddress, runInScope, type RequestScope } from '../caller.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { beginSpan, endSpan, hasTracer, type Attributes, type Span } from '../trace.ts';
-import { logRequest, routeOf } from './access-log.ts';
+import { countRequest, logRequest, routeOf } from './access-log.ts';
 import { linger } from './body.ts';
 import { onBroken } from './break-request.ts';
 import { clientAddress } from './client-address.ts';
@@ -23,6 +24,7 @@ export interface IncomingRequestOptions extends RequestBodyOptions {
   readonly trustProxy: number;
   /** Aborts when the service ends: requests in flight fail with `shutting-down`. */
   readonly ending: AbortSignal;
+  readonly metrics?: Metrics | undefined;
 }
 
 export type OpenRequest = (req: IncomingMessage, res: ServerResponse) => IncomingRequest;
@@ -44,7 +46,7 @@ function openRequest(
   options: IncomingRequestOptions,
   inFlight: InFlight,
 ): IncomingRequest {
-  const { log, doorFor, trustProxy } = options;
+  const { log, doorFor, trustProxy, metrics } = options;
   const { method = '', url = '' } = req;
   const started = performance.now();
   const id = randomUUID();
@@ -53,6 +55,7 @@ function openRequest(
     caller: callerOfAddress(clientAddress(req, trustProxy)),
     id,
     trace: openTrace(id, traceparent, tracestate),
+    usage: {},
   };
   const span = hasTracer() && !isProbe(url) ? runInScope(scope, () => beginRequestSpan(method)) : undefined;
   const controller = new AbortController();
@@ -85,9 +88,12 @@ function openRequest(
     if (!isSent) controller.abort(new CallerGone('the caller has disconnected'));
     for (const cleanup of cleanups) runCleanup(cleanup, request);
     const status = isSent ? res.statusCode : 499;
-    logRequest(request, { method, status, ms: performance.now() - started });
+    const ended = { method, status, ms: performance.now() - started };
+    logRequest(request, ended);
+    if (metrics) countRequest(request, ended, metrics);
     if (span) endSpan(span, ...endOf(request, status, method));
   };
+  metrics?.requestStarted(method);
   inFlight.add(abort);
   onBroken(req, abort);
   res.once(

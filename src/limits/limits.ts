@@ -44,11 +44,13 @@ export interface LimitsOptions {
   readonly minutes: MinuteCounter;
   readonly places: Places;
   readonly budgets: Budgets;
+  /** A limit has refused a request; `policy` as in RateLimit-Policy. */
+  readonly onRefused?: (key: string, policy: string) => void;
   /** 0 to 1. */
   readonly random?: () => number;
 }
 
-export function createLimits({ minutes, places, budgets, random = Math.random }: LimitsOptions): Limits {
+export function createLimits({ minutes, places, budgets, onRefused, random = Math.random }: LimitsOptions): Limits {
   return {
     admit(operation, request) {
       const { key } = request.scope;
@@ -71,6 +73,7 @@ export function createLimits({ minutes, places, budgets, random = Math.random }:
       ...budgetPolicy(limits, budget, name),
     ];
     const refuse = (code: ProblemCode, violated: Policy['name'], detail: string) => {
+      onRefused?.(name, violated);
       const all = policies();
       const shown = all.filter((policy) => policy.name === violated);
       const wait = withJitter(shown[0]?.resetSeconds ?? 1, random());

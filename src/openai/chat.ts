@@ -18,7 +18,7 @@ export const createChatCompletion: Handler<'createChatCompletion', Services> = a
   const model = await resolveModel(services, 'chat', body.model);
   const { call, isCallersLoop, ignored } = toCall(body, model);
   const offersOwn = services.compatTools && !isCallersLoop && body.tool_choice !== 'none';
-  const plan = { model, call, tools: offersOwn ? { readAloud: false } : null };
+  const plan = { model, call, tools: offersOwn ? { readAloud: false } : null, isStream: body.stream === true };
   const facts = { id: `chatcmpl-${id}`, created: Math.floor(Date.now() / 1000), model: model.id };
   const head = { status: 200, headers: { ...modelHeader(model), ...ignoredHeader(ignored) } } as const;
   return body.stream === true

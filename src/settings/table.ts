@@ -31,6 +31,8 @@ export interface Settings {
   readyRequires: ('transcription' | 'chat' | 'speech')[];
   drainDelay: number;
   shutdownGrace: number;
+  metricsPort?: number;
+  metricsHost: string;
 }
 
 interface SettingRow {
@@ -265,6 +267,20 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     default: 7,
     expects: 'must be an integer from 0 to 86400',
     description: 'After DRAIN_DELAY: seconds for requests in flight to finish',
+  },
+  metricsPort: {
+    env: 'METRICS_PORT',
+    schema: { type: 'integer', minimum: 0, maximum: 65535 },
+    expects: 'must be an integer from 0 to 65535',
+    example: 9464,
+    description:
+      'Port for `/metrics` in the format of Prometheus, and for `/healthz` and `/readyz`; 0 selects a free port; unset: off',
+  },
+  metricsHost: {
+    env: 'METRICS_HOST',
+    schema: text,
+    default: '127.0.0.1',
+    description: 'Address for METRICS_PORT; the metrics need no key, and have the names of the keys',
   },
 };
 

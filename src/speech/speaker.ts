@@ -1,9 +1,12 @@
 /** Selects the speech model and the voice of a request from its options and the settings. */
 import { EngineError, type Speech, type SpeechFormat } from '../../engines/contract/index.ts';
+import { currentUsage } from '../caller.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { availabilityOf, type Registry, type ServedModel } from '../engine-host/registry.ts';
 import { chooseModel, defaultModel, requireAvailable } from '../engine-host/model-selection.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { SettingsError } from '../settings/load.ts';
+import { recordSpeech } from './speech-record.ts';
 import { supervise, type Listener, type SpeechLimits } from './watchdog.ts';
 
 /** The audio media types of the contract. */
@@ -52,6 +55,7 @@ export interface SpeakersOptions {
   /** TTS_VOICE. */
   readonly defaultVoice: string | undefined;
   readonly limits?: SpeechLimits;
+  readonly metrics?: Metrics | undefined;
 }
 
 const defaultLimits: SpeechLimits = { firstBytesMs: 120_000, silenceMs: 60_000 };
@@ -63,6 +67,7 @@ export async function createSpeakers({
   registry,
   defaultVoice,
   limits = defaultLimits,
+  metrics,
 }: SpeakersOptions): Promise<Speakers> {
   const configuredDefault = async () => registry.defaultOf('speech', await registry.models('speech'));
   // While an engine fails to list its models, the default may be one of them.
@@ -73,7 +78,7 @@ export async function createSpeakers({
       if (voice != null && !mayHaveVoice(chosen, voice)) throw voiceNotSupported(chosen, voice, pointers.voice);
       await requireAvailable(chosen);
       const isDefault = chosen.id === (await configuredDefault())?.id;
-      return speakerOf(chosen, voice ?? defaultVoiceOf(chosen, isDefault), limits);
+      return speakerOf(chosen, voice ?? defaultVoiceOf(chosen, isDefault), { limits, metrics });
     },
     async defaultIsAvailable() {
       const found = await defaultModel(registry, 'speech');
@@ -93,7 +98,11 @@ function expectVoice(model: ServedModel | undefined, voice: string): void {
   throw new SettingsError(`TTS_VOICE: ${detail}`);
 }
 
-function speakerOf(model: ServedModel<'speech'>, voice: string | undefined, limits: SpeechLimits): Speaker {
+function speakerOf(
+  model: ServedModel<'speech'>,
+  voice: string | undefined,
+  { limits, metrics }: { readonly limits: SpeechLimits; readonly metrics: Metrics | undefined },
+): Speaker {
   return {
     speak({ text, language, format, speed, instructions }, listener) {
       const voiceOrLanguage = voice === undefined ? { ...(language !== undefined && { language }) } : { voice };
@@ -106,7 +115,10 @@ function speakerOf(model: ServedModel<'speech'>, voice: string | undefined, limi
         const speech = await model.engine.synthesize(call, { signal });
         return { ...speech, mediaType: declaredType(speech.mediaType) };
       };
-      return supervise(synthesize, listener, limits);
+      const usage = currentUsage();
+      if (usage) usage.model ??= model.id; // of a chat that reads aloud, the model of the chat
+      const speak = () => supervise(synthesize, listener, limits);
+      return metrics ? recordSpeech(speak, { model: model.id, listener }, metrics) : speak();
     },
   };
 }

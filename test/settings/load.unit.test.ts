@@ -83,6 +83,8 @@ const examples: Readonly<Record<Name, { env: string; fromEnv: unknown; yaml?: st
   },
   drainDelay: { env: '5', fromEnv: 5, yaml: '3600', fromFile: 3600 },
   shutdownGrace: { env: '0', fromEnv: 0, yaml: '600', fromFile: 600 },
+  metricsPort: { env: '9464', fromEnv: 9464, yaml: '0', fromFile: 0 },
+  metricsHost: { env: '0.0.0.0', fromEnv: '0.0.0.0', yaml: '"::1"', fromFile: '::1' },
 };
 const namesInFile = names.filter((name) => examples[name].yaml !== undefined);
 
@@ -107,6 +109,7 @@ describe('a setting', () => {
       readyRequires: [],
       drainDelay: 0,
       shutdownGrace: 7,
+      metricsHost: '127.0.0.1',
       dataDir: join(homedir(), '.local/share/parlance'),
       dataDirIsNamed: false,
       baseDir: folder,

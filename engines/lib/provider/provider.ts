@@ -1,6 +1,6 @@
 /** Client for an OpenAI-compatible provider: sends requests, retries, maps failures and tracks availability. */
 import { EngineError, type Availability, type EngineContext } from '../../contract/index.ts';
-import { failureOf, readRefusal, readRetryAfter, type Refusal } from './failures.ts';
+import { failureOf, isWorthRetry, readRefusal, readRetryAfter, type Refusal } from './failures.ts';
 import { createHealth } from './health.ts';
 import { pause } from '../../../lib/abort.ts';
 import type { ProviderOptions } from './options.ts';
@@ -24,8 +24,8 @@ export interface ProviderRequest {
 
 export interface Provider extends AsyncDisposable {
   /**
-   * Resolves when the response headers arrive with a 2xx status; the caller reads the body. Retries failed connections
-   * and 503, but never after a response has started. Rejects with an `EngineError`, with the error from `explain`, or with
+   * Resolves when the response headers arrive with a 2xx status; the caller reads the body. Retries failed connections,
+   * 503, and 502 and 504 of a proxy, but never after a response has started. Rejects with an `EngineError`, with the error from `explain`, or with
    * the signal's reason.
    */
   send(request: ProviderRequest, signal: AbortSignal): Promise<HttpAnswer>;
@@ -86,7 +86,7 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
     const failure = failureOf(refusal, cause);
     health.failed(model, failure, refusal.status);
     const error = explain?.(refusal, cause) ?? failure;
-    return { error, retryAfterMs: refusal.status === 503 ? (retryAfter ?? 0) * 1000 : undefined };
+    return { error, retryAfterMs: isWorthRetry(refusal) ? (retryAfter ?? 0) * 1000 : undefined };
   }
 
   return {

@@ -1,7 +1,7 @@
 /** The API key: asked for once, kept in the tab, seen by nobody. */
 import { expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
-import { openPage, programs, requestsOf, sharedBrowser, sharedService, type UserPage } from './support.ts';
+import { openPage, programs, requestsOf, sharedBrowser, sharedService, textOf, type UserPage } from './support.ts';
 
 const key = 'a-very-secret-key';
 
@@ -37,6 +37,7 @@ describeWith(programs, 'a service with keys', () => {
     await dialog(page).waitFor();
     await page.page.keyboard.press('Escape');
     await dialog(page).waitFor({ state: 'hidden' });
+    await textOf(page.picker('Answers').locator('option')).toBe('Needs a key');
     await page.button('Enter the key').click();
     await enter(page, key);
     await page.ready();

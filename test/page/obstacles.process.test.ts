@@ -2,16 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import { toneWav } from '../support/tone-model.ts';
-import {
-  draftOf,
-  lanName,
-  openPage,
-  programs,
-  sharedBrowser,
-  sharedService,
-  startPageService,
-  textOf,
-} from './support.ts';
+import { draftOf, lanName, openPage, programs, sharedBrowser, sharedService, textOf } from './support.ts';
 
 const speech = toneWav({ words: ['golf', 'hotel'], rate: 16_000 });
 
@@ -24,11 +15,8 @@ describeWith(programs, 'a user without a microphone', () => {
   const browser = sharedBrowser();
 
   describe('on http in the local network', () => {
-    async function open() {
-      const origin = (url: string) => `http://${lanName}:${new URL(url).port}`;
-      const lan = await startPageService({ env: { PUBLIC_URL: `http://${lanName}` } });
-      return openPage(browser(), lan, { origin: origin(lan.url) });
-    }
+    const lan = sharedService({ env: { PUBLIC_URL: `http://${lanName}` } });
+    const open = () => openPage(browser(), lan(), { origin: `http://${lanName}:${new URL(lan().url).port}` });
 
     test('is told before a click that the address is the reason', async () => {
       const page = await open();
@@ -39,11 +27,14 @@ describeWith(programs, 'a user without a microphone', () => {
       expect(await page.button('Hands-free').isDisabled()).toBe(true);
     });
 
-    test.each(['upload', 'drop', 'paste'] as const)('gets files transcribed (%s)', async (way) => {
+    test('gets files transcribed that are chosen, dropped or pasted', async () => {
       const page = await open();
-      await page.ready();
-      await page[way]('memo.wav', speech);
+      await page.upload('memo.wav', speech);
       await draftOf(page).toBe('golf hotel');
+      await page.drop('memo.wav', speech);
+      await draftOf(page).toBe('golf hotel golf hotel');
+      await page.paste('memo.wav', speech);
+      await draftOf(page).toBe('golf hotel golf hotel golf hotel');
     });
   });
 
@@ -88,14 +79,9 @@ describeWith(programs, 'a user without a microphone', () => {
     await page.page.getByText('Nothing was heard.', { exact: false }).first().waitFor();
     await page.sees({ tracks: { opened: 1, live: 0 } });
   });
-});
-
-describeWith(programs, 'a user who blocks the microphone', () => {
-  const service = sharedService();
-  const browser = sharedBrowser({ microphone: 'denied' });
 
   test.each(['Speak', 'Hands-free'])('is told where to allow it (%s)', async (name) => {
-    const page = await openPage(browser(), service());
+    const page = await openPage(browser(), service(), { context: { permissions: [] } });
     await page.ready();
     await page.button(name).click();
     await textOf(page.alert).toContain('The microphone is blocked for this page. Allow it at the left of the address');

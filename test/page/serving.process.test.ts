@@ -1,4 +1,4 @@
-/** How the page comes: from the service alone, small, quickly, and once. */
+/** How the page comes: from the service alone, small, and once. */
 import { expect, test } from 'vitest';
 import { startChildService } from '../support/child-service.ts';
 import { describeWith } from '../support/programs.ts';
@@ -46,35 +46,5 @@ describeWith(programs, 'the page', () => {
     await new UserPage(page).ready();
     expect(served().slice(before)).toMatchObject([{ path: '/', status: 304 }]);
     await context.close();
-  });
-
-  test('is usable soon after its first byte', async () => {
-    const service = await startPageService();
-    const context = await browser().newContext();
-    const page = await context.newPage();
-    await page.addInitScript(`{
-      const look = () => {
-        if (document.querySelector('textarea')) window.usableAt = performance.now();
-        else requestAnimationFrame(look);
-      };
-      requestAnimationFrame(look);
-    }`);
-    await page.goto(service.url);
-    await new UserPage(page).ready();
-    const ms = await page.evaluate<number>(`usableAt - performance.getEntriesByType('navigation')[0].responseStart`);
-    if (process.env.PAGE_TIMES) console.log('usable', ms);
-    expect(ms).toBeLessThan(3_000); // 300 on a quiet machine
-    await context.close();
-  });
-
-  test('is not there with PAGE=off', async () => {
-    const service = await startPageService({ env: { PAGE: 'off' } });
-    const page = await browser().newPage();
-    for (const path of ['/', '/docs']) {
-      const response = await page.goto(service.url + path);
-      expect(response?.status()).toBe(404);
-      expect(await response?.json()).toMatchObject({ code: 'not-found' });
-    }
-    await page.close();
   });
 });
