@@ -5,7 +5,7 @@ import type { Logger } from '../../engines/contract/index.ts';
 import { openTrace } from '../../lib/trace-context.ts';
 import { callerOfAddress, runInScope, type RequestScope } from '../caller.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { beginSpan, endSpan, type Attributes } from '../trace.ts';
+import { beginSpan, endSpan, hasTracer, type Attributes, type Span } from '../trace.ts';
 import { countRequest, logRequest, routeOf } from './access-log.ts';
 import { linger } from './body.ts';
 import { onBroken } from './break-request.ts';
@@ -57,9 +57,7 @@ function openRequest(
     trace: openTrace(id, traceparent, tracestate),
     usage: {},
   };
-  const span = isProbe(url)
-    ? undefined
-    : runInScope(scope, () => beginSpan('server', method, { 'http.request.method': method }));
+  const span = hasTracer() && !isProbe(url) ? runInScope(scope, () => beginRequestSpan(method)) : undefined;
   const controller = new AbortController();
   const { signal } = controller;
   const cleanups: (() => unknown)[] = [];
@@ -107,6 +105,10 @@ function openRequest(
     guard(log, () => runInScope(scope, end)),
   );
   return request;
+}
+
+function beginRequestSpan(method: string): Span | undefined {
+  return beginSpan('server', method, { 'http.request.method': method });
 }
 
 /** What a span of the request says of its end, and its name. */

@@ -212,14 +212,19 @@ async function send(
 // -------------------------------------------------------------------------------------------------------- the test
 
 /** What the service has written, by where. */
-const sinks: Readonly<Record<string, (service: ChildService) => string>> = {
+const sinks: Readonly<Record<string, (service: ChildService) => string | Promise<string>>> = {
   log: ({ said }) => said.stdout,
   terminal: ({ said }) => said.stderr,
+  metrics: async ({ said }) => (await fetch(/Metrics +(http\S+)/.exec(said.stderr)?.[1] ?? '')).text(),
 };
 
-function leaksOf(service: ChildService): string[] {
-  return Object.entries(sinks).flatMap(([sink, read]) =>
-    read(service)
+async function leaksOf(service: ChildService): Promise<string[]> {
+  const outputs = await Promise.all(
+    Object.entries(sinks).map(async ([sink, read]) => [sink, await read(service)] as const),
+  );
+  expect(outputs.find(([sink]) => sink === 'metrics')?.[1]).toContain('parlance_tool_calls_total{');
+  return outputs.flatMap(([sink, output]) =>
+    output
       .split('\n')
       .flatMap((line) =>
         Object.entries(secrets).flatMap(([name, secret]) =>
@@ -233,7 +238,7 @@ async function startWithPeers(level: string) {
   const [provider, mcp] = [await startProvider(), await startMcpServer()];
   const cloud = `baseUrl: "${provider.baseUrl}", apiKey: ${secrets.providerKey}`;
   const service = await startChildService({
-    env: { LOG_LEVEL: level, API_KEYS: secrets.key, NODE_ENV: 'production' },
+    env: { LOG_LEVEL: level, API_KEYS: secrets.key, METRICS_PORT: '0', NODE_ENV: 'production' },
     config: `
       engines:
         mind: { use: llm-agent, ${cloud}, models: [mind] }
@@ -277,7 +282,7 @@ describe.each(['info', 'debug'])('the output at level %s has no secret and no te
       expect(status, JSON.stringify(call)).toBeGreaterThanOrEqual(call.path.includes('transcribe?') ? 200 : 400);
     }
     await eventually(() => ends(service)).toBe(asked);
-    expect(leaksOf(service)).toEqual([]);
+    expect(await leaksOf(service)).toEqual([]);
     const { succeeds: fine, ...failures } = statuses;
     expect(fine).toEqual([200, 200, 200, 201, 200, 200, 200, 200, 200, 200]);
     for (const failed of Object.values(failures).flat()) expect(failed).toBeGreaterThanOrEqual(400);
