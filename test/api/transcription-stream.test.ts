@@ -124,7 +124,7 @@ describe('a stream', () => {
   it('is one line in the access log', async () => {
     const { answer } = await streamed(goodMorning);
     const id = answer.headers.get('x-request-id');
-    await eventually(() => service.log.filter((line) => line.id === id)).toMatchObject([
+    await eventually(() => service.log.filter((line) => line.id === id && line.msg === 'request')).toMatchObject([
       { msg: 'request', operation: 'streamTranscription', status: 200, path },
     ]);
   });
