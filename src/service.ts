@@ -114,7 +114,7 @@ function dialectFor(target: string): Dialect {
 
 /** Throws a `RegistryError`, a `SettingsError`, or what `listen` says. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const metrics = options.settings.metricsPort === undefined ? undefined : await createMetrics(options.log);
+  const metrics = options.settings.metricsPort === undefined ? undefined : await createMetrics();
   const app = await openProbedApp(options, metrics);
   const { server, metricsServer } = await openServers(app, options, metrics).catch(async (error: unknown) => {
     await app[Symbol.asyncDispose]();
@@ -175,9 +175,9 @@ async function openServers(
 }
 
 /** Loaded where it is used only: prom-client takes 20 ms and 5 MB. */
-async function createMetrics(log: ParentLogger): Promise<PrometheusMetrics> {
+async function createMetrics(): Promise<PrometheusMetrics> {
   const { createPrometheusMetrics } = await import('./metrics/prometheus.ts');
-  return createPrometheusMetrics(log);
+  return createPrometheusMetrics();
 }
 
 /**

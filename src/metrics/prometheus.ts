@@ -1,8 +1,7 @@
 /** Keeps the metrics and writes them in the text format of Prometheus. The only file that knows prom-client. */
 import { createRequire } from 'node:module';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Logger } from '../../engines/contract/index.ts';
-import { createBatch } from './batch.ts';
+import { collectDefaultMetrics, Counter, Gauge, Registry, type Metric } from 'prom-client';
+import { Histogram, type HistogramRow } from './histogram.ts';
 import { bounded, methodLabel, routeLabel } from './labels.ts';
 import {
   queueRefusals,
@@ -26,8 +25,7 @@ export interface PrometheusMetrics extends Metrics {
 const mostModels = 1_000;
 const mostTools = 500;
 
-export function createPrometheusMetrics(log: Pick<Logger, 'error'>): PrometheusMetrics {
-  const batch = createBatch(log);
+export function createPrometheusMetrics(): PrometheusMetrics {
   const registry = new Registry();
   const kept = createKept(registry);
   const gauges = createGauges(registry);
@@ -72,28 +70,24 @@ export function createPrometheusMetrics(log: Pick<Logger, 'error'>): PrometheusM
 
   return {
     mediaType: registry.contentType,
-    render() {
-      batch.flush();
-      return registry.metrics();
-    },
+    render: () => registry.metrics(),
     requestStarted: gauges.requestStarted,
     requestEnded(facts) {
       gauges.requestEnded(facts.method);
-      if (!facts.isProbe) batch.add(() => countRequest(facts));
+      if (!facts.isProbe) countRequest(facts);
     },
-    requestRefused: (status, error) =>
-      batch.add(() => countRequest({ method: '', isProbe: false, status, ms: 0, error })),
-    chatEnded: (facts) => batch.add(() => countChat(facts)),
-    transcriptionEnded: (facts) => batch.add(() => countTranscription(facts)),
-    speechEnded: (facts) => batch.add(() => countSpeech(facts)),
-    toolEnded: (name, ok) => batch.add(() => kept.toolCalls.inc({ tool: tool(name), ok: String(ok) })),
-    keyLimited: (key, policy) => batch.add(() => kept.keyLimited.inc({ key, policy })),
+    requestRefused: (status, error) => countRequest({ method: '', isProbe: false, status, ms: 0, error }),
+    chatEnded: (facts) => countChat(facts),
+    transcriptionEnded: (facts) => countTranscription(facts),
+    speechEnded: (facts) => countSpeech(facts),
+    toolEnded: (name, ok) => kept.toolCalls.inc({ tool: tool(name), ok: String(ok) }),
+    keyLimited: (key, policy) => kept.keyLimited.inc({ key, policy }),
     openQueue(engine, state) {
       gauges.addQueue(engine, state);
       for (const reason of queueRefusals) kept.queueRefused.inc({ engine, reason }, 0); // else rate() misses the first
       return {
-        started: (waitedMs) => batch.add(() => kept.queueWait.observe({ engine }, waitedMs / 1000)),
-        refused: (reason) => batch.add(() => kept.queueRefused.inc({ engine, reason })),
+        started: (waitedMs) => kept.queueWait.observe({ engine }, waitedMs / 1000),
+        refused: (reason) => kept.queueRefused.inc({ engine, reason }),
       };
     },
     watch: gauges.watch,
@@ -102,8 +96,11 @@ export function createPrometheusMetrics(log: Pick<Logger, 'error'>): PrometheusM
 
 /** Those that are counted as things happen. */
 function createKept(registry: Registry) {
-  const histogram = <Label extends string>(row: Row<Label> & { readonly buckets: readonly number[] }) =>
-    new Histogram<Label>({ ...configOf(row, registry), buckets: [...row.buckets] });
+  const histogram = <Label extends string>(row: HistogramRow<Label>) => {
+    const made = new Histogram(row);
+    registry.registerMetric(made as unknown as Metric); // it asks for `name`, `type` and `get` only
+    return made;
+  };
   const counter = <Label extends string>(row: Row<Label>) => new Counter<Label>(configOf(row, registry));
   return {
     requestDuration: histogram(table.requestDuration),
