@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 export interface LinkedSignal extends Disposable {
   readonly signal: AbortSignal;
   /** Ends the work before the parents do. */
-  readonly abort: (reason: unknown) => void;
+  abort(reason: unknown): void;
   /** As `raceAbort` with this signal, for one work at a time: all of them share a listener. */
   race<T>(work: PromiseLike<T>): Promise<T>;
   /** The same; after so many milliseconds the signal aborts with `late()`. */
@@ -19,35 +19,56 @@ export interface LinkedSignal extends Disposable {
 
 /** Aborted at once when a parent is. */
 export function linkedSignal(...parents: readonly AbortSignal[]): LinkedSignal {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const abort = (reason: unknown) => controller.abort(reason);
-  const unlinks = parents.map((parent) => onAbort(parent, abort));
-  let interrupt: ((reason: Error) => void) | undefined;
-  function race<T>(work: PromiseLike<T>): Promise<T> {
-    if (interrupt === undefined) signal.addEventListener('abort', () => interrupt?.(signal.reason as Error));
+  return new Link(parents);
+}
+
+/** Not closures: every live stream holds several of these. */
+class Link implements LinkedSignal {
+  readonly #controller = new AbortController();
+  readonly #parents: readonly AbortSignal[];
+  #interrupt: ((reason: Error) => void) | undefined;
+
+  constructor(parents: readonly AbortSignal[]) {
+    this.#parents = parents;
+    for (const parent of parents) {
+      if (parent.aborted) this.abort(parent.reason);
+      else parent.addEventListener('abort', this.#follow, { once: true });
+    }
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#controller.abort(reason);
+  }
+
+  race<T>(work: PromiseLike<T>): Promise<T> {
+    const { signal } = this;
+    if (this.#interrupt === undefined)
+      signal.addEventListener('abort', () => this.#interrupt?.(signal.reason as Error));
     return new Promise((resolve, reject) => {
-      interrupt = reject;
+      this.#interrupt = reject;
       work.then(resolve, reject);
       if (signal.aborted) reject(signal.reason as Error);
     });
   }
-  return {
-    signal,
-    abort,
-    race,
-    async within(ms, late, work) {
-      const timer = setTimeout(() => abort(late()), ms);
-      try {
-        return await race(work);
-      } finally {
-        clearTimeout(timer);
-      }
-    },
-    [Symbol.dispose]() {
-      for (const unlink of unlinks) unlink();
-    },
-  };
+
+  async within<T>(ms: number, late: () => unknown, work: PromiseLike<T>): Promise<T> {
+    const timer = setTimeout(() => this.abort(late()), ms);
+    try {
+      return await this.race(work);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const parent of this.#parents) parent.removeEventListener('abort', this.#follow);
+  }
+
+  readonly #follow = ({ target }: Event): void => this.abort((target as AbortSignal).reason);
 }
 
 export interface Timeout extends Disposable {
@@ -107,83 +128,95 @@ export function abortable<T>(
   parent: AbortSignal,
   isLast: (item: T) => boolean = () => false,
 ): AsyncIterableIterator<T, undefined> {
-  const link = linkedSignal(parent);
-  let source: AsyncIterator<T> | undefined;
-  let waiting: PromiseWithResolvers<IteratorResult<T, undefined>> | undefined;
+  return new AbortableIterator(open, parent, isLast);
+}
+
+class AbortableIterator<T> implements AsyncIterableIterator<T, undefined> {
+  readonly #open: (signal: AbortSignal) => AsyncIterable<T>;
+  readonly #isLast: (item: T) => boolean;
+  readonly #link: Link;
+  #source: AsyncIterator<T> | undefined;
+  #waiting: PromiseWithResolvers<IteratorResult<T, undefined>> | undefined;
   /** An abort between two calls of `next()`. */
-  let unread: { readonly reason: Error } | undefined;
-  let isLinked = true;
-  let isOver = false;
+  #unread: { readonly reason: Error } | undefined;
+  #isLinked = true;
+  #isOver = false;
 
-  function unlink(): void {
-    isLinked = false;
-    link[Symbol.dispose]();
+  constructor(open: (signal: AbortSignal) => AsyncIterable<T>, parent: AbortSignal, isLast: (item: T) => boolean) {
+    this.#open = open;
+    this.#isLast = isLast;
+    this.#link = new Link([parent]);
+    onAbort(this.#link.signal, this.#fail);
   }
 
-  /** The signal first: a source that waits for something only ends when that does. */
-  function leave(reason: unknown): void {
-    isOver = true;
-    link[Symbol.dispose]();
-    if (isLinked) link.abort(reason);
-    source?.return?.().then(ignore, ignore);
+  [Symbol.asyncIterator](): this {
+    return this;
   }
 
-  function takeReader(): typeof waiting {
-    const reader = waiting;
-    waiting = undefined;
+  next(): Promise<IteratorResult<T, undefined>> {
+    if (this.#unread) {
+      const { reason } = this.#unread;
+      this.#unread = undefined;
+      return Promise.reject(reason);
+    }
+    if (this.#isOver) return Promise.resolve(done);
+    this.#waiting = Promise.withResolvers();
+    const { promise } = this.#waiting;
+    try {
+      this.#source ??= this.#open(this.#link.signal)[Symbol.asyncIterator]();
+      this.#source.next().then(this.#take, this.#fail);
+    } catch (error) {
+      this.#fail(error);
+    }
+    return promise;
+  }
+
+  return(): Promise<IteratorReturnResult<undefined>> {
+    if (!this.#isOver) {
+      this.#takeReader()?.resolve(done);
+      this.#leave(readerLeft);
+    }
+    return Promise.resolve(done);
+  }
+
+  readonly #take = (result: IteratorResult<T>): void => {
+    if (this.#isOver) return;
+    if (result.done) {
+      this.#isOver = true;
+      this.#unlink();
+      this.#takeReader()?.resolve(done);
+    } else {
+      if (this.#isLast(result.value)) this.#unlink();
+      this.#takeReader()?.resolve(result);
+    }
+  };
+
+  readonly #fail = (reason: unknown): void => {
+    if (this.#isOver) return;
+    const reader = this.#takeReader();
+    if (reader) reader.reject(reason);
+    else this.#unread = { reason: reason as Error };
+    this.#leave(reason);
+  };
+
+  #takeReader(): PromiseWithResolvers<IteratorResult<T, undefined>> | undefined {
+    const reader = this.#waiting;
+    this.#waiting = undefined;
     return reader;
   }
 
-  function fail(reason: unknown): void {
-    if (isOver) return;
-    const reader = takeReader();
-    if (reader) reader.reject(reason);
-    else unread = { reason: reason as Error };
-    leave(reason);
+  #unlink(): void {
+    this.#isLinked = false;
+    this.#link[Symbol.dispose]();
   }
 
-  function take(result: IteratorResult<T>): void {
-    if (isOver) return;
-    if (result.done) {
-      isOver = true;
-      unlink();
-      takeReader()?.resolve(done);
-    } else {
-      if (isLast(result.value)) unlink();
-      takeReader()?.resolve(result);
-    }
+  /** The signal first: a source that waits for something only ends when that does. */
+  #leave(reason: unknown): void {
+    this.#isOver = true;
+    this.#link[Symbol.dispose]();
+    if (this.#isLinked) this.#link.abort(reason);
+    this.#source?.return?.().then(ignore, ignore);
   }
-
-  onAbort(link.signal, fail);
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    next() {
-      if (unread) {
-        const { reason } = unread;
-        unread = undefined;
-        return Promise.reject(reason);
-      }
-      if (isOver) return Promise.resolve(done);
-      waiting = Promise.withResolvers();
-      const { promise } = waiting;
-      try {
-        source ??= open(link.signal)[Symbol.asyncIterator]();
-        source.next().then(take, fail);
-      } catch (error) {
-        fail(error);
-      }
-      return promise;
-    },
-    return() {
-      if (!isOver) {
-        takeReader()?.resolve(done);
-        leave(readerLeft);
-      }
-      return Promise.resolve(done);
-    },
-  };
 }
 
 const done = { done: true, value: undefined } as const;

@@ -1,5 +1,5 @@
 import type { ChatCall } from '../../engines/contract/index.ts';
-import { delayStart } from '../chat/delayed-start.ts';
+import { delayStart } from '../../lib/delayed-start.ts';
 import { createChatEvents, isFromProvider, type ChatEvent } from '../chat/events.ts';
 import { startRun } from '../chat/run.ts';
 import { chooseModel, listModels, toEntry } from '../engine-host/model-selection.ts';

@@ -1,7 +1,7 @@
 import type { Availability } from '../../engines/contract/index.ts';
 import { availabilityOf } from '../engine-host/registry.ts';
 import { listModels, toAvailability, toEntry } from '../engine-host/model-selection.ts';
-import { delayStart } from '../chat/delayed-start.ts';
+import { delayStart } from '../../lib/delayed-start.ts';
 import { answer, type Handler, type OperationRequest } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { chooseTranscriptionModel, requireTimestamps, transcribe } from '../transcription/run.ts';

@@ -1,5 +1,5 @@
 /** Chat completions: the runs of the native API in OpenAI's shape. */
-import { delayStart } from '../chat/delayed-start.ts';
+import { delayStart } from '../../lib/delayed-start.ts';
 import { startRun, type RunFormat, type RunPlan } from '../chat/run.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';

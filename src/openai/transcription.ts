@@ -1,6 +1,6 @@
 /** POST /v1/audio/transcriptions: the form as apps send it, the formats, the stream. */
 import type { Transcript } from '../../engines/contract/index.ts';
-import { delayStart } from '../chat/delayed-start.ts';
+import { delayStart } from '../../lib/delayed-start.ts';
 import { requireAvailable, requireSupport, supports } from '../engine-host/model-selection.ts';
 import type { ServedModel } from '../engine-host/registry.ts';
 import type { Services } from '../handlers/dependencies.ts';

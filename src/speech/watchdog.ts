@@ -28,7 +28,7 @@ export async function supervise<S extends Speech>(
   { firstBytesMs, silenceMs }: SpeechLimits,
 ): Promise<S> {
   const work = linkedSignal(signal);
-  const stopWaiting = waiting && onAbort(waiting, work.abort);
+  const stopWaiting = waiting && onAbort(waiting, (reason) => work.abort(reason));
   const within = async <T>(ms: number, what: string, job: Promise<T>): Promise<T> => {
     let late: EngineError | undefined;
     const expire = () => (late = new EngineError('engine-timeout', `${what} within ${String(ms / 1000)} s.`));

@@ -294,12 +294,10 @@ describe('the recipe of the guide for contract tests', () => {
     return { code, stdout };
   }
 
-  it('works as it is written, in less than ten seconds', async () => {
-    const started = performance.now();
+  it('works as it is written', async () => {
     const { code, stdout } = await follow((tests) => tests);
     expect(stdout).toMatch(/pass 2\n/);
     expect(code).toBe(0);
-    expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   it('fails when a test of the consumer fails', async () => {
