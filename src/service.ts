@@ -12,7 +12,7 @@ import { largestRequestBody } from './contract/body-limit.ts';
 import { preferredAnswer } from './contract/prefer.ts';
 import type { ParentLogger } from './engine-host/context.ts';
 import { createReadiness } from './engine-host/readiness.ts';
-import { openEngines, type OpenEngines } from './engine-host/open-engines.ts';
+import { openNode, type Node } from './node.ts';
 import { admit, admitFile, handlers } from './handlers/index.ts';
 import { createAccess } from './http/auth.ts';
 import { createArrivals, type Pace } from './http/body-pace.ts';
@@ -69,6 +69,8 @@ export interface App extends AsyncDisposable {
   readonly listener: RequestListener;
   readonly registry: Registry;
   readonly disk: DiskUse;
+  /** Of a fleet: resolves when this node is at work for no other node any more. */
+  readonly leaveFleet: () => Promise<void>;
   /** From now on `/readyz` answers 503. */
   readonly drain: () => void;
   /** Ends the requests that are still at work with `shutting-down`. */
@@ -126,6 +128,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
   async function stop(): Promise<void> {
     await server.close();
+    await app.leaveFleet(); // its own requests may have needed it
     timers.forEach(clearTimeout);
     await app[Symbol.asyncDispose]();
   }
@@ -134,16 +137,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 /** Throws a `RegistryError`. Disposing of it ends what is at work and the engines with it. */
 export async function openApp(options: ServiceOptions): Promise<App> {
   const { settings, env, log, engineLimits: limits } = options;
-  const engines = await openEngines(settings, env, log, { limits });
+  const node = await openNode({ settings, env, log, limits });
   try {
-    return await buildApp(options, engines);
+    return await buildApp(options, node);
   } catch (error) {
-    await engines[Symbol.asyncDispose]();
+    await node[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<App> {
+async function buildApp(options: ServiceOptions, engines: Node): Promise<App> {
   const {
     settings,
     env,
@@ -227,12 +230,14 @@ async function buildApp(options: ServiceOptions, engines: OpenEngines): Promise<
   const end = () => {
     drain();
     ending.abort(draining.signal.reason);
+    engines.fleet?.end();
   };
   mcp.connect();
   return {
     listener,
     registry,
     disk: workspace.disk,
+    leaveFleet: async () => engines.fleet?.drain(),
     drain,
     end,
     async [Symbol.asyncDispose]() {

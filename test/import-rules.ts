@@ -19,6 +19,7 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
     /^src\/(chat|speech|clips|tools|transcription)\//,
     /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|settings|contract|system)\/|src\/caller\.ts$|src\/handlers\/dependencies\.ts$)/,
   ],
+  [/^src\/fleet\//, /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system)\/|src\/caller\.ts$)/],
   [
     /^src\/handlers\//,
     /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|contract)\/|src\/http\/byte-range\.ts$)/,
@@ -33,6 +34,9 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
     /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|audio)\/|src\/chat\/event-order\.ts$)/,
   ],
   [/^src\/bin\//, /^(src\/(?!client\/)|lib\/|engines\/contract\/|generated\/)/],
-  [/^src\/(service|index)\.ts$/, /^(src\/(?!bin\/|client\/|conformance\/)|lib\/|engines\/contract\/|generated\/)/],
+  [
+    /^src\/(service|node|worker|index)\.ts$/,
+    /^(src\/(?!bin\/|client\/|conformance\/)|lib\/|engines\/contract\/|generated\/)/,
+  ],
   [/^src\/caller\.ts$/, /^$/],
 ];

@@ -6,6 +6,7 @@ import { describeService } from './startup-summary.ts';
 import { shrinkHeap } from '../system/shrink-heap.ts';
 import { prepareEngines } from './prepare-engines.ts';
 import { startService, type Service } from '../service.ts';
+import { startWorker, type Worker } from '../worker.ts';
 import {
   describeIgnoredVariables,
   describeUnknownVariables,
@@ -29,7 +30,7 @@ if (started) {
   // For the operator, on stderr; stdout is for the log.
   const description = describeService(service, settings).catch((err: unknown) => {
     log.error({ err }, 'failed to describe the service');
-    return `Parlance listens on ${service.url}`;
+    return 'url' in service ? `Parlance listens on ${service.url}` : 'Parlance works for its fleet';
   });
   process.stderr.write(`${await description}\n`);
   for (const line of [...describeUnknownVariables(process.env), ...describeIgnoredVariables(settings)])
@@ -38,7 +39,7 @@ if (started) {
 }
 
 interface Started {
-  readonly service: Service;
+  readonly service: Service | Worker;
   readonly settings: LoadedSettings;
   readonly log: PinoLogger;
 }
@@ -47,7 +48,8 @@ async function start(): Promise<Started | undefined> {
   try {
     const settings = loadSettings(process.env);
     const log = pino({ level: settings.logLevel });
-    return { settings, log, service: await startService({ settings, env: process.env, log }) };
+    const start = settings.fleetRole === 'worker' ? startWorker : startService;
+    return { settings, log, service: await start({ settings, env: process.env, log }) };
   } catch (error) {
     explainStartFailure(error);
     return undefined;
@@ -55,7 +57,7 @@ async function start(): Promise<Started | undefined> {
 }
 
 /** Runs in the background; starts before the summary, which then shows `preparing`. Resolves after cleanup. */
-async function prepare({ registry }: Service, log: Logger, signal: AbortSignal): Promise<void> {
+async function prepare({ registry }: Service | Worker, log: Logger, signal: AbortSignal): Promise<void> {
   try {
     await prepareEngines(registry, { signal, log, terminal: process.stderr });
   } catch (error) {
@@ -81,7 +83,7 @@ function endOnSignals({ service, settings }: Started, ended: AbortController, pr
 }
 
 /** A load balancer takes a while to notice: until then it sends new requests, which are served. */
-async function drainAndStop(service: Service, { drainDelay, shutdownGrace }: LoadedSettings): Promise<void> {
+async function drainAndStop(service: Service | Worker, { drainDelay, shutdownGrace }: LoadedSettings): Promise<void> {
   service.drain();
   if (drainDelay > 0) await sleep(drainDelay * 1000);
   await service.stop(shutdownGrace * 1000);
@@ -94,7 +96,7 @@ const exitTimeoutMs = 800;
  * Handles uncaught exceptions, which include unhandled rejections. The state of the process is then unknown: requests in
  * flight fail with `shutting-down`, and the process exits with 1 for a supervisor to restart it.
  */
-function exitOnDefects(service: Service, log: PinoLogger): void {
+function exitOnDefects(service: Service | Worker, log: PinoLogger): void {
   let isExiting = false;
   const exit = () => process.exit();
   process.on('uncaughtException', (error, origin) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createHttpClient } from '../../lib/http-client.ts';
 import { createViaId } from '../../lib/via.ts';
 import { createRegistry, type Registry, type RegistryOptions } from './registry.ts';
-import { createEngineContexts, type ParentLogger } from './context.ts';
+import { createEngineContexts, type ContextOptions, type ParentLogger } from './context.ts';
 import { createWorkspace, type Workspace } from '../system/workspace.ts';
 import { SettingsError, type Environment, type LoadedSettings } from '../settings/load.ts';
 
@@ -14,6 +14,8 @@ export interface OpenEngines extends AsyncDisposable {
   /** The id of this service in chains of services. */
   readonly viaId: string;
 }
+
+export type EngineOptions = Pick<RegistryOptions, 'limits' | 'guard' | 'elsewhere'> & Pick<ContextOptions, 'noteQueue'>;
 
 /** Throws a `SettingsError` that names the setting to change. */
 async function openWorkspace(root: string, { diskBudget, dataDirIsNamed }: LoadedSettings): Promise<Workspace> {
@@ -31,7 +33,7 @@ export async function openEngines(
   settings: LoadedSettings,
   env: Environment,
   log: ParentLogger,
-  guarding: Pick<RegistryOptions, 'limits' | 'guard'> = {},
+  { noteQueue, ...options }: EngineOptions = {},
 ): Promise<OpenEngines> {
   const http = createHttpClient(env);
   const viaId = createViaId();
@@ -47,8 +49,8 @@ export async function openEngines(
         ...(chatModel !== undefined && { chat: chatModel }),
         ...(ttsModel !== undefined && { speech: ttsModel }),
       },
-      contextFor: createEngineContexts({ settings, env, log, workspace, fetch: http.fetch, viaId }),
-      ...guarding,
+      contextFor: createEngineContexts({ settings, env, log, workspace, fetch: http.fetch, viaId, noteQueue }),
+      ...options,
     });
     return {
       registry,

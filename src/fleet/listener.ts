@@ -61,10 +61,12 @@ async function respond(req: IncomingMessage, res: ServerResponse, options: Fleet
   const [, id = '', part] = /^\/fleet\/v1\/calls\/([\w-]{22})(\/call|\/recording)?$/.exec(url) ?? [];
   const call = find(id);
   if (call === undefined) return refuse(res, 410);
-  if (method === 'POST' && part === undefined) return call.isTaken ? refuse(res, 409) : openLine(req, res, call, options);
+  if (method === 'POST' && part === undefined)
+    return call.isTaken ? refuse(res, 409) : openLine(req, res, call, options);
   if (method !== 'GET' || part === undefined) return refuse(res, 405);
   if (!call.isTaken) return refuse(res, 409);
-  if (part === '/call') return void res.setHeader('Content-Type', 'application/json').end(JSON.stringify(call.document));
+  if (part === '/call')
+    return void res.setHeader('Content-Type', 'application/json').end(JSON.stringify(call.document));
   res.setHeader('Content-Length', call.document.recording.bytes);
   await pipeline(createReadStream(call.recordingPath), res);
 }

@@ -32,7 +32,7 @@ export interface Redis extends AsyncDisposable {
   queue(name: string): TicketQueue;
   /** Takes up to `slots` tickets at a time; `run` never rejects. */
   work(name: string, slots: number, run: (ticket: unknown) => Promise<void>): TicketWorker;
-  /** Undefined where Redis does not answer or does not allow the question. */
+  /** Waits for the first attempt to connect. Undefined where Redis does not answer or does not allow the question. */
   evictionPolicy(): Promise<string | undefined>;
   /** Announces a node for `ms`. */
   announce(id: string, text: string, ms: number): Promise<void>;
@@ -60,6 +60,7 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
   const client = new IORedis(url, { retryStrategy, enableOfflineQueue: false, maxRetriesPerRequest: 1 });
   const closings: (() => Promise<unknown>)[] = [];
   logOutages(client, log, onReady);
+  const attempted = new Promise<void>((resolve) => client.on('ready', resolve).on('close', resolve));
   const indexKey = `${prefix}:nodes`;
   const nodeKey = (id: string) => `${prefix}:node:${id}`;
 
@@ -68,7 +69,11 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
     if (client.status !== 'ready') throw new Error('Redis is not connected');
     const late = () => new Error(`Redis did not answer within ${limits.redisMs} ms`);
     using timeout = startTimeout(limits.redisMs, late);
-    return await raceAbort(command(), timeout.signal);
+    try {
+      return await raceAbort(command(), timeout.signal);
+    } catch (error) {
+      throw loggable(error);
+    }
   }
 
   return {
@@ -99,8 +104,8 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
         // A stalled job never runs again: its front has noticed long before.
         ...{ maxStalledCount: 0, runRetryDelay: retryStrategy() },
       });
-      worker.on('error', (error) => log.debug({ err: error }, 'a queue of the fleet failed'));
-      worker.run().catch((error: unknown) => log.error({ err: error }, 'the worker has stopped taking tickets'));
+      worker.on('error', (error) => log.debug({ err: loggable(error) }, 'a queue of the fleet failed'));
+      worker.run().catch((error: unknown) => log.error({ err: loggable(error) }, 'the worker takes no more tickets'));
       const close = () => worker.close();
       closings.push(async () => {
         await worker.close(true);
@@ -109,6 +114,8 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
       return { close };
     },
     async evictionPolicy() {
+      using timeout = startTimeout(limits.redisMs, () => new Error('Redis does not answer'));
+      await raceAbort(attempted, timeout.signal).catch(ignore);
       const [, policy] = await ask(() => client.config('GET', 'maxmemory-policy')).catch(() => []);
       return policy;
     },
@@ -152,7 +159,7 @@ async function placesOf(queue: Queue, client: Client, jobIds: readonly string[])
 function logOutages(client: Client, log: Logger, onReady: () => void): void {
   let isAway = false;
   client.on('error', (error) => {
-    if (!isAway) log.error({ err: error }, 'Redis cannot be reached; retrying twice a second');
+    if (!isAway) log.error({ err: loggable(error) }, 'Redis cannot be reached; retrying twice a second');
     isAway = true;
   });
   client.on('close', () => {
@@ -164,6 +171,12 @@ function logOutages(client: Client, log: Logger, onReady: () => void): void {
     isAway = false;
     onReady();
   });
+}
+
+/** Without the failed command: its arguments have addresses of calls, and at the start the password of Redis. */
+function loggable(error: unknown): Error {
+  const { message, code } = error as NodeJS.ErrnoException;
+  return Object.assign(new Error(message), code !== undefined && { code });
 }
 
 function ignore(): void {
@@ -193,8 +206,8 @@ interface Packages {
 }
 
 interface Emitter {
-  on(event: 'error', listener: (error: Error) => void): unknown;
-  on(event: 'ready' | 'close', listener: () => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): this;
+  on(event: 'ready' | 'close', listener: () => void): this;
 }
 
 interface Queue extends Emitter {

@@ -70,7 +70,11 @@ async function openLine(url: string, { http, sign, limits }: WorkerOptions): Pro
   send({ type: 'alive' }); // the head of the request leaves with the first bytes of its body
   const headers = { authorization: sign({ method: 'POST', url }), 'content-type': 'application/x-ndjson' };
   const { body } = await accepted(
-    http.request(url, { method: 'POST', headers, body: outgoing, signal: line.signal }),
+    line.within(
+      limits.silenceMs,
+      () => lineClosed,
+      http.request(url, { method: 'POST', headers, body: outgoing, signal: line.signal }),
+    ),
     () => line.abort(lineClosed),
   );
   const pulse = startPulse(
@@ -108,12 +112,13 @@ async function lastMessage(ticket: Ticket, line: OpenLine, options: WorkerOption
     if (options.stopping.aborted) return returned('The worker stops.');
     if (!EngineError.is(error)) throw error;
     const { code, message, retryAfter } = error;
+    if (code === 'unknown-model') return returned('This worker does not know the model.');
     return { type: otherWorkersMay.includes(code) ? 'returned' : 'failed', code, message, retryAfter };
   }
 }
 
 /** Conditions of this worker, not of the call. */
-const otherWorkersMay: readonly EngineErrorCode[] = ['model-unavailable', 'unknown-model', 'overloaded', 'storage-full'];
+const otherWorkersMay: readonly EngineErrorCode[] = ['model-unavailable', 'overloaded', 'storage-full'];
 
 function returned(message: string): Message {
   return { type: 'returned', code: 'model-unavailable', message };
@@ -130,7 +135,7 @@ async function transcribe(url: string, line: OpenLine, signal: AbortSignal, opti
   const path = join(directory.path, 'recording');
   const { body: bytes } = await get(`${url}/recording`, signal, options);
   await pipeline(bytes, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal });
-  return runInScope({ ...scope }, () =>
+  return await runInScope({ ...scope }, () =>
     engine.transcribe(
       { ...call, recording: { ...recording, path } },
       {

@@ -261,7 +261,8 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     expects: 'must be a redis or rediss address, such as redis://10.0.0.2:6379',
     secret: true,
     example: 'redis://10.0.0.2:6379',
-    description: 'Redis or Valkey of the fleet: transcriptions of local models run on its workers; unset: on this machine',
+    description:
+      'Redis or Valkey of the fleet: transcriptions of local models run on its workers; unset: on this machine',
   },
   fleetRole: {
     env: 'FLEET_ROLE',

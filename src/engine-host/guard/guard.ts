@@ -76,6 +76,17 @@ export function guardEngine(raw: Engine, facts: GuardFacts): Guarded {
   };
 }
 
+/** Another engine in its place, with the failures and the list of the first. */
+export function withEngine(guarded: Guarded, engine: Engines[Capability]): Guarded {
+  return {
+    engine,
+    failures: guarded.failures,
+    get hasList() {
+      return guarded.hasList;
+    },
+  };
+}
+
 /** Placeholder for an engine whose `create()` failed. */
 export function failedEngine(instance: string, { message }: Error): Guarded {
   const finding: Finding = { what: 'create()', ok: false, detail: message };

@@ -1,0 +1,84 @@
+/** What this node takes tickets for: the instances whose engine can work now, with as many tickets as it has slots. */
+import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger, QueueOptions, TranscriptionEngine } from '../../engines/contract/index.ts';
+import type { FleetLimits } from './limits.ts';
+import type { Capacity } from './nodes.ts';
+import type { Redis, TicketWorker } from './redis.ts';
+import { queueName } from './ticket.ts';
+
+export interface Takers {
+  readonly noteQueue: (instance: string, options: Pick<QueueOptions, 'slots'>) => void;
+  readonly add: (instance: string, engine: TranscriptionEngine) => void;
+  readonly engineOf: (instance: string) => TranscriptionEngine | undefined;
+  /** The instances that it takes tickets for now. */
+  capacities(): Readonly<Record<string, Capacity>>;
+  /** Begins with each instance as soon as one of its models is available. `onChange` is called for each. */
+  readonly start: (run: (ticket: unknown) => Promise<void>, onChange: () => void) => void;
+  /** Takes no more; resolves when nothing is at work. */
+  drain(): Promise<void>;
+}
+
+/** Number of finished jobs used to estimate the duration of a job. */
+const remembered = 8;
+
+export function createTakers(redis: Redis, limits: FleetLimits, log: Logger): Takers {
+  const engines = new Map<string, TranscriptionEngine>();
+  const slots = new Map<string, number>();
+  const workers = new Map<string, TicketWorker>();
+  const durations = new Map<string, number[]>();
+  const running = new Set<Promise<void>>();
+  const drained = new AbortController();
+
+  const slotsOf = (instance: string) => slots.get(instance) ?? availableParallelism();
+
+  async function clocked(instance: string, work: Promise<void>): Promise<void> {
+    const started = performance.now();
+    running.add(work);
+    await work;
+    running.delete(work);
+    const last = durations.get(instance) ?? [];
+    durations.set(instance, [...last, performance.now() - started].slice(-remembered));
+  }
+
+  async function begin(run: (ticket: unknown) => Promise<void>, onChange: () => void): Promise<void> {
+    while (!drained.signal.aborted && workers.size < engines.size) {
+      for (const [instance, engine] of engines) {
+        if (workers.has(instance) || !(await isAble(engine)) || drained.signal.aborted) continue;
+        const take = (ticket: unknown) => clocked(instance, run(ticket));
+        workers.set(instance, redis.work(queueName(instance), slotsOf(instance), take));
+        log.info({ instance, slots: slotsOf(instance) }, 'takes tickets');
+        onChange();
+      }
+      await sleep(limits.readNodesMs, undefined, { signal: drained.signal }).catch(() => undefined);
+    }
+  }
+
+  return {
+    noteQueue: (instance, options) => void slots.set(instance, options.slots),
+    add: (instance, engine) => void engines.set(instance, engine),
+    engineOf: (instance) => engines.get(instance),
+    capacities() {
+      const capacities = [...workers.keys()].map((instance) => {
+        const last = durations.get(instance) ?? [];
+        const meanMs = last.reduce((sum, ms) => sum + ms, 0) / (last.length || 1);
+        return [instance, { slots: slotsOf(instance), meanMs: Math.round(meanMs) }] as const;
+      });
+      return drained.signal.aborted ? {} : Object.fromEntries(capacities);
+    },
+    start: (run, onChange) => void begin(run, onChange),
+    async drain() {
+      drained.abort();
+      // Not waited for: they wait for Redis.
+      for (const worker of workers.values()) worker.close().catch(() => undefined);
+      while (running.size > 0) await Promise.all(running);
+    },
+  };
+}
+
+/** The engine is guarded: neither function throws. */
+async function isAble(engine: TranscriptionEngine): Promise<boolean> {
+  const models = await engine.models();
+  const found = await Promise.all(models.map(({ id }) => engine.availability(id)));
+  return found.some(({ available }) => available);
+}
