@@ -1,9 +1,9 @@
 /**
  * Runs first in every npm script, on any Node.js: installs the locked packages that are missing, and a Node.js for
  * this clone alone where the PATH has none that is new enough. With --omit=dev it installs only what the service needs
- * (70 MB instead of 540). Where FLEET_URL is set, it also installs the packages of fleet/. A part of the script, not a
- * `pre` script: npm skips those with ignore-scripts=true. What follows it is `env node`: the shell itself remembers where
- * it found the first `node`, env looks again.
+ * (70 MB instead of 540). The packages of fleet/ are for a start with FLEET_URL, and for development. A part of the
+ * script, not a `pre` script: npm skips those with ignore-scripts=true. What follows it is `env node`: the shell itself
+ * remembers where it found the first `node`, env looks again.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -152,7 +152,7 @@ async function installFleet() {
 const results = await Promise.all([
   installPackages(),
   usesOwn ? installNode() : true,
-  process.env.FLEET_URL ? installFleet() : true,
+  process.env.FLEET_URL || !omitsDev ? installFleet() : true,
 ]);
 if (!results.every(Boolean)) process.exitCode = 1;
 else if (usesOwn) linkNode();

@@ -24,7 +24,7 @@ const absent: Availability = {
 /** `engine` only answers for its models, and is otherwise used by the worker of this node. */
 export function runElsewhere(
   instance: string,
-  { prepare, ...engine }: TranscriptionEngine,
+  engine: TranscriptionEngine,
   { front, nodes, limits, alsoHere }: Elsewhere,
 ): TranscriptionEngine {
   async function availability(model: string): Promise<Availability> {
@@ -43,12 +43,13 @@ export function runElsewhere(
   }
 
   const guarded = { instance, abortMs: defaultLimits.abortMs };
-  return {
+  const moved: TranscriptionEngine = {
     ...engine,
     availability,
     // What comes from workers is checked as what comes from engines.
     transcribe: guardTranscribe({ transcribe: (call, options) => front.transcribe(instance, call, options) }, guarded),
     inspect: async () => [...workers(), ...(alsoHere ? ((await engine.inspect?.()) ?? []) : [])],
-    ...(alsoHere && prepare && { prepare }),
   };
+  if (!alsoHere) delete moved.prepare; // workers do
+  return moved;
 }

@@ -38,7 +38,7 @@ export interface OpenCall {
 }
 
 export interface FrontOptions {
-  readonly nodes: Nodes;
+  readonly nodes: Pick<Nodes, 'absentMs'>;
   readonly queueOf: (instance: string) => TicketQueue;
   /** The ticket for the call with the id. */
   readonly ticketFor: (id: string) => Ticket;
@@ -202,7 +202,7 @@ export function createFront({ nodes, queueOf, ticketFor, viaId, limits, log }: F
     throw new EngineError('overloaded', 'The queue cannot be reached; try again later.', { cause: error, retryAfter });
   }
 
-  let looking: Promise<unknown> | undefined;
+  let looking: Promise<void> | undefined;
 
   async function look(): Promise<void> {
     for (const placing of waiting) {
@@ -230,7 +230,7 @@ export function createFront({ nodes, queueOf, ticketFor, viaId, limits, log }: F
   }
 
   /** One look at a time: Redis may take longer than the interval. */
-  const lookOnce = async () => void (await (looking ??= look().finally(() => (looking = undefined))));
+  const lookOnce = () => (looking ??= look().finally(() => (looking = undefined)));
   const timer = setInterval(() => void lookOnce(), limits.lookMs);
   return {
     transcribe,

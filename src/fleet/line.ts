@@ -65,7 +65,7 @@ export async function* messagesOf(stream: Readable, received: () => void): Async
 
 export interface Pulse extends Disposable {
   /** Anything has come from the other end. */
-  received(): void;
+  readonly received: () => void;
 }
 
 /**

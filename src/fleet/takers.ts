@@ -30,6 +30,7 @@ export function createTakers(redis: Redis, limits: FleetLimits, log: Logger): Ta
   const running = new Set<Promise<void>>();
   const drained = new AbortController();
 
+  const isDrained = () => drained.signal.aborted;
   const slotsOf = (instance: string) => slots.get(instance) ?? availableParallelism();
 
   async function clocked(instance: string, work: Promise<void>): Promise<void> {
@@ -42,15 +43,17 @@ export function createTakers(redis: Redis, limits: FleetLimits, log: Logger): Ta
   }
 
   async function begin(run: (ticket: unknown) => Promise<void>, onChange: () => void): Promise<void> {
-    while (!drained.signal.aborted && workers.size < engines.size) {
+    while (workers.size < engines.size) {
       for (const [instance, engine] of engines) {
-        if (workers.has(instance) || !(await isAble(engine)) || drained.signal.aborted) continue;
+        if (workers.has(instance) || !(await isAble(engine))) continue;
+        if (isDrained()) return;
         const take = (ticket: unknown) => clocked(instance, run(ticket));
         workers.set(instance, redis.work(queueName(instance), slotsOf(instance), take));
         log.info({ instance, slots: slotsOf(instance) }, 'takes tickets');
         onChange();
       }
       await sleep(limits.readNodesMs, undefined, { signal: drained.signal }).catch(() => undefined);
+      if (isDrained()) return;
     }
   }
 
@@ -64,7 +67,7 @@ export function createTakers(redis: Redis, limits: FleetLimits, log: Logger): Ta
         const meanMs = last.reduce((sum, ms) => sum + ms, 0) / (last.length || 1);
         return [instance, { slots: slotsOf(instance), meanMs: Math.round(meanMs) }] as const;
       });
-      return drained.signal.aborted ? {} : Object.fromEntries(capacities);
+      return isDrained() ? {} : Object.fromEntries(capacities);
     },
     start: (run, onChange) => void begin(run, onChange),
     async drain() {

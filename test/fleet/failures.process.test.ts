@@ -95,7 +95,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
     frozen.kill('SIGSTOP');
     expect(await answer).toMatchObject({ status: 200, body: { text: wordsOf(script) } });
     frozen.kill('SIGCONT');
-    await expect.poll(() => frozen.log().at(-1)).toMatchObject({ msg: 'a ticket was dropped' });
+    await expect.poll(() => frozen.log().at(-1)).toMatchObject({ msg: 'ended', say: script.say });
     const atOnce = workers.map((_worker, index) => ({ say: `after the thaw ${index}`, ms: 500 }));
     await Promise.all(atOnce.map((one) => transcribe(front, one)));
     expect(frozen.log().map(({ say }) => String(say))).toContainEqual(expect.stringContaining('after the thaw'));

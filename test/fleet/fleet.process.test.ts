@@ -173,7 +173,7 @@ describeWith(['redis-server'], 'a fleet', () => {
         res.writeHead(200).write('\n');
       }).listen(0, '127.0.0.1');
       await once(server, 'listening');
-      onTestFinished(() => void server.close().closeAllConnections());
+      onTestFinished(() => server.close().closeAllConnections());
       return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/call`, lines };
     }
 

@@ -80,7 +80,7 @@ export function guardEngine(raw: Engine, facts: GuardFacts): Guarded {
 export function withEngine(guarded: Guarded, engine: Engines[Capability]): Guarded {
   return {
     engine,
-    failures: guarded.failures,
+    failures: () => guarded.failures(),
     get hasList() {
       return guarded.hasList;
     },

@@ -148,7 +148,7 @@ export async function transcribe(
   { signal, ...fields }: { readonly signal?: AbortSignal; readonly model?: string } = {},
 ): Promise<Answer> {
   const init = { method: 'POST', ...formOf(script, fields), ...(signal && { signal }) };
-  const response = await fetch(`${url}/api/v1/transcribe`, init as unknown as RequestInit);
+  const response = await fetch(`${url}/api/v1/transcribe`, init);
   const body = (await response.json()) as Answer['body'];
   return { status: response.status, retryAfter: response.headers.get('retry-after'), body };
 }
