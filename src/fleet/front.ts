@@ -17,6 +17,7 @@ import type { CallDocument, Failure, Message } from './line.ts';
 import type { FleetLimits } from './limits.ts';
 import type { Nodes } from './nodes.ts';
 import type { TicketQueue } from './redis.ts';
+import type { Shares } from './shares.ts';
 import type { Ticket } from './ticket.ts';
 
 /** The line of a worker that has taken a call. */
@@ -39,6 +40,7 @@ export interface OpenCall {
 
 export interface FrontOptions {
   readonly nodes: Pick<Nodes, 'absentMs'>;
+  readonly shares: Pick<Shares, 'take'>;
   readonly queueOf: (instance: string) => TicketQueue;
   /** The ticket for the call with the id. */
   readonly ticketFor: (id: string) => Ticket;
@@ -65,6 +67,7 @@ export interface Front extends Disposable {
 interface Placing {
   readonly id: string;
   readonly instance: string;
+  readonly priority: number;
   readonly since: number;
   readonly line: PromiseWithResolvers<Line>;
   readonly onQueued: (ahead: number) => void;
@@ -93,7 +96,7 @@ const mostLooksWithWorker = 4;
 
 const redisRetryAfterSeconds = 5;
 
-export function createFront({ nodes, queueOf, ticketFor, viaId, limits, log }: FrontOptions): Front {
+export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, log }: FrontOptions): Front {
   const waiting = new Set<Placing>();
   const open = new Map<string, OpenCall>();
 
@@ -107,9 +110,13 @@ export function createFront({ nodes, queueOf, ticketFor, viaId, limits, log }: F
       segments: options.onSegment !== undefined,
     };
     const listeners = forSeveralAttempts(options);
+    signal.throwIfAborted();
+    const { caller } = document.scope;
+    using share = await shares.take({ id: newId(), instance, caller }).catch(refuse);
+    const { priority } = share;
     const count = { lost: 0, returned: 0 };
     for (let isFirst = true; ; isFirst = false) {
-      const line = await findWorker({ instance, document, path, isFirst }, listeners.onQueued, signal);
+      const line = await findWorker({ instance, document, path, priority, isFirst }, listeners.onQueued, signal);
       listeners.begin();
       const outcome = await follow(line, listeners, signal);
       signal.throwIfAborted();
@@ -134,18 +141,19 @@ export function createFront({ nodes, queueOf, ticketFor, viaId, limits, log }: F
     readonly instance: string;
     readonly document: CallDocument;
     readonly path: string;
+    readonly priority: number;
     /** Only a new call fails when Redis does; one that had a worker waits for Redis. */
     readonly isFirst: boolean;
   }
 
   /** Places the call in the queue and waits until a worker opens its line. */
   async function findWorker(
-    { instance, document, path, isFirst }: Search,
+    { instance, document, path, priority, isFirst }: Search,
     onQueued: Placing['onQueued'],
     signal: AbortSignal,
   ): Promise<Line> {
     const placing: Placing = {
-      ...{ id: randomBytes(16).toString('base64url'), instance, since: performance.now(), onQueued },
+      ...{ id: newId(), instance, priority, since: performance.now(), onQueued },
       ...{ line: Promise.withResolvers<Line>(), jobId: undefined, tickets: 0, isPlacing: false, looksWithWorker: 0 },
     };
     const { id, line } = placing;
@@ -181,13 +189,13 @@ export function createFront({ nodes, queueOf, ticketFor, viaId, limits, log }: F
   }
 
   async function place(placing: Placing): Promise<void> {
-    const { id, instance } = placing;
+    const { id, instance, priority } = placing;
     placing.tickets += 1;
     placing.looksWithWorker = 0;
     placing.jobId = `${id}.${placing.tickets}`;
     placing.isPlacing = true;
     try {
-      await queueOf(instance).add(placing.jobId, ticketFor(id), 1);
+      await queueOf(instance).add(placing.jobId, ticketFor(id), priority);
     } catch (error) {
       placing.jobId = undefined;
       throw error;
@@ -197,6 +205,7 @@ export function createFront({ nodes, queueOf, ticketFor, viaId, limits, log }: F
   }
 
   function refuse(error: unknown): never {
+    if (EngineError.is(error)) throw error;
     log.error({ err: error }, 'a ticket could not be placed in Redis');
     const retryAfter = redisRetryAfterSeconds;
     throw new EngineError('overloaded', 'The queue cannot be reached; try again later.', { cause: error, retryAfter });
@@ -238,6 +247,11 @@ export function createFront({ nodes, queueOf, ticketFor, viaId, limits, log }: F
     look: lookOnce,
     [Symbol.dispose]: () => clearInterval(timer),
   };
+}
+
+/** Nobody can guess it. */
+function newId(): string {
+  return randomBytes(16).toString('base64url');
 }
 
 /** Reads what the worker sends until the call is decided or the line is closed. An abort closes it. */

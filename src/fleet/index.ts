@@ -16,6 +16,7 @@ import { fleetLimits, type FleetLimits } from './limits.ts';
 import { callsPath, listenForFleet } from './listener.ts';
 import { createNodes } from './nodes.ts';
 import { openRedis, type Redis, type TicketQueue } from './redis.ts';
+import { createShares } from './shares.ts';
 import { createVerifier, sign } from './signature.ts';
 import { createTakers } from './takers.ts';
 import { openTicket, queueName, sealTicket } from './ticket.ts';
@@ -62,8 +63,17 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
   const self = () => ({ role, address, instances: takers.capacities() });
   const nodes = createNodes({ id, self, redis, limits, log });
   const queues = new Map<string, TicketQueue>();
+  const shares = createShares({
+    hold: redis.hold,
+    release: redis.release,
+    capacityOf: nodes.capacityOf,
+    waitingOf: takers.waitingOf,
+    secret,
+    limits,
+  });
   const front = createFront({
     nodes,
+    shares,
     queueOf(instance) {
       const queue = queues.get(instance) ?? redis.queue(queueName(instance));
       queues.set(instance, queue);
@@ -86,6 +96,7 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
     stopping.abort(new Error('the node stops'));
     await takers.drain();
     front[Symbol.dispose]();
+    shares[Symbol.dispose]();
     await listener?.[Symbol.asyncDispose]();
     await nodes[Symbol.asyncDispose]();
     await redis[Symbol.asyncDispose]();
@@ -116,16 +127,16 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
       const signing = (request: Parameters<typeof sign>[1]) => sign(secret, request, Date.now());
       const { engineOf } = takers;
       const run = createWorker({ engineOf, workspace, http, sign: signing, limits, log, stopping: stopping.signal });
-      const take = async (value: unknown) => {
+      const runIfOurs = (value: unknown) => {
         const ticket = openTicket(secret, value, Date.now());
-        if (ticket) await run(ticket);
-        else
-          log.warn(
-            {},
-            'a ticket that no front of this fleet has made was dropped; is FLEET_SECRET the same on all nodes?',
-          );
+        if (ticket) return run(ticket);
+        log.warn(
+          {},
+          'a ticket was dropped: no front of this fleet has made it; is FLEET_SECRET the same on all nodes?',
+        );
+        return Promise.resolve(false);
       };
-      takers.start(take, () => void refresh());
+      takers.start(runIfOurs, () => void refresh());
     },
     notReady: () => (isWorker && !redis.isReady ? ['fleet: Redis cannot be reached'] : []),
     drain: () => takers.drain(),

@@ -25,7 +25,7 @@ export interface Nodes extends AsyncDisposable {
   /** Announces this node now, and reads the others. */
   update(): Promise<void>;
   /** All workers of an instance together. `slots` is 0 when there is none, or when Redis cannot be reached. */
-  capacityOf(instance: string): Capacity;
+  readonly capacityOf: (instance: string) => Capacity;
   /** Milliseconds since a worker of the instance was last seen; the time during which Redis is away does not count. */
   absentMs(instance: string): number;
   /** By id. */

@@ -25,6 +25,21 @@ export interface TicketWorker {
   close(): Promise<void>;
 }
 
+/** An open call in the sets that fronts share. */
+export interface Holding {
+  readonly id: string;
+  readonly instance: string;
+  /** Not the caller's name: a pseudonym. */
+  readonly caller: string;
+}
+
+/** What is open for the instance, this call included. */
+export interface Held {
+  readonly calls: number;
+  readonly ofCaller: number;
+  readonly callers: number;
+}
+
 /** Every function rejects within two seconds when Redis does not answer. */
 export interface Redis extends AsyncDisposable {
   /** Whether Redis is connected. */
@@ -32,6 +47,9 @@ export interface Redis extends AsyncDisposable {
   queue(name: string): TicketQueue;
   /** Takes up to `slots` tickets at a time; `run` never rejects. */
   work(name: string, slots: number, run: (ticket: unknown) => Promise<void>): TicketWorker;
+  /** Holds an open call, again and again, for `ms`. */
+  readonly hold: (holding: Holding, ms: number) => Promise<Held>;
+  readonly release: (holding: Holding) => Promise<void>;
   /** Waits for the first attempt to connect. Undefined where Redis does not answer or does not allow the question. */
   evictionPolicy(): Promise<string | undefined>;
   /** Announces a node for `ms`. */
@@ -62,6 +80,8 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
   logOutages(client, log, onReady);
   const attempted = new Promise<void>((resolve) => client.on('ready', resolve).on('close', resolve));
   const indexKey = `${prefix}:nodes`;
+  const setsOf = (instance: string, caller: string) =>
+    ['calls', `calls:${caller}`, 'callers'].map((set) => `${prefix}:open:${instance}:${set}`);
   const nodeKey = (id: string) => `${prefix}:node:${id}`;
 
   async function ask<T>(command: () => Promise<T>): Promise<T> {
@@ -113,6 +133,22 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
       });
       return { close };
     },
+    hold: ({ id, instance, caller }, ms) =>
+      ask(async () => {
+        const [calls, ofCaller, callers] = await client.eval(
+          holdScript,
+          3,
+          ...setsOf(instance, caller),
+          id,
+          caller,
+          ms,
+        );
+        return { calls: calls ?? 0, ofCaller: ofCaller ?? 0, callers: callers ?? 0 };
+      }),
+    release: ({ id, instance, caller }) =>
+      ask(async () => {
+        await client.eval(releaseScript, 3, ...setsOf(instance, caller), id, caller);
+      }),
     async evictionPolicy() {
       using timeout = startTimeout(limits.redisMs, () => new Error('Redis does not answer'));
       await raceAbort(attempted, timeout.signal).catch(ignore);
@@ -142,6 +178,25 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
     },
   };
 }
+
+/** KEYS: all open calls, those of the caller, all callers. Scores are when they leave, by the clock of Redis. */
+const holdScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local members = { ARGV[1], ARGV[1], ARGV[2] }
+local counts = {}
+for index, key in ipairs(KEYS) do
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
+  redis.call('ZADD', key, now + ARGV[3], members[index])
+  redis.call('PEXPIRE', key, ARGV[3])
+  counts[index] = redis.call('ZCARD', key)
+end
+return counts`;
+
+const releaseScript = `
+redis.call('ZREM', KEYS[1], ARGV[1])
+redis.call('ZREM', KEYS[2], ARGV[1])
+if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('ZREM', KEYS[3], ARGV[2]) end`;
 
 /** A ticket with a priority waits in the sorted set `prioritized`, in the order in which workers take. */
 async function placesOf(queue: Queue, client: Client, jobIds: readonly string[]): Promise<Place[]> {
@@ -233,6 +288,7 @@ interface Client extends Emitter {
   srem(key: string, ...members: string[]): Promise<number>;
   smembers(key: string): Promise<string[]>;
   mget(...keys: string[]): Promise<(string | null)[]>;
+  eval(script: string, keys: number, ...rest: readonly (string | number)[]): Promise<number[]>;
   zrank(key: string, member: string): Promise<number | null>;
   disconnect(): void;
 }

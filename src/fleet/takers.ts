@@ -7,42 +7,51 @@ import type { Capacity } from './nodes.ts';
 import type { Redis, TicketWorker } from './redis.ts';
 import { queueName } from './ticket.ts';
 
+/** Resolves with whether the ticket was worth anything; never rejects. */
+export type TakeTicket = (ticket: unknown) => Promise<boolean>;
+
 export interface Takers {
-  readonly noteQueue: (instance: string, options: Pick<QueueOptions, 'slots'>) => void;
+  readonly noteQueue: (instance: string, options: QueueOptions) => void;
+  /** Calls that may wait for the instance. */
+  readonly waitingOf: (instance: string) => number;
   readonly add: (instance: string, engine: TranscriptionEngine) => void;
   readonly engineOf: (instance: string) => TranscriptionEngine | undefined;
   /** The instances that it takes tickets for now. */
   capacities(): Readonly<Record<string, Capacity>>;
   /** Begins with each instance as soon as one of its models is available. `onChange` is called for each. */
-  readonly start: (run: (ticket: unknown) => Promise<void>, onChange: () => void) => void;
+  readonly start: (run: TakeTicket, onChange: () => void) => void;
   /** Takes no more; resolves when nothing is at work. */
   drain(): Promise<void>;
 }
+
+/** For an engine without a queue. */
+const usualWaiting = 16;
 
 /** Number of finished jobs used to estimate the duration of a job. */
 const remembered = 8;
 
 export function createTakers(redis: Redis, limits: FleetLimits, log: Logger): Takers {
   const engines = new Map<string, TranscriptionEngine>();
-  const slots = new Map<string, number>();
+  const queues = new Map<string, QueueOptions>();
   const workers = new Map<string, TicketWorker>();
   const durations = new Map<string, number[]>();
-  const running = new Set<Promise<void>>();
+  const running = new Set<Promise<boolean>>();
   const drained = new AbortController();
 
   const isDrained = () => drained.signal.aborted;
-  const slotsOf = (instance: string) => slots.get(instance) ?? availableParallelism();
+  const slotsOf = (instance: string) => queues.get(instance)?.slots ?? availableParallelism();
 
-  async function clocked(instance: string, work: Promise<void>): Promise<void> {
+  async function clocked(instance: string, work: Promise<boolean>): Promise<void> {
     const started = performance.now();
     running.add(work);
-    await work;
+    const hasWorked = await work;
     running.delete(work);
+    if (!hasWorked) return;
     const last = durations.get(instance) ?? [];
     durations.set(instance, [...last, performance.now() - started].slice(-remembered));
   }
 
-  async function begin(run: (ticket: unknown) => Promise<void>, onChange: () => void): Promise<void> {
+  async function begin(run: TakeTicket, onChange: () => void): Promise<void> {
     while (workers.size < engines.size) {
       for (const [instance, engine] of engines) {
         if (workers.has(instance) || !(await isAble(engine))) continue;
@@ -58,7 +67,8 @@ export function createTakers(redis: Redis, limits: FleetLimits, log: Logger): Ta
   }
 
   return {
-    noteQueue: (instance, options) => void slots.set(instance, options.slots),
+    noteQueue: (instance, options) => void queues.set(instance, options),
+    waitingOf: (instance) => queues.get(instance)?.waiting ?? usualWaiting,
     add: (instance, engine) => void engines.set(instance, engine),
     engineOf: (instance) => engines.get(instance),
     capacities() {

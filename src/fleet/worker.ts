@@ -31,11 +31,11 @@ export interface WorkerOptions {
 }
 
 /**
- * Resolves when nothing of the call is left on this machine. Never rejects: everything that may be known of a failure has
+ * Resolves when nothing of the call is left on this machine, with whether there was something to do. Never rejects: everything that may be known of a failure has
  * gone to the front. A front that has another worker, no caller any more, or that cannot be reached costs its ticket only:
  * it places it again if somebody still waits.
  */
-export type RunTicket = (ticket: Ticket) => Promise<void>;
+export type RunTicket = (ticket: Ticket) => Promise<boolean>;
 
 export function createWorker(options: WorkerOptions): RunTicket {
   return async (ticket) => {
@@ -43,8 +43,10 @@ export function createWorker(options: WorkerOptions): RunTicket {
       await using line = await openLine(ticket.url, options);
       line.send(await lastMessage(ticket, line, options));
       await line.end();
+      return true;
     } catch (error) {
       options.log.debug({ err: error }, 'a ticket was dropped');
+      return false;
     }
   };
 }

@@ -1,10 +1,11 @@
-/** What fails in a fleet, and what its callers notice. The tests stand in the order of a day: Redis comes last to work. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+/** What fails in a fleet, and what its callers notice. The tests share one fleet and build on each other. */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import { openRedisServer, type RedisServer } from '../support/redis.ts';
 import { processesWith } from '../support/processes.ts';
 import { openStream, typesOf } from '../transcription/support/stream.ts';
 import {
+  createGate,
   formOf,
   leftovers,
   startFront,
@@ -15,12 +16,14 @@ import {
   type WorkerProcess,
 } from './support/fleet.ts';
 
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 }); // many processes, on a machine that may be busy
+
 describeWith(['redis-server'], 'in a fleet', () => {
   let redis: RedisServer;
   let front: Awaited<ReturnType<typeof startFront>>;
   let workers: WorkerProcess[];
   const add = async (env: Readonly<Record<string, string>> = {}) => {
-    const worker = await startWorker({ url: redis.url, slots: 1, env });
+    const worker = await startWorker({ url: redis.url, slots: 1, env: { SHUTDOWN_GRACE: '60', ...env } });
     workers.push(worker);
     return worker;
   };
@@ -59,9 +62,11 @@ describeWith(['redis-server'], 'in a fleet', () => {
   });
 
   test('a worker that is killed costs its caller only time', async () => {
-    const script = { say: 'killed once', ms: 500 };
+    const gate = await createGate();
+    const script = { say: 'killed once', until: gate.until };
     const answer = transcribe(front, script);
     await kill(await workerOf(workers, script.say));
+    await gate.open();
     expect(await answer).toMatchObject({ status: 200, body: { text: wordsOf(script) } });
     await add();
   });
@@ -89,10 +94,12 @@ describeWith(['redis-server'], 'in a fleet', () => {
   });
 
   test('a worker that is frozen is given up, and works again afterwards', async () => {
-    const script = { say: 'frozen', ms: 1_000 };
+    const gate = await createGate();
+    const script = { say: 'frozen', until: gate.until };
     const answer = transcribe(front, script);
     const frozen = await workerOf(workers, script.say);
     frozen.kill('SIGSTOP');
+    await gate.open();
     expect(await answer).toMatchObject({ status: 200, body: { text: wordsOf(script) } });
     frozen.kill('SIGCONT');
     await expect.poll(() => frozen.log().at(-1)).toMatchObject({ msg: 'ended', say: script.say });
@@ -102,11 +109,14 @@ describeWith(['redis-server'], 'in a fleet', () => {
   });
 
   test('a worker that is told to stop finishes its work and takes no more', async () => {
-    const script = { say: 'the last of this worker', ms: 1_000 };
+    const gate = await createGate();
+    const script = { say: 'the last of this worker', until: gate.until };
     const answer = transcribe(front, script);
     const stopping = await workerOf(workers, script.say);
     stopping.kill('SIGTERM');
     const others = [1, 2, 3].map((n) => transcribe(front, { say: `meanwhile ${n}` }));
+    expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    await gate.open();
     expect(await answer).toMatchObject({ status: 200, body: { text: wordsOf(script) } });
     expect(await stopping.exit).toEqual({ code: 0, signal: null });
     expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -122,11 +132,13 @@ describeWith(['redis-server'], 'in a fleet', () => {
 
   test('a worker that must stop at once hands its work to another', async () => {
     const hurried = await add({ SHUTDOWN_GRACE: '0' });
-    const scripts = workers.map((_worker, index) => ({ say: `handed over ${index}`, ms: 1_000 }));
+    const gate = await createGate();
+    const scripts = workers.map((_worker, index) => ({ say: `handed over ${index}`, until: gate.until }));
     const answers = scripts.map((script) => transcribe(front, script));
     await expect.poll(() => hurried.log().filter(({ msg }) => msg === 'began')).toHaveLength(1);
     hurried.kill('SIGTERM');
     expect(await hurried.exit).toEqual({ code: 0, signal: null });
+    await gate.open();
     expect((await Promise.all(answers)).map(({ body }) => body.text)).toEqual(scripts.map(wordsOf));
     expect(front.log().map(({ msg }) => msg)).toContain('a worker has handed a transcription back');
     workers = workers.filter((worker) => worker !== hurried);
@@ -134,7 +146,8 @@ describeWith(['redis-server'], 'in a fleet', () => {
   });
 
   test('while Redis is away, callers who wait are answered later, and new ones are told to come back', async () => {
-    const running = workers.map((_worker, index) => ({ say: `runs ${index}`, ms: 3_000 }));
+    const gate = await createGate();
+    const running = workers.map((_worker, index) => ({ say: `runs ${index}`, until: gate.until }));
     const answers = running.map((script) => transcribe(front, script));
     await Promise.all(running.map(({ say }) => workerOf(workers, say)));
     const waiting = { say: 'waits' };
@@ -144,6 +157,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
     await redis.stop();
     const { status, body, retryAfter } = await transcribe(front, { say: 'comes now' });
     expect([status, body.code, retryAfter]).toEqual([503, 'overloaded', '5']);
+    await gate.open();
     expect((await Promise.all(answers)).map(({ body }) => body.text)).toEqual(running.map(wordsOf));
     await redis.start();
 

@@ -5,26 +5,33 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { sign } from '../../src/fleet/signature.ts';
 import { queueName, sealTicket } from '../../src/fleet/ticket.ts';
 import type { ChildService } from '../support/child-service.ts';
 import { processesWith } from '../support/processes.ts';
+import { freePort } from '../support/free-port.ts';
 import { describeWith } from '../support/programs.ts';
 import { addJob, openRedisServer, type RedisServer } from '../support/redis.ts';
+import { startTestService } from '../support/service.ts';
 import { openStream, readStream, typesOf } from '../transcription/support/stream.ts';
 import {
+  createGate,
+  engineFile,
   formOf,
   leftovers,
   secret,
   startFront,
   startWorker,
+  statusAs,
   transcribe,
   wordsOf,
   workerOf,
   type Script,
   type WorkerProcess,
 } from './support/fleet.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 }); // many processes, on a machine that may be busy
 
 describeWith(['redis-server'], 'a fleet', () => {
   let redis: RedisServer;
@@ -73,17 +80,56 @@ describeWith(['redis-server'], 'a fleet', () => {
     });
   });
 
+  /** Keeps all workers at work until the gate opens. */
+  async function occupy() {
+    const gate = await createGate();
+    const scripts = [1, 2, 3, 4].map((n) => ({ say: `occupies ${n} ${gate.until}`, until: gate.until }));
+    const answers = scripts.map((script, index) => transcribe(fronts[index % 2]!, script));
+    await expect.poll(() => scripts.flatMap(({ say }) => begun(say)).length).toBe(4);
+    return { open: gate.open, answers };
+  }
+
   test('reports the place in the line of all fronts', async () => {
-    const long = ['a', 'b', 'c', 'd'].map((say) => ({ say: `occupies ${say}`, ms: 1500 }));
-    const occupying = long.map((script, index) => transcribe(fronts[index % 2]!, script));
-    await expect.poll(() => long.flatMap(({ say }) => begun(say)).length).toBe(4);
+    const { open, answers } = await occupy();
     const first = transcribe(fronts[1], { say: 'first in line' });
     await expect.poll(() => waitingIn(redis)).toBe(1);
-    const { events } = await readStream(fronts[0].url, formOf({ say: 'second in line' }));
-    const places = events.flatMap((event) => (event.type === 'transcription.queued' ? [event.ahead] : []));
-    expect(places[0]).toBe(1);
-    expect(events.at(-1)).toMatchObject({ type: 'transcription.completed' });
-    await Promise.all([first, ...occupying]);
+    const stream = await openStream(fronts[0].url, formOf({ say: 'second in line' }));
+    const places = () => stream.events.flatMap((event) => (event.type === 'transcription.queued' ? [event.ahead] : []));
+    await expect.poll(places).toEqual([1]);
+    await open();
+    expect((await stream.all()).at(-1)).toMatchObject({ type: 'transcription.completed' });
+    expect((await Promise.all([first, ...answers])).map(({ status }) => status)).toEqual(Array(5).fill(200));
+  });
+
+  test('serves a quiet caller before what a greedy one has waiting at another front', async () => {
+    const greedy = Array.from({ length: 16 }, (_, index) =>
+      statusAs('127.0.0.2', fronts[0], { say: `greedy ${index}`, ms: 400 }),
+    );
+    await expect.poll(() => waitingIn(redis)).toBe(12);
+    const quiet = await statusAs('127.0.0.3', fronts[1], { say: 'quiet' });
+    expect([quiet, ...(await Promise.all(greedy))]).toEqual(Array(17).fill(200));
+    const started = workers
+      .flatMap((worker) => worker.log())
+      .filter(({ msg, say }) => msg === 'began' && /greedy|quiet/.test(String(say)));
+    const order = started.toSorted((a, b) => Number(a.time) - Number(b.time)).map(({ say }) => say);
+    // Four were at work when it came, and the next four may have been taken just before.
+    expect(order.indexOf('quiet')).toBeLessThanOrEqual(8);
+  });
+
+  test('a lone caller may have as many open calls as slots and waiting places, over both fronts', async () => {
+    const caller = new AbortController();
+    const refused: number[] = [];
+    const calls = Array.from({ length: 75 }, async (_, index) => {
+      const status = await statusAs('127.0.0.4', fronts[index % 2]!, { say: 'many', ms: 60_000 }, caller.signal);
+      refused.push(status);
+    });
+    await expect.poll(() => refused).toEqual(Array(75 - 4 - 64).fill(503));
+    const newcomer = statusAs('127.0.0.5', fronts[0], { say: 'a newcomer', ms: 60_000 }, caller.signal);
+    await expect.poll(() => waitingIn(redis)).toBe(64 + 1);
+    caller.abort();
+    await Promise.allSettled([...calls, newcomer]);
+    expect(refused).toHaveLength(75 - 4 - 64);
+    await expect.poll(() => waitingIn(redis)).toBe(0);
   });
 
   test('passes the failure of an engine on, without trying again', async () => {
@@ -109,13 +155,13 @@ describeWith(['redis-server'], 'a fleet', () => {
   });
 
   test('takes a waiting ticket back when its caller disconnects', async () => {
-    const occupying = [1, 2, 3, 4].map((n) => transcribe(fronts[0], { say: `busy ${n}`, ms: 1000 }));
-    await expect.poll(() => [1, 2, 3, 4].flatMap((n) => begun(`busy ${n}`)).length).toBe(4);
+    const { open, answers } = await occupy();
     const stream = await openStream(fronts[0].url, formOf({ say: 'never heard' }));
     await expect.poll(() => waitingIn(redis)).toBe(1);
     stream.close();
     await expect.poll(() => waitingIn(redis)).toBe(0);
-    await Promise.all(occupying);
+    await open();
+    await Promise.all(answers);
     expect(begun('never heard')).toEqual([]);
   });
 
@@ -182,7 +228,7 @@ describeWith(['redis-server'], 'a fleet', () => {
       const ticket = sealTicket(secret, url, Date.now() + 60_000);
       await addJob(redis, queueName('scripted'), { ...ticket, v: 2, more: true });
       await expect.poll(() => lines.length).toBe(1);
-      const messages = await Promise.race([text(lines[0]!), once(lines[0]!, 'end').then(() => '')]);
+      const messages = await text(lines[0]!);
       expect(messages).toContain('"type":"returned"');
     });
 
@@ -196,6 +242,38 @@ describeWith(['redis-server'], 'a fleet', () => {
       await addJob(redis, queueName('scripted'), make(url));
       expect(await transcribe(fronts[0], { say: 'behind it' })).toMatchObject({ status: 200 });
       expect(lines).toEqual([]);
+    });
+  });
+
+  describe('a node of its own fleet', () => {
+    const alone = async () => ({
+      FLEET_URL: redis.url,
+      FLEET_SECRET: secret,
+      FLEET_PREFIX: 'alone',
+      FLEET_ADDRESS: `http://127.0.0.1:${await freePort()}`,
+    });
+    const settings = {
+      config: 'engines: { scripted: { use: ./scripted.mjs } }\n',
+      files: { 'scripted.mjs': engineFile },
+    };
+
+    test('is front and worker, and finishes what it is at work on when it is told to stop', async () => {
+      await using node = await startTestService({ ...settings, env: await alone() });
+      const script = { say: 'alone', ms: 500 };
+      const answer = transcribe(node, script);
+      await expect.poll(() => node.log.some(({ msg, say }) => msg === 'began' && say === 'alone')).toBe(true);
+      const stopped = node.service.stop(60_000);
+      expect(await answer).toMatchObject({ status: 200, body: { text: wordsOf(script) } });
+      await stopped;
+    });
+
+    test('does not start on a Redis that evicts keys, nor where recordings would travel in clear text', async () => {
+      const start = async (env: Readonly<Record<string, string>> = {}) =>
+        startTestService({ ...settings, env: { ...(await alone()), ...env } });
+      await expect(start({ FLEET_ADDRESS: 'http://8.8.8.8:1' })).rejects.toThrow(/^FLEET_ADDRESS: recordings would/);
+      await redis.ask('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+      await expect(start()).rejects.toThrow(/^FLEET_URL: the maxmemory-policy of Redis is allkeys-lru/);
+      await redis.ask('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
     });
   });
 

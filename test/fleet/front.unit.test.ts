@@ -17,7 +17,7 @@ afterEach(() => void vi.useRealTimers());
 
 function start({ absentMs = 0 } = {}) {
   const jobs = new Map<string, Ticket>();
-  const state = { isAway: false, placeOf: (_jobId: string): Place => 0 };
+  const state = { shares: 0, isAway: false, placeOf: (_jobId: string): Place => 0 };
   const ask = <T>(command: () => T): Promise<T> =>
     state.isAway ? Promise.reject(new Error('Redis is away')) : Promise.resolve(command());
   const queue: TicketQueue = {
@@ -27,6 +27,9 @@ function start({ absentMs = 0 } = {}) {
   };
   const front = createFront({
     nodes: { absentMs: () => absentMs },
+    shares: {
+      take: () => ask(() => ({ priority: (state.shares += 1), [Symbol.dispose]: () => void (state.shares -= 1) })),
+    },
     queueOf: () => queue,
     ticketFor: (id) => sealTicket('secret', id, 0),
     viaId: () => 'this',
@@ -101,13 +104,13 @@ describe('a call', () => {
   });
 
   it('leaves the queue with its caller, and its address is dead', async () => {
-    const { front, jobs, caller, transcribe } = start();
+    const { front, jobs, state, caller, transcribe } = start();
     const answer = transcribe();
     await second(0);
     const [ticket] = [...jobs.values()];
     caller.abort(new Error('the caller is gone'));
     await expect(answer).rejects.toThrow('the caller is gone');
-    expect(jobs.size).toBe(0);
+    expect([jobs.size, state.shares]).toEqual([0, 0]);
     expect(front.find(ticket!.url)).toBeUndefined();
   });
 

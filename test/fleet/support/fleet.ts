@@ -1,5 +1,8 @@
 /** A fleet of real processes on this machine, and an engine that does what its recording says. */
 import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
 import { multipart, multipartType, wavHead } from '../../api/support/forms.ts';
 import {
   requestFilesIn,
@@ -10,11 +13,14 @@ import {
 } from '../../support/child-service.ts';
 import { freePort } from '../../support/free-port.ts';
 import type { LogLine } from '../../support/service.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
 
 /** What the engine does with a recording: waits, reports, fails, or keeps a program running. It says `say` and a hash. */
 export interface Script {
   readonly say: string;
   readonly ms?: number;
+  /** A file that it waits for. */
+  readonly until?: string;
   /** A word in the arguments of the program that works for it until it is ended. */
   readonly program?: string;
   readonly segments?: number;
@@ -25,6 +31,7 @@ export interface Script {
 
 export const engineFile = `
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -50,7 +57,7 @@ async function transcribe({ recording, model, timestamps }, { signal, onSegment,
   const engineError = (code) => Object.assign(new Error('It failed.'), { code, [Symbol.for('parlance.engine-error')]: true });
   if (!models.includes(model)) throw engineError('unknown-model');
   const bytes = await readFile(recording.path);
-  const { say, ms = 0, program, segments = 0, fail } = JSON.parse(bytes.subarray(${wavHead.length}).toString().trim());
+  const { say, ms = 0, until, program, segments = 0, fail } = JSON.parse(bytes.subarray(${wavHead.length}).toString().trim());
   context.log.info({ say }, 'began');
   try {
     if (program !== undefined) {
@@ -63,6 +70,7 @@ async function transcribe({ recording, model, timestamps }, { signal, onSegment,
       onSegment?.(part);
       onProgress?.(part.endMs, segments * 10);
     }
+    while (until !== undefined && !existsSync(until)) await wait(20, undefined, { signal });
     if (segments === 0) await wait(ms, undefined, { signal });
     if (fail !== undefined) throw engineError(fail);
     const text = say + ' ' + createHash('sha256').update(bytes).digest('hex');
@@ -72,6 +80,12 @@ async function transcribe({ recording, model, timestamps }, { signal, onSegment,
   }
 }
 `;
+
+/** For transcriptions that a test ends. */
+export async function createGate(): Promise<{ readonly until: string; open(): Promise<void> }> {
+  const until = join(await temporaryDirectory(), 'open');
+  return { until, open: () => writeFile(until, '') };
+}
 
 export const secret = 'a secret that all nodes of this fleet share';
 
@@ -151,6 +165,16 @@ export async function transcribe(
   const response = await fetch(`${url}/api/v1/transcribe`, init);
   const body = (await response.json()) as Answer['body'];
   return { status: response.status, retryAfter: response.headers.get('retry-after'), body };
+}
+
+/** The status of an answer to a caller with this address of the machine: in open mode, addresses are callers. */
+export function statusAs(address: string, { url }: { readonly url: string }, script: Script, signal?: AbortSignal) {
+  const { headers, body } = formOf(script);
+  return new Promise<number>((resolve, reject) => {
+    const options = { method: 'POST', headers, localAddress: address, agent: false, ...(signal && { signal }) };
+    const asking = request(`${url}/api/v1/transcribe`, options, (response) => resolve(response.resume().statusCode!));
+    asking.on('error', reject).end(body);
+  });
 }
 
 /** What lies in the data directories of requests and tickets. */
