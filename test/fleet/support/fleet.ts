@@ -1,5 +1,6 @@
 /** A fleet of real processes on this machine, and an engine that does what its recording says. */
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -91,6 +92,8 @@ export const secret = 'a secret that all nodes of this fleet share';
 
 export interface WorkerProcess extends ChildProcess {
   log(): LogLine[];
+  /** Resident memory in bytes at its highest (proc(5), VmHWM). */
+  peakMemory(): number;
 }
 
 export interface FleetOptions {
@@ -100,7 +103,7 @@ export interface FleetOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-function settingsOf({ url, slots = 2, models = ['scripted'], env }: FleetOptions) {
+export function settingsOf({ url, slots = 2, models = ['scripted'], env }: FleetOptions) {
   return {
     config: `engines: { scripted: ${JSON.stringify({ use: './scripted.mjs', slots, models })}, sandbox: { use: sandbox } }\n`,
     files: { 'scripted.mjs': engineFile },
@@ -125,6 +128,10 @@ export async function startWorker(options: FleetOptions): Promise<WorkerProcess>
   const worker = await spawnProcess('src/bin/start.ts', { ...settings, env: { FLEET_ROLE: 'worker', ...env } });
   const taking = {
     ...worker,
+    peakMemory() {
+      const status = readFileSync(`/proc/${worker.pid}/status`, 'utf8');
+      return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+    },
     log: () =>
       worker.said.stdout.split('\n').flatMap((line) => (line.endsWith('}') ? [JSON.parse(line) as LogLine] : [])),
   };
