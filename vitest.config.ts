@@ -6,11 +6,12 @@ const withoutPrograms = { PATH: '/nowhere' };
 const unit = 'test/**/*.unit.test.ts';
 const processes = 'test/**/*.process.test.ts';
 const system = 'test/**/*.system.test.ts';
-const image = 'test/deployment/image.test.ts';
+const deploy = 'test/**/*.deploy.test.ts';
 
 export default defineConfig({
   // This package's own exports are its sources here, and dist/ elsewhere.
-  ssr: { resolve: { conditions: ['parlance-source', 'node', 'import', 'module', 'default'] } },
+  // Not `module`: @opentelemetry/api (of prom-client) has a build there that only bundlers can read.
+  ssr: { resolve: { conditions: ['parlance-source', 'node', 'import', 'default'] } },
   test: {
     globalSetup: ['test/contract/coverage/global-setup.ts', 'test/support/compile-cache.ts'],
     testTimeout: 60_000,
@@ -38,7 +39,7 @@ export default defineConfig({
         test: {
           name: 'service',
           include: ['test/**/*.test.ts'],
-          exclude: [unit, processes, system, image],
+          exclude: [unit, processes, system, deploy],
           env: withoutPrograms,
           setupFiles: ['test/support/no-processes.ts'],
         },
@@ -54,9 +55,9 @@ export default defineConfig({
         test: { name: 'system', include: [system], fileParallelism: false, sequence: { groupOrder: 2 } },
       },
       {
-        // Builds the image of deploy/ and runs it: `npm run test:image`, by hand, since it needs the rights to mount.
+        // What deploy/ has: the image, compose, the unit under systemd. Needs root, and more of a machine than others.
         extends: true,
-        test: { name: 'image', include: [image], fileParallelism: false, sequence: { groupOrder: 3 } },
+        test: { name: 'deploy', include: [deploy], sequence: { groupOrder: 3 } },
       },
     ],
   },

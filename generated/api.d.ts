@@ -464,6 +464,13 @@ export type components = {
              * @description Seconds to wait before a retry, as in the `Retry-After` header, which `chat.failed` in a stream cannot have.
              */
             retry_after?: number;
+            /**
+             * @description The limits of the API key that refused the request, as named in `RateLimit-Policy`.
+             * @example [
+             *       "requests"
+             *     ]
+             */
+            violated_policies?: string[];
             /** @description The violations, at most 100; for bodies over 64 KB only the first one. */
             errors?: components["schemas"]["Violation"][];
         };
@@ -471,7 +478,7 @@ export type components = {
          * @description Machine-readable problem code. New codes may be added: fall back to the status for an unknown one.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "malformed-body" | "body-too-large" | "recording-empty" | "recording-too-large" | "recording-too-long" | "recording-not-accepted" | "recording-undecodable" | "unknown-model" | "language-not-supported" | "voice-not-supported" | "format-not-supported" | "parameter-not-supported" | "context-length-exceeded" | "content-rejected" | "provider-rejected-request" | "unsupported-media-type" | "unauthorized" | "host-not-allowed" | "origin-not-allowed" | "not-found" | "clip-not-found" | "method-not-allowed" | "malformed-request" | "request-timeout" | "expectation-failed" | "headers-too-large" | "range-not-satisfiable" | "provider-quota-exhausted" | "provider-rate-limited" | "internal-error" | "engine-failed" | "provider-auth-failed" | "provider-misconfigured" | "provider-unreachable" | "provider-error" | "provider-bad-response" | "transcription-disabled" | "no-engine" | "model-unavailable" | "overloaded" | "storage-full" | "shutting-down" | "not-ready" | "provider-overloaded" | "engine-timeout" | "provider-timeout";
+        ProblemCode: "invalid-request" | "malformed-body" | "body-too-large" | "recording-empty" | "recording-too-large" | "recording-too-long" | "recording-not-accepted" | "recording-undecodable" | "unknown-model" | "language-not-supported" | "voice-not-supported" | "format-not-supported" | "parameter-not-supported" | "context-length-exceeded" | "content-rejected" | "provider-rejected-request" | "unsupported-media-type" | "unauthorized" | "host-not-allowed" | "origin-not-allowed" | "operation-not-allowed" | "model-not-allowed" | "not-found" | "clip-not-found" | "method-not-allowed" | "malformed-request" | "request-timeout" | "expectation-failed" | "headers-too-large" | "range-not-satisfiable" | "rate-limited" | "concurrency-limited" | "quota-exceeded" | "provider-quota-exhausted" | "provider-rate-limited" | "internal-error" | "engine-failed" | "provider-auth-failed" | "provider-misconfigured" | "provider-unreachable" | "provider-error" | "provider-bad-response" | "transcription-disabled" | "no-engine" | "model-unavailable" | "overloaded" | "storage-full" | "shutting-down" | "not-ready" | "provider-overloaded" | "engine-timeout" | "provider-timeout";
         /** @description A piece of the reasoning text. */
         ReasoningDelta: {
             /**
@@ -879,6 +886,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     /** @description One `<URL>; rel="enclosure"; type="audio/..."` per clip, in call order. */
                     Link?: string;
                     [name: string]: unknown;
@@ -913,7 +927,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -923,11 +937,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -1030,14 +1044,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /**
                      * @description Seconds to wait before a retry, where known.
-                     * @example 60
+                     * @example 12
                      */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
@@ -1045,13 +1070,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "Provider quota exhausted",
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
                      *       "status": 429,
-                     *       "detail": "The provider's quota is exhausted.",
-                     *       "code": "provider-quota-exhausted",
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 60
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -1167,6 +1195,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1199,7 +1234,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1209,11 +1244,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -1316,14 +1351,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /**
                      * @description Seconds to wait before a retry, where known.
-                     * @example 60
+                     * @example 12
                      */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
@@ -1331,13 +1377,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "Provider quota exhausted",
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
                      *       "status": 429,
-                     *       "detail": "The provider's quota is exhausted.",
-                     *       "code": "provider-quota-exhausted",
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 60
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -1449,6 +1498,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1498,7 +1554,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1508,11 +1564,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -1540,6 +1596,47 @@ export interface operations {
                      *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 12
+                     */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
+                     *       "status": 429,
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -1612,6 +1709,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1652,7 +1756,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1662,11 +1766,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -1721,6 +1825,47 @@ export interface operations {
                      *           "pointer": "/model",
                      *           "detail": "must NOT have fewer than 1 characters"
                      *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 12
+                     */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
+                     *       "status": 429,
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
                      *       ]
                      *     }
                      */
@@ -1795,6 +1940,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1827,7 +1979,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1837,11 +1989,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -1927,14 +2079,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /**
                      * @description Seconds to wait before a retry, where known.
-                     * @example 60
+                     * @example 12
                      */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
@@ -1942,13 +2105,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "Provider quota exhausted",
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
                      *       "status": 429,
-                     *       "detail": "The provider's quota is exhausted.",
-                     *       "code": "provider-quota-exhausted",
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 60
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -2060,6 +2226,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2109,7 +2282,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2119,11 +2292,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -2151,6 +2324,47 @@ export interface operations {
                      *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 12
+                     */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
+                     *       "status": 429,
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -2224,6 +2438,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2256,7 +2477,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2266,11 +2487,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -2373,14 +2594,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /**
                      * @description Seconds to wait before a retry, where known.
-                     * @example 60
+                     * @example 12
                      */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
@@ -2388,13 +2620,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "Provider quota exhausted",
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
                      *       "status": 429,
-                     *       "detail": "The provider's quota is exhausted.",
-                     *       "code": "provider-quota-exhausted",
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 60
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -2510,6 +2745,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     /** @description Private to the client; proxies must not transform it. */
                     "Cache-Control"?: string;
                     [name: string]: unknown;
@@ -2546,7 +2788,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2556,11 +2798,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -2663,14 +2905,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /**
                      * @description Seconds to wait before a retry, where known.
-                     * @example 60
+                     * @example 12
                      */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
@@ -2678,13 +2931,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "Provider quota exhausted",
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
                      *       "status": 429,
-                     *       "detail": "The provider's quota is exhausted.",
-                     *       "code": "provider-quota-exhausted",
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 60
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -2807,6 +3063,13 @@ export interface operations {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /**
                      * @description URL of the clip, as in `url`.
                      * @example /api/v1/tts/clips/Vb1yPz4mQ0iYxkq3o9TtWw
                      */
@@ -2850,7 +3113,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2860,11 +3123,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -2967,14 +3230,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /**
                      * @description Seconds to wait before a retry, where known.
-                     * @example 60
+                     * @example 12
                      */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
@@ -2982,13 +3256,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:provider-quota-exhausted",
-                     *       "title": "Provider quota exhausted",
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
                      *       "status": 429,
-                     *       "detail": "The provider's quota is exhausted.",
-                     *       "code": "provider-quota-exhausted",
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 60
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -3146,7 +3423,7 @@ export interface operations {
                     "audio/ogg": unknown;
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3156,11 +3433,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -3338,7 +3615,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3348,11 +3625,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -3498,6 +3775,13 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3554,7 +3838,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3564,11 +3848,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:parlance:problem:origin-not-allowed",
-                     *       "title": "Origin not allowed",
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
                      *       "status": 403,
-                     *       "detail": "The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.",
-                     *       "code": "origin-not-allowed",
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
                      *     }
                      */
@@ -3596,6 +3880,47 @@ export interface operations {
                      *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 12
+                     */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
+                     *       "status": 429,
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];

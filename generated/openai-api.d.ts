@@ -692,6 +692,19 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -734,7 +747,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -776,6 +789,44 @@ export interface operations {
                      *         "type": "invalid_request_error",
                      *         "param": null,
                      *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *         "type": "rate_limit_error",
+                     *         "param": null,
+                     *         "code": "rate_limit_exceeded"
                      *       }
                      *     }
                      */
@@ -850,6 +901,19 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     /** @description The id of the entry that did the work, percent-encoded where it is not ASCII: aliases and defaults differ from `model`. */
                     "X-Parlance-Model": string;
                     /** @description Fields of the request without an effect, comma-separated; absent when there are none. */
@@ -910,7 +974,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1050,11 +1114,24 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /** @description Seconds to wait before a retry, where known. */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /** @description Whether the same request may succeed later and has had no effect yet. */
@@ -1065,7 +1142,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": {
-                     *         "message": "The provider's rate limit is reached.",
+                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
                      *         "type": "rate_limit_error",
                      *         "param": null,
                      *         "code": "rate_limit_exceeded"
@@ -1189,6 +1266,19 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     /** @description The id of the entry that did the work, percent-encoded where it is not ASCII: aliases and defaults differ from `model`. */
                     "X-Parlance-Model": string;
                     /** @description Fields of the request without an effect, comma-separated; absent when there are none. */
@@ -1250,7 +1340,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1390,11 +1480,24 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /** @description Seconds to wait before a retry, where known. */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /** @description Whether the same request may succeed later and has had no effect yet. */
@@ -1405,7 +1508,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": {
-                     *         "message": "The provider's rate limit is reached.",
+                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
                      *         "type": "rate_limit_error",
                      *         "param": null,
                      *         "code": "rate_limit_exceeded"
@@ -1528,6 +1631,19 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1593,7 +1709,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1658,6 +1774,44 @@ export interface operations {
                      *         "type": "invalid_request_error",
                      *         "param": null,
                      *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *         "type": "rate_limit_error",
+                     *         "param": null,
+                     *         "code": "rate_limit_exceeded"
                      *       }
                      *     }
                      */
@@ -1732,6 +1886,19 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     /** @description The id of the entry that did the work, percent-encoded where it is not ASCII: aliases and defaults differ from `model`. */
                     "X-Parlance-Model": string;
                     /** @description Fields of the request without an effect, comma-separated; absent when there are none. */
@@ -1791,7 +1958,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1931,11 +2098,24 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The provider's quota is exhausted or its rate limit is reached. */
+            /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
                     /** @description Seconds to wait before a retry, where known. */
                     "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /** @description Whether the same request may succeed later and has had no effect yet. */
@@ -1946,7 +2126,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": {
-                     *         "message": "The provider's rate limit is reached.",
+                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
                      *         "type": "rate_limit_error",
                      *         "param": null,
                      *         "code": "rate_limit_exceeded"
@@ -2066,6 +2246,19 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2124,7 +2317,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2166,6 +2359,44 @@ export interface operations {
                      *         "type": "invalid_request_error",
                      *         "param": null,
                      *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *         "type": "rate_limit_error",
+                     *         "param": null,
+                     *         "code": "rate_limit_exceeded"
                      *       }
                      *     }
                      */
@@ -2238,6 +2469,19 @@ export interface operations {
                 headers: {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2281,7 +2525,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2346,6 +2590,44 @@ export interface operations {
                      *         "type": "invalid_request_error",
                      *         "param": null,
                      *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *         "type": "rate_limit_error",
+                     *         "param": null,
+                     *         "code": "rate_limit_exceeded"
                      *       }
                      *     }
                      */

@@ -31,10 +31,16 @@ export function placeOf({ local, engine }: ModelEntry): string {
 export type Capability = 'transcription' | 'chat' | 'speech';
 
 /** For a listing without entries. */
-export const whatToDo: Readonly<Record<Capability, string>> = {
+const whatToDo: Readonly<Record<Capability, string>> = {
   transcription: 'Run “npm run setup” to prepare a local model, or set a provider’s key.',
   chat: 'Start Ollama or llama.cpp on the machine of the service, or set OPENAI_API_KEY.',
   speech: 'Install espeak-ng on the machine of the service, or set a provider’s key.',
 };
+
+/** What the user can do for a capability; undefined where it works, or will without them. */
+export function adviceFor(capability: Capability, entry: ModelEntry | undefined): string | undefined {
+  if (!entry) return whatToDo[capability];
+  return entry.available || isPreparing(entry) ? undefined : entry.reason;
+}
 
 export const isPreparing = ({ code }: Pick<ModelEntry, 'code'>): boolean => code === 'preparing';

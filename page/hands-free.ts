@@ -1,4 +1,4 @@
-/** A conversation without hands: listens, sends each turn, speaks the answer, listens again. Deaf while it speaks. */
+/** A conversation without hands: listens, sends each turn, speaks the answer, listens again. Deaf while it speaks, unless it may be interrupted. */
 import { computed, effect, signal } from '@preact/signals';
 import { levelOf, loudness } from './gate.ts';
 import { stopTranscribing, transcribe, transcribing } from './hearing.ts';
@@ -31,7 +31,14 @@ export const handsFree = computed((): HandsFree => {
   return isHearing.value ? 'hearing' : 'listening';
 });
 
-const isDeaf = computed(() => isMuted.value || (handsFree.value !== 'listening' && handsFree.value !== 'hearing'));
+const isOpen = computed(
+  () =>
+    handsFree.value === 'listening' ||
+    handsFree.value === 'hearing' ||
+    (handsFree.value === 'speaking' && settings.value.bargeIn),
+);
+
+const isDeaf = computed(() => isMuted.value || !isOpen.value);
 
 const rate = 16_000;
 let session: AbortController | undefined;
@@ -111,6 +118,7 @@ function hear(frame: Float32Array, sampleRate: number): void {
   if (isDeaf.peek() || !cutter) return;
   const turn = cutter.push(frame);
   isHearing.value = cutter.isHearing;
+  if (cutter.isHearing && speaking.peek() !== undefined) hush();
   if (turn) void answerTurn(turn, sampleRate);
 }
 

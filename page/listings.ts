@@ -36,14 +36,6 @@ export const chosen = computed(() => {
   };
 });
 
-/** Why the chosen model cannot transcribe, in the words of the service. */
-export const transcriptionReason = computed(() => {
-  const { probe } = listings.value ?? {};
-  const entry = chosen.value.transcription;
-  if (entry) return entry.available ? undefined : entry.reason;
-  return probe && !probe.available ? probe.reason : undefined;
-});
-
 export const canTranscribe = computed(() => chosen.value.transcription?.available === true);
 export const canChat = computed(() => chosen.value.chat?.available === true);
 export const canSpeak = computed(() => chosen.value.speech?.available === true);

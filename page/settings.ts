@@ -10,12 +10,14 @@ export interface Settings {
   readonly readAloud?: boolean;
   /** Milliseconds of silence that end a turn in hands-free mode. */
   readonly pauseMs: number;
+  /** Speech ends the reading of an answer. Without headphones, the answer would interrupt itself. */
+  readonly bargeIn: boolean;
   readonly microphone?: string;
 }
 
 export const pauseRange = { min: 500, max: 3_000, step: 250 } as const;
 
-export const defaults: Settings = { sendAtOnce: false, pauseMs: 1_000 };
+export const defaults: Settings = { sendAtOnce: false, pauseMs: 1_000, bargeIn: false };
 
 const name = 'parlance-settings';
 
@@ -57,6 +59,7 @@ const isValid: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
     microphone: isText,
     sendAtOnce: isSwitch,
     readAloud: isSwitch,
+    bargeIn: isSwitch,
     pauseMs: (value: unknown) => typeof value === 'number' && value >= pauseRange.min && value <= pauseRange.max,
   } satisfies Record<keyof Settings, (value: unknown) => boolean>),
 );

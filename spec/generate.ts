@@ -13,6 +13,7 @@ import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { buildPage } from '../page/build.ts';
+import { grantableOperations, keysFileSchema } from '../src/keys/schema.ts';
 import { configSchema } from '../src/settings/config-schema.ts';
 import { notice } from './docs/notice.ts';
 import { pages } from './docs/pages.ts';
@@ -119,6 +120,7 @@ async function files(): Promise<Record<string, string>> {
     'generated/openapi-compat.json': `${JSON.stringify(compat, null, 2)}\n`,
     'generated/openai-api.d.ts': await toTypes(compat),
     'generated/config.schema.json': `${JSON.stringify(configSchema(await builtInOptions()), null, 2)}\n`,
+    'generated/keys.schema.json': `${JSON.stringify(keysFileSchema(grantableOperations(document)), null, 2)}\n`,
     NOTICE: notice(),
     ...(await pages(document as unknown as Contract)),
   };

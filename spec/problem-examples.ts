@@ -15,6 +15,7 @@ interface ProblemExample {
   readonly title: string;
   readonly detail: string;
   readonly errors?: readonly Violation[];
+  readonly violatedPolicies?: readonly string[];
   /** Declared headers other than `X-Request-Id`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -37,9 +38,9 @@ const common: Readonly<Record<string, ProblemExample>> = {
     headers: { 'WWW-Authenticate': 'Bearer' },
   },
   403: {
-    code: 'origin-not-allowed',
-    title: 'Origin not allowed',
-    detail: 'The origin https://elsewhere.example is not allowed; to allow it, add it to CORS_ORIGINS.',
+    code: 'operation-not-allowed',
+    title: 'Operation not allowed for the API key',
+    detail: 'The API key may not use createChat; ask the operator for it.',
   },
   404: {
     code: 'clip-not-found',
@@ -69,10 +70,15 @@ const common: Readonly<Record<string, ProblemExample>> = {
     headers: { 'Content-Range': 'bytes */24000' },
   },
   429: {
-    code: 'provider-quota-exhausted',
-    title: 'Provider quota exhausted',
-    detail: "The provider's quota is exhausted.",
-    headers: { 'Retry-After': '60' },
+    code: 'rate-limited',
+    title: 'Rate limit reached',
+    detail: 'The API key may send 60 requests in a minute; try again in 12 s.',
+    headers: {
+      'Retry-After': '12',
+      'RateLimit-Policy': '"requests";q=60;w=60',
+      RateLimit: '"requests";r=0;t=12',
+    },
+    violatedPolicies: ['requests'],
   },
   500: {
     code: 'internal-error',
@@ -152,7 +158,7 @@ export function addProblemExamples({ paths }: WithOperations): void {
       }
       if (problem.example !== undefined || problem.examples !== undefined) continue;
       if (!example) throw new Error(`${operationId} declares ${status}; add an example to spec/problem-examples.ts`);
-      const { code, title, detail, errors } = example;
+      const { code, title, detail, errors, violatedPolicies } = example;
       const retryAfter = example.headers?.['Retry-After'];
       problem.example = {
         type: `urn:parlance:problem:${code}`,
@@ -163,6 +169,7 @@ export function addProblemExamples({ paths }: WithOperations): void {
         instance: requestId,
         ...(retryAfter !== undefined && { retry_after: Number(retryAfter) }),
         ...(errors && { errors }),
+        ...(violatedPolicies && { violated_policies: violatedPolicies }),
       };
     }
   }

@@ -4,11 +4,43 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIPv6 } from 'node:net';
+import type { Trace } from '../lib/trace-context.ts';
+import type { Key } from './keys/key.ts';
+
+/** What daily budgets count. */
+export interface Used {
+  /** Milliseconds of a recording that have been transcribed. */
+  readonly audioMs?: number;
+  /** Tokens of a chat, input and output. */
+  readonly tokens?: number;
+}
+
+export type Charge = (used: Used) => void;
+
+/** What a request has used so far: for its log line. */
+export interface RequestUsage {
+  /** The id of the model that serves it. */
+  model?: string;
+  /** Length of the transcribed recording. */
+  audioMs?: number;
+  /** Time in job queues. */
+  queueMs?: number;
+  /** Input and output, as the provider reports them. */
+  tokens?: number;
+}
 
 /** Available to all code that runs for a request (AsyncLocalStorage). */
 export interface RequestScope {
+  /** The request id. */
+  readonly id?: string;
+  readonly trace?: Trace;
   /** Set when the request is authenticated. */
   caller: string;
+  /** Set when the request is authenticated; undefined in open mode and for operations without authentication. */
+  key?: Key;
+  /** Charges the budgets of the key; undefined if it has none for this operation. */
+  charge?: Charge;
+  readonly usage?: RequestUsage;
   /** Ids of the services that the request has passed (lib/via). */
   via?: readonly string[];
 }
@@ -23,9 +55,29 @@ export function runInScope<T>(scope: RequestScope, work: () => T): T {
   return scopes.run(scope, work);
 }
 
+/** Undefined outside of a request. */
+export function currentScope(): RequestScope | undefined {
+  return scopes.getStore();
+}
+
 /** The caller of the current request; "" outside of a request. */
 export function currentCaller(): string {
   return scopes.getStore()?.caller ?? nobody;
+}
+
+/** The API key of the current request; undefined in open mode and outside of a request: everything is permitted. */
+export function currentKey(): Key | undefined {
+  return scopes.getStore()?.key;
+}
+
+/** Charges what the current request uses; undefined where nothing is to be charged. */
+export function currentCharge(): Charge | undefined {
+  return scopes.getStore()?.charge;
+}
+
+/** The usage of the current request, to add to; undefined outside of a request. */
+export function currentUsage(): RequestUsage | undefined {
+  return scopes.getStore()?.usage;
 }
 
 /** The services that the current request has passed; undefined outside of a request. */

@@ -1,10 +1,10 @@
 /** `@parlance/server`: embeds the service in another program. */
-import { pino } from 'pino';
+import { createLog } from './log.ts';
 import { openApp, startService, type App, type Service, type ServiceOptions } from './service.ts';
 import { loadSettings, SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
 import { RegistryError } from './engine-host/registry.ts';
 
-export { loadSettings, RegistryError, SettingsError, startService };
+export { createLog, loadSettings, RegistryError, SettingsError, startService };
 export type { App, Environment, LoadedSettings, Service, ServiceOptions };
 
 /**
@@ -19,5 +19,5 @@ export type { App, Environment, LoadedSettings, Service, ServiceOptions };
  */
 export async function createApp({ env = process.env, ...given }: Partial<ServiceOptions> = {}): Promise<App> {
   const settings = given.settings ?? loadSettings(env);
-  return openApp({ log: pino({ level: settings.logLevel }), ...given, settings, env });
+  return openApp({ log: createLog(settings.logLevel), ...given, settings, env });
 }

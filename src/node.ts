@@ -3,6 +3,7 @@ import type { GuardLimits } from './engine-host/registry.ts';
 import type { ParentLogger } from './engine-host/context.ts';
 import { openEngines, type OpenEngines } from './engine-host/open-engines.ts';
 import type { Fleet } from './fleet/index.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { checkFleetSettings } from './settings/fleet.ts';
 import type { Environment, LoadedSettings } from './settings/load.ts';
 
@@ -16,15 +17,16 @@ export interface NodeOptions {
   readonly env: Environment;
   readonly log: ParentLogger;
   readonly limits?: Partial<GuardLimits> | undefined;
+  readonly metrics?: Metrics | undefined;
 }
 
 /** Throws a `RegistryError` or a `SettingsError`. */
-export async function openNode({ settings, env, log, limits }: NodeOptions): Promise<Node> {
+export async function openNode({ settings, env, log, limits, metrics }: NodeOptions): Promise<Node> {
   checkFleetSettings(settings);
   const fleet = settings.fleetUrl === undefined ? undefined : await openFleet(settings, log);
   try {
     const { elsewhere, noteQueue } = fleet ?? {};
-    const engines = await openEngines(settings, env, log, { limits, elsewhere, noteQueue });
+    const engines = await openEngines(settings, env, log, { limits, metrics, elsewhere, noteQueue });
     fleet?.start(engines);
     return {
       ...engines,

@@ -1,9 +1,10 @@
 /** Builds the service out of its settings: registry, services, router, app, server; and ends it again. */
+import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import type { GuardLimits, Registry } from './engine-host/registry.ts';
 import { createApp, type RequestListener } from './http/app.ts';
 import type { Dialect } from './http/door.ts';
-import type { Door } from './http/incoming-request.ts';
+import type { Door, IncomingRequest } from './http/incoming-request.ts';
 import { nativeDialect } from './http/native-door.ts';
 import { createRouter } from './http/router.ts';
 import { clipLimits, createClipStore } from './clips/store.ts';
@@ -15,16 +16,25 @@ import { createReadiness } from './engine-host/readiness.ts';
 import { openNode, type Node } from './node.ts';
 import { admit, admitFile, handlers } from './handlers/index.ts';
 import { createAccess } from './http/auth.ts';
+import { createFailedLogins } from './http/failed-logins.ts';
 import { createArrivals, type Pace } from './http/body-pace.ts';
 import { ByteBudget, type BudgetSize } from './http/body-budget.ts';
 import { ProblemError } from './contract/problems.ts';
-import { listen, type ConnectionLimits } from './http/listener.ts';
+import { listen, type ConnectionLimits, type ListeningServer } from './http/listener.ts';
 import { loadPage } from './http/page.ts';
-import { createReadyProbe } from './http/probes.ts';
+import { listenForMetrics } from './http/metrics-listener.ts';
+import { alive, createReadyProbe, type ReadyProbe } from './http/probes.ts';
 import type { Services } from './handlers/dependencies.ts';
+import { openKeyRing } from './keys/key-ring.ts';
+import { createLimits } from './limits/limits.ts';
+import { createMinuteCounter } from './limits/minutes.ts';
+import { createPlaces } from './limits/places.ts';
+import { openBudgets } from './limits/usage-file.ts';
 import { largestSpeech } from './system/disk-budget.ts';
 import { createSpeakers } from './speech/speaker.ts';
 import { createSpeechSpool } from './speech/speech-spool.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import type { PrometheusMetrics } from './metrics/prometheus.ts';
 import { checkAliases } from './openai/aliases.ts';
 import { openaiDialect } from './openai/dialect.ts';
 import { admitOpenAI, admitOpenAIFile, openaiHandlers } from './openai/index.ts';
@@ -32,7 +42,7 @@ import { isOpenAITarget } from './openai/paths.ts';
 import { createMcpTools } from './tools/mcp/index.ts';
 import { createReadAloud } from './tools/read-aloud.ts';
 import { createToolbox } from './tools/toolbox.ts';
-import type { Environment, LoadedSettings } from './settings/load.ts';
+import { SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
 
 export interface ServiceOptions {
   readonly settings: LoadedSettings;
@@ -69,6 +79,8 @@ export interface App extends AsyncDisposable {
   readonly listener: RequestListener;
   readonly registry: Registry;
   readonly disk: DiskUse;
+  /** Reads API_KEYS_FILE again, as on SIGHUP; an invalid file changes nothing and is logged. */
+  readonly reloadKeys: () => void;
   /** Of a fleet: resolves when this node is at work for no other node any more. */
   readonly leaveFleet: () => Promise<void>;
   /** From now on `/readyz` answers 503. */
@@ -80,8 +92,12 @@ export interface App extends AsyncDisposable {
 export interface Service {
   /** Where it listens. */
   readonly url: string;
+  /** Where the metrics are; undefined where they are off. */
+  readonly metricsUrl: string | undefined;
   readonly registry: Registry;
   readonly disk: DiskUse;
+  /** Reads API_KEYS_FILE again; an invalid file changes nothing and is logged. */
+  reloadKeys(): void;
   /** From now on `/readyz` answers 503 and connections are not kept alive; everything else is still served. */
   drain(): void;
   /** Lets requests in flight finish for so many milliseconds, then ends them with `shutting-down`; a later call may hurry. */
@@ -98,12 +114,11 @@ function dialectFor(target: string): Dialect {
   return isOpenAITarget(target) ? openaiDialect : nativeDialect;
 }
 
-/** Throws a `RegistryError`, or what `listen` says. */
+/** Throws a `RegistryError`, a `SettingsError`, or what `listen` says. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const app = await openApp(options);
-  const { settings, log, connectionLimits: limits } = options;
-  const { host, port } = settings;
-  const server = await listen(app.listener, { host, port, log, dialectFor, limits }).catch(async (error: unknown) => {
+  const metrics = options.settings.metricsPort === undefined ? undefined : await createMetrics();
+  const app = await openProbedApp(options, metrics);
+  const { server, metricsServer } = await openServers(app, options, metrics).catch(async (error: unknown) => {
     await app[Symbol.asyncDispose]();
     throw error;
   });
@@ -111,8 +126,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   let stopped: Promise<void> | undefined;
   return {
     url: server.url,
+    metricsUrl: metricsServer && `${metricsServer.url}/metrics`,
     registry: app.registry,
     disk: app.disk,
+    reloadKeys: app.reloadKeys,
     drain,
     stop(graceMs) {
       drain();
@@ -131,22 +148,66 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await app.leaveFleet(); // its own requests may have needed it
     timers.forEach(clearTimeout);
     await app[Symbol.asyncDispose]();
+    // Last: until then, it shows what the shutdown waits for.
+    const lateScrape = setTimeout(() => metricsServer?.destroy(), farewellMs);
+    await metricsServer?.close();
+    clearTimeout(lateScrape);
   }
 }
 
-/** Throws a `RegistryError`. Disposing of it ends what is at work and the engines with it. */
-export async function openApp(options: ServiceOptions): Promise<App> {
-  const { settings, env, log, engineLimits: limits } = options;
-  const node = await openNode({ settings, env, log, limits });
+interface Servers {
+  readonly server: ListeningServer;
+  readonly metricsServer: ListeningServer | undefined;
+}
+
+async function openServers(
+  { listener, probes }: ProbedApp,
+  { settings, log, connectionLimits: limits }: ServiceOptions,
+  metrics: PrometheusMetrics | undefined,
+): Promise<Servers> {
+  const { host, port, metricsHost, metricsPort = 0 } = settings;
+  const server = await listen(listener, { host, port, log, dialectFor, limits, metrics });
+  if (metrics === undefined) return { server, metricsServer: undefined };
   try {
-    return await buildApp(options, node);
+    const metricsServer = await listenForMetrics({ host: metricsHost, port: metricsPort, log, ...probes, metrics });
+    return { server, metricsServer };
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+/** Loaded where it is used only: prom-client takes 20 ms and 5 MB. */
+export async function createMetrics(): Promise<PrometheusMetrics> {
+  const { createPrometheusMetrics } = await import('./metrics/prometheus.ts');
+  return createPrometheusMetrics();
+}
+
+/**
+ * Throws a `RegistryError` or a `SettingsError`. Disposing of it ends what is at work and the engines with it. Without metrics: these have a
+ * listener of their own.
+ */
+export async function openApp(options: ServiceOptions): Promise<App> {
+  return openProbedApp(options, undefined);
+}
+
+interface ProbedApp extends App {
+  readonly probes: { readonly alive: () => object; readonly readyProbe: ReadyProbe };
+}
+
+async function openProbedApp(options: ServiceOptions, metrics: Metrics | undefined): Promise<ProbedApp> {
+  const { settings, env, log, engineLimits: limits } = options;
+  if (settings.fleetRole === 'worker') throw new SettingsError('FLEET_ROLE: a worker has no public listener');
+  const node = await openNode({ settings, env, log, limits, metrics });
+  try {
+    return await buildApp(options, node, metrics);
   } catch (error) {
     await node[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-async function buildApp(options: ServiceOptions, engines: Node): Promise<App> {
+async function buildApp(options: ServiceOptions, engines: Node, metrics: Metrics | undefined): Promise<ProbedApp> {
   const {
     settings,
     env,
@@ -159,7 +220,7 @@ async function buildApp(options: ServiceOptions, engines: Node): Promise<App> {
     clipUnreadMs: unreadMs,
   } = options;
   const { registry, workspace } = engines;
-  const speakers = await createSpeakers({ registry, defaultVoice: settings.ttsVoice });
+  const speakers = await createSpeakers({ registry, defaultVoice: settings.ttsVoice, metrics });
   const clips = createClipStore({
     directory: () => workspace.accountedDirectory('clip', { holder: clipStore }),
     log,
@@ -183,12 +244,19 @@ async function buildApp(options: ServiceOptions, engines: Node): Promise<App> {
     transcribeTimeoutMs: settings.transcribeTimeout * 1000,
     compatTools: settings.compatTools,
     compatAliases: new Map(Object.entries(settings.compatAliases)),
+    metrics,
   };
   await checkAliases(services);
   const draining = new AbortController();
   const ending = new AbortController();
-  const access = createAccess(settings);
-  const routing = { services, access, checkAnswers: env.NODE_ENV !== 'production' };
+  const keys = openKeyRing(settings, log);
+  const access = createAccess({ ...settings, keys, failedLogins: createFailedLogins(log) });
+  const budgets = keys && (await openBudgets({ path: join(settings.dataDir, 'usage.json'), log }));
+  const onRefused = (key: string, policy: string) => metrics?.keyLimited(key, policy);
+  const limits =
+    budgets && createLimits({ minutes: createMinuteCounter(), places: createPlaces(), budgets, onRefused });
+  const limit = (operation: string, request: IncomingRequest) => limits?.admit(operation, request);
+  const routing = { services, access, limit, checkAnswers: env.NODE_ENV !== 'production' };
   const native: Door = {
     ...nativeDialect,
     respond: await createRouter({
@@ -210,6 +278,7 @@ async function buildApp(options: ServiceOptions, engines: Node): Promise<App> {
       admitFile: (operation, fields) => admitOpenAIFile(operation, fields, services),
     }),
   };
+  const readyProbe = createReadyProbe(draining.signal, createReadiness(registry, settings.readyRequires));
   const listener = createApp({
     doorFor: (target) => (isOpenAITarget(target) ? openai : native),
     access,
@@ -218,13 +287,20 @@ async function buildApp(options: ServiceOptions, engines: Node): Promise<App> {
     bodyTimeoutMs: bodyTimeoutMs ?? 300_000,
     uploadTimeoutMs: bodyTimeoutMs ?? 3_600_000,
     heartbeatMs,
-    readyProbe: createReadyProbe(draining.signal, createReadiness(registry, settings.readyRequires)),
+    readyProbe,
     page: settings.page ? loadPage() : new Map(),
     publicUrl: settings.publicUrl,
+    trustProxy: settings.trustProxy,
     viaId: engines.viaId,
     log,
     temporaryDirectory: () => workspace.accountedDirectory('request'),
     ending: ending.signal,
+    metrics,
+  });
+  metrics?.watch({
+    availability: () => registry.lastAvailability(),
+    clips: () => clips.size(),
+    mcpServers: () => mcp.states(),
   });
   const drain = () => draining.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
   const end = () => {
@@ -237,13 +313,17 @@ async function buildApp(options: ServiceOptions, engines: Node): Promise<App> {
     listener,
     registry,
     disk: workspace.disk,
+    reloadKeys: () => keys?.reload(),
     leaveFleet: async () => engines.fleet?.drain(),
     drain,
     end,
+    probes: { alive: () => alive(ending.signal), readyProbe },
     async [Symbol.asyncDispose]() {
       end();
+      keys?.[Symbol.dispose]();
       await Promise.all([tools, clips, speechSpool].map((part) => part[Symbol.asyncDispose]()));
       await engines[Symbol.asyncDispose]();
+      await budgets?.[Symbol.asyncDispose]();
     },
   };
 }

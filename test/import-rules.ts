@@ -10,25 +10,32 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   [/^engines\//, /^(engines\/(contract|lib)|lib)\//],
   [/^page\//, /^(page\/|src\/client\/index\.ts$)/],
   [/^src\/client\//, /^generated\/api\.d\.ts$/],
-  [/^src\/system\//, /^(lib\/|engines\/contract\/|src\/(caller|contract\/problems)\.ts$)/],
+  [/^src\/system\//, /^(lib\/|engines\/contract\/|src\/(caller|trace|contract\/problems)\.ts$)/],
   [/^src\/audio\//, /^(lib\/|engines\/contract\/|src\/(system\/|contract\/problems\.ts$))/],
   [/^src\/contract\//, /^(lib\/|engines\/contract\/|generated\/)/],
   [/^src\/settings\//, /^(lib|engines\/contract)\//],
-  [/^src\/engine-host\//, /^(lib\/|engines\/contract\/|src\/(settings|contract|system|audio)\/|src\/caller\.ts$)/],
+  [/^src\/metrics\//, /^src\/contract\//],
+  [
+    /^src\/engine-host\//,
+    /^(lib\/|engines\/contract\/|src\/(settings|contract|system|audio|keys)\/|src\/(caller|trace|metrics\/metrics)\.ts$)/,
+  ],
   [
     /^src\/(chat|speech|clips|tools|transcription)\//,
-    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|settings|contract|system)\/|src\/caller\.ts$|src\/handlers\/dependencies\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|settings|contract|system|keys)\/|src\/(caller|trace|metrics\/metrics|handlers\/dependencies)\.ts$)/,
   ],
   [/^src\/fleet\//, /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system)\/|src\/caller\.ts$)/],
   [
     /^src\/handlers\//,
-    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|contract)\/|src\/http\/byte-range\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|contract|keys)\/|src\/metrics\/metrics\.ts$|src\/http\/byte-range\.ts$)/,
   ],
   [
     /^src\/openai\//,
-    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|handlers|engine-host|contract)\/|src\/http\/door\.ts$|generated\/openai-api\.d\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|handlers|engine-host|contract|keys)\/|src\/http\/door\.ts$|generated\/openai-api\.d\.ts$)/,
   ],
-  [/^src\/http\//, /^(lib\/|engines\/contract\/|src\/(contract|system|audio|settings)\/|src\/caller\.ts$)/],
+  [
+    /^src\/http\//,
+    /^(lib\/|engines\/contract\/|src\/(contract|system|audio|settings|keys)\/|src\/(caller|trace|metrics\/metrics)\.ts$)/,
+  ],
   [
     /^src\/conformance\//,
     /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|audio)\/|src\/chat\/event-order\.ts$)/,
@@ -38,5 +45,8 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
     /^src\/(service|node|worker|index)\.ts$/,
     /^(src\/(?!bin\/|client\/|conformance\/)|lib\/|engines\/contract\/|generated\/)/,
   ],
-  [/^src\/caller\.ts$/, /^$/],
+  [/^src\/keys\//, /^(lib\/|engines\/contract\/|src\/(settings|contract)\/|src\/caller\.ts$)/],
+  [/^src\/limits\//, /^(lib\/|engines\/contract\/|src\/(contract|keys)\/|src\/caller\.ts$)/],
+  [/^src\/caller\.ts$/, /^(lib\/trace-context|src\/keys\/key)\.ts$/],
+  [/^src\/(log|trace)\.ts$/, /^(lib\/|src\/caller\.ts$)/],
 ];

@@ -125,13 +125,20 @@ export type AgentEvent =
     }
   | { readonly type: 'completed'; readonly result: ChatResult };
 
+export interface ChatOptions {
+  readonly signal: AbortSignal;
+  readonly tools: readonly Tool[];
+  /**
+   * For engines with several rounds: call it after each with the usage of the run so far. A run that then fails or is
+   * aborted is charged for these. The usage of the result wins.
+   */
+  readonly onUsage?: (usage: Usage) => void;
+}
+
 export interface ChatEngine extends Engine {
   /**
    * The events of the run; the last one, and only the last, is `completed`. Failures are thrown as `EngineError`. If the
    * next event takes longer than 2 hours, the run ends with `engine-timeout`; backpressure does not count as waiting.
    */
-  complete(
-    call: ChatCall,
-    options: { readonly signal: AbortSignal; readonly tools: readonly Tool[] },
-  ): AsyncIterable<AgentEvent>;
+  complete(call: ChatCall, options: ChatOptions): AsyncIterable<AgentEvent>;
 }

@@ -92,9 +92,10 @@ export interface EngineContext {
   readonly fetch: typeof globalThis.fetch;
   /**
    * Headers for requests to a provider that are not made with `fetch`, which adds them itself. A service detects by them
-   * that it is its own provider, directly or through another one. Absent in older services.
+   * that it is its own provider, directly or through another one, and they continue the trace of the request
+   * (`traceparent`; with a `url` on this machine also `tracestate`). Absent in older services.
    */
-  readonly providerHeaders?: () => Readonly<Record<string, string>>;
+  readonly providerHeaders?: (url?: string) => Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
   /** Milliseconds since the epoch. */

@@ -1,6 +1,7 @@
 /** Parses transcription responses, whose fields differ between providers. */
 import { EngineError, type TimestampKind } from '../contract/index.ts';
 import { isObject, parseObject } from '../../lib/json.ts';
+import type { Provider } from '../lib/provider/provider.ts';
 import { toIsoLanguage } from '../../lib/languages.ts';
 import { noTimes, readTimes, toOneLine, type Times } from './times.ts';
 
@@ -18,9 +19,9 @@ export interface ProviderTranscript {
 export function readAnswer(
   body: string,
   timestamps: readonly TimestampKind[],
-  redact: (text: string) => string,
+  { redact, outline }: Pick<Provider, 'redact' | 'outline'>,
 ): ProviderTranscript {
-  const causeOf = (what: string) => new Error(`${what}: ${redact(body)}`);
+  const causeOf = (what: string) => new Error(`${what}: ${outline(body)}`);
   const answer = parseObject(body.replace(/^\ufeff/, ''));
   if (answer === undefined) {
     const message = 'The response of the provider is not a JSON object.';
@@ -38,7 +39,7 @@ export function readAnswer(
   if (times === undefined) {
     const message = 'The response of the provider lacks valid timestamps.';
     throw new EngineError('provider-bad-response', message, {
-      cause: new Error(`its fields: ${redact(Object.keys(answer).join(', '))}`), // its texts are not for the log
+      cause: new Error(`its fields: ${redact(Object.keys(answer).join(', '))}`),
     });
   }
   return {

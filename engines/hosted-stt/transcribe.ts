@@ -115,7 +115,7 @@ async function request(
     },
     signal,
   );
-  return readAnswer(await readText(answer, maxAnswerBytes, signal), timestamps, provider.redact);
+  return readAnswer(await readText(answer, maxAnswerBytes, signal), timestamps, provider);
 }
 
 function fieldsOf(call: TranscriptionCall, remoteId: string, format: ResponseFormat): Field[] {

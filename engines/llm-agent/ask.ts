@@ -83,10 +83,10 @@ async function* ask(
     if (limits.isComplete() || data === '') return [];
     const value = parseObject(data);
     if (value === undefined) {
-      throw badResponse('The provider sent something that is no JSON object.', provider.redact(data));
+      throw badResponse('The provider sent something that is no JSON object.', provider.outline(data));
     }
-    if (name === 'error') throw errorInside(value, provider.redact);
-    throwIfError(value, provider.redact);
+    if (name === 'error') throw errorInside(value, provider.outline);
+    throwIfError(value, provider.outline);
     return whole ? reader.takeWhole(value) : reader.take(value);
   }
 

@@ -1,6 +1,7 @@
 /** The provider's list of models: refreshed in the background, served from memory. */
 import { EngineError, type Capability, type EngineContext } from '../contract/index.ts';
 import { objectsOf, parseObject, textOf } from '../../lib/json.ts';
+import { createNameFilter } from '../../lib/name-filter.ts';
 import { fetchList, refreshInBackground } from '../lib/provider/background-refresh.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 
@@ -112,15 +113,5 @@ const notChat =
  */
 export function createFilter(patterns: readonly string[] | undefined): (id: string) => boolean {
   if (patterns === undefined) return (id) => !notChat.test(id);
-  const included = patterns.filter((pattern) => !pattern.startsWith('!')).map(toExpression);
-  const excluded = patterns
-    .filter((pattern) => pattern.startsWith('!'))
-    .map((pattern) => toExpression(pattern.slice(1)));
-  return (id) =>
-    (included.length === 0 || included.some((one) => one.test(id))) && !excluded.some((one) => one.test(id));
-}
-
-function toExpression(pattern: string): RegExp {
-  const literal = (part: string) => part.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-  return new RegExp(`^${pattern.split('*').map(literal).join('.*')}$`);
+  return createNameFilter(patterns);
 }

@@ -7,13 +7,13 @@ export function badResponse(message: string, why: string): EngineError {
 }
 
 /** Throws for `{error}`, with or without other fields, and for the error event types of /responses. */
-export function throwIfError(event: JsonObject, redact: (text: string) => string): void {
+export function throwIfError(event: JsonObject, outline: (text: string) => string): void {
   const { error, type } = event;
   const isError = isObject(error) || (typeof error === 'string' && error !== '');
-  if (isError || type === 'error' || type === 'response.failed') throw errorInside(event, redact);
+  if (isError || type === 'error' || type === 'response.failed') throw errorInside(event, outline);
 }
 
-export function errorInside(event: JsonObject, redact: (text: string) => string): EngineError {
-  const cause = new Error(`error inside the response: ${redact(JSON.stringify(event))}`);
+export function errorInside(event: JsonObject, outline: (text: string) => string): EngineError {
+  const cause = new Error(`error inside the response: ${outline(JSON.stringify(event))}`);
   return new EngineError('provider-error', 'The provider failed during its response.', { cause });
 }

@@ -6,7 +6,7 @@ import {
   type ChatEngine,
   type EngineContext,
   type Finding,
-  type Tool,
+  type ChatOptions,
 } from '../contract/index.ts';
 import { abortable } from '../../lib/abort.ts';
 import { isLoopback } from '../../lib/loopback.ts';
@@ -48,11 +48,7 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
   const catalogue = createCatalogue(options, discovery);
   const { modelOf, ...served } = serveModels(catalogue, ({ id }) => provider.availability(id));
 
-  function run(
-    call: ChatCall,
-    tools: readonly Tool[],
-    signal: AbortSignal,
-  ): AsyncGenerator<AgentEvent, void, undefined> {
+  function run(call: ChatCall, { tools, signal, onUsage }: ChatOptions): AsyncGenerator<AgentEvent, void, undefined> {
     const model = modelOf(call.model);
     provider.expectKey(model.id);
     const { tools: callerTools = [], toolChoice } = call;
@@ -62,15 +58,15 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
     const { path, createHistory } = dialects[model.api];
     const asking = { provider, path, model, timeout, idleTimeout, returnsCalls, log: context.log };
     const conversation = converse(createHistory(call, model, returnsCalls ? callerTools : ownTools), asking);
-    return runLoop({ conversation, tools: ownTools, maxSteps, returnsCalls }, signal);
+    return runLoop({ conversation, tools: ownTools, maxSteps, returnsCalls, ...(onUsage && { onUsage }) }, signal);
   }
 
   return {
     ...served,
-    complete: (call, { signal, tools }) =>
+    complete: (call, options) =>
       abortable(
-        (own) => run(call, tools, own),
-        signal,
+        (own) => run(call, { ...options, signal: own }),
+        options.signal,
         ({ type }) => type === 'completed',
       ),
     inspect: async () => {

@@ -26,14 +26,15 @@ function createChat(): ChatEngine {
   const { modelOf, ...served } = serveSandbox('sandbox-chat', { supports: ['tools', 'json'] });
   return {
     ...served,
-    complete: (call, { signal, tools }) =>
+    complete: (call, { signal, tools, onUsage }) =>
       abortable(
         (own) => {
           const { isSlow } = modelOf(call.model);
           const pace = isSlow ? { ms: slowMs, pauses: Infinity } : { ms: normalMs, pauses: maxPauses };
           const conversation = converse(call, pace);
           const returnsCalls = (call.tools ?? []).length > 0;
-          return runLoop({ conversation, tools: hasCallerTools(call) ? [] : tools, maxSteps, returnsCalls }, own);
+          const ownTools = hasCallerTools(call) ? [] : tools;
+          return runLoop({ conversation, tools: ownTools, maxSteps, returnsCalls, ...(onUsage && { onUsage }) }, own);
         },
         signal,
         ({ type }) => type === 'completed',

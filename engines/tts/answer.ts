@@ -13,20 +13,21 @@ export interface ReadOptions {
   readonly idleMs: number;
   /** Maximum size of the audio in bytes. */
   readonly limit: number;
-  readonly redact: (text: string) => string;
+  /** Describes an answer that is not audio. */
+  readonly outline: (text: string) => string;
 }
 
 /** Throws `provider-bad-response` or `provider-timeout`, also in the middle of the audio, or the signal's reason. */
 export async function* readAudio(answer: HttpAnswer, options: ReadOptions): AsyncGenerator<Uint8Array> {
-  const { lifetime, redact } = options;
+  const { lifetime, outline } = options;
   const mediaType = [answer.headers['content-type']].flat()[0]?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (/^application\/([\w.-]+\+)?json$/.test(mediaType)) {
     const text = await readText(answer, maxJsonBytes, lifetime.signal);
-    yield audioIn(text, redact);
+    yield audioIn(text, outline);
   } else if (mediaType.startsWith('text/')) {
     const text = await readErrorText(answer);
     lifetime.signal.throwIfAborted();
-    throw notAudio(`${mediaType}: ${redact(text)}`);
+    throw notAudio(`${mediaType}: ${outline(text)}`);
   } else {
     yield* readBody(answer, options);
   }
@@ -56,10 +57,10 @@ async function* readBody({ body }: HttpAnswer, { lifetime, idleMs, limit }: Read
 /** `audio_data` is used by Mistral. */
 const audioFields = ['audio_data', 'audio', 'data'];
 
-function audioIn(json: string, redact: (text: string) => string): Buffer {
+function audioIn(json: string, outline: (text: string) => string): Buffer {
   const answer = parseObject(json);
   const found = audioFields.map((name) => textOf(answer?.[name])).find((text) => text !== '') ?? '';
-  if (!/^[\w+/-]+={0,2}$/.test(found)) throw notAudio(`JSON: ${redact(json.slice(0, 4000))}`);
+  if (!/^[\w+/-]+={0,2}$/.test(found)) throw notAudio(`JSON: ${outline(json)}`);
   return Buffer.from(found, 'base64');
 }
 

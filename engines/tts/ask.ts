@@ -61,7 +61,7 @@ export async function requestPiece(
       lifetime.signal,
     );
     const limit = maxAudioBytes(text);
-    const bytes = createByteReader(readAudio(answer, { lifetime, idleMs, limit, redact: provider.redact }));
+    const bytes = createByteReader(readAudio(answer, { lifetime, idleMs, limit, outline: provider.outline }));
     await checkSignature(bytes, format);
     return bytes;
   };

@@ -296,7 +296,9 @@ function hintOf(): string {
     case 'hearing':
       return 'Hearing you.';
     case 'speaking':
-      return 'Speaking. The microphone is deaf meanwhile.';
+      return settings.value.bargeIn
+        ? 'Speaking. Say something to interrupt it.'
+        : 'Speaking. The microphone is deaf meanwhile.';
     default:
       return isAnswering.value ? answeringHint : idleHint;
   }

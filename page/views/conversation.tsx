@@ -1,6 +1,6 @@
 /** What was said, and what was answered. */
 import { useLayoutEffect } from 'preact/hooks';
-import { whatToDo, type Capability } from '../choices.ts';
+import { adviceFor, type Capability } from '../choices.ts';
 import {
   textOf,
   type Answer,
@@ -44,14 +44,16 @@ const labels: Readonly<Record<Capability, string>> = {
   speech: 'To speak',
 };
 
-/** What to do next for each capability that has no model at all. */
+/** What to do next for each capability that does not work. */
 function Setup() {
-  const lists = listings.value;
-  if (!lists) return null;
-  const missing = (['transcription', 'chat', 'speech'] as const).filter((name) => lists[name].data.length === 0);
-  if (missing.length === 0) return null;
+  if (!listings.value) return null;
+  const { probe } = listings.value;
   const textFor = (capability: Capability) =>
-    capability === 'transcription' && lists.probe.code === 'disabled' ? lists.probe.reason : whatToDo[capability];
+    capability === 'transcription' && probe.code === 'disabled'
+      ? probe.reason
+      : adviceFor(capability, chosen.value[capability]);
+  const missing = (['transcription', 'chat', 'speech'] as const).filter((name) => textFor(name) !== undefined);
+  if (missing.length === 0) return null;
   return (
     <section class="setup" aria-labelledby="setup-title">
       <h2 id="setup-title">What to do next</h2>

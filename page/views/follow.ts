@@ -1,4 +1,6 @@
-/** Follows the end of the conversation, unless the user has scrolled away from it. */
+/** Follows the end of the conversation, unless the user has scrolled away from it. Without one, the top is seen. */
+import { turns } from '../run.ts';
+
 let isAtEnd = true;
 
 const nearPx = 80;
@@ -10,10 +12,10 @@ addEventListener('scroll', () => {
 
 // Notices above the composer must not cover the end.
 new ResizeObserver(() => {
-  if (isAtEnd) scrollToEnd();
+  if (followsEnd()) scrollToEnd();
 }).observe(document.body);
 
-export const followsEnd = (): boolean => isAtEnd;
+export const followsEnd = (): boolean => isAtEnd && turns.peek().length > 0;
 
 export function scrollToEnd(): void {
   isAtEnd = true;

@@ -12,15 +12,9 @@ export function Options() {
   const close = () => (isOptionsOpen.value = false);
   return (
     <Dialog id="options" title="Options" isOpen={isOptionsOpen.value} close={close}>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={settings.value.sendAtOnce}
-          onChange={({ currentTarget }) => prefer({ sendAtOnce: currentTarget.checked })}
-        />
-        <span>Send at once what was spoken</span>
-      </label>
+      <Switch name="sendAtOnce" label="Send at once what was spoken" />
       <Pause />
+      <Switch name="bargeIn" label="In hands-free mode, speech interrupts the answer (needs headphones)" />
       <Microphone />
       {key.value !== undefined && (
         <div class="field">
@@ -45,9 +39,22 @@ export function Options() {
   );
 }
 
+function Switch({ name, label }: { readonly name: 'sendAtOnce' | 'bargeIn'; readonly label: string }) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={settings.value[name]}
+        onChange={({ currentTarget }) => prefer({ [name]: currentTarget.checked })}
+      />
+      <span>{label}</span>
+    </label>
+  );
+}
+
 function Pause() {
   const { pauseMs } = settings.value;
-  const text = `${pauseMs / 1_000} s`;
+  const text = `${pauseMs / 1_000}\u00a0s`;
   return (
     <div class="field">
       <label for="pause">Pause that ends a turn in hands-free mode: {text}</label>

@@ -1,7 +1,7 @@
 /** The title, and who hears, answers and speaks. */
 import type { ModelEntry, SpeechModelEntry } from '../../src/client/index.ts';
 import { isPreparing, optionText, placeOf, type Capability } from '../choices.ts';
-import { chosen, listings } from '../listings.ts';
+import { chosen, isKeyMissing, listings } from '../listings.ts';
 import { prefer } from '../preferences.ts';
 import { startOver, turns } from '../run.ts';
 import { Icon } from './icons.tsx';
@@ -56,7 +56,7 @@ function ModelPicker({ label, capability, wanted }: ModelPickerProps) {
         aria-describedby={`${capability}-note`}
         onChange={({ currentTarget }) => prefer({ [wanted]: currentTarget.value })}
       >
-        {!entry && <option value="">{entries ? 'None' : 'Looking …'}</option>}
+        {!entry && <option value="">{entries ? 'None' : isKeyMissing.value ? 'Needs a key' : 'Looking …'}</option>}
         {entries?.map((one) => (
           <option key={one.id} value={one.id} disabled={!one.available}>
             {optionText(one)}
@@ -71,16 +71,15 @@ function ModelPicker({ label, capability, wanted }: ModelPickerProps) {
 }
 
 function EntryNote({ entry }: { readonly entry: ModelEntry }) {
-  if (!entry.available) {
+  if (isPreparing(entry)) {
     return (
       <>
         {entry.reason}
-        {isPreparing(entry) && (
-          <progress {...(typeof entry.progress === 'number' && { value: entry.progress })} aria-label="Preparing" />
-        )}
+        <progress {...(typeof entry.progress === 'number' && { value: entry.progress })} aria-label="Preparing" />
       </>
     );
   }
+  if (!entry.available) return <>Not available</>; // the reason, which may be long, is with what to do next
   return (
     <span class={entry.local ? 'place' : 'place away'}>
       <Icon name={entry.local ? 'here' : 'away'} />

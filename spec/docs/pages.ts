@@ -8,7 +8,9 @@ import { withBlock } from './markdown.ts';
 import {
   errorsReference,
   eventsReference,
+  keysFileReference,
   mcpServersReference,
+  metricsReference,
   operationsReference,
   optionsTable,
   requestLimits,
@@ -24,6 +26,7 @@ export async function pages(contract: Contract): Promise<Record<string, string>>
     'docs/reference/settings.md': blocksIn('docs/reference/settings.md', {
       settings: settingsReference(),
       mcpServers: mcpServersReference(),
+      keysFile: keysFileReference(),
     }),
     'docs/reference/errors.md': blocksIn('docs/reference/errors.md', { problems: errorsReference() }),
     'docs/reference/limits.md': blocksIn('docs/reference/limits.md', { requests: requestLimits(contract) }),
@@ -31,6 +34,7 @@ export async function pages(contract: Contract): Promise<Record<string, string>>
       chatEvents: eventsReference(contract, 'ChatEvent'),
       transcriptionEvents: eventsReference(contract, 'TranscriptionEvent'),
     }),
+    'docs/reference/metrics.md': blocksIn('docs/reference/metrics.md', { metrics: metricsReference() }),
     'docs/reference/api.md': blocksIn('docs/reference/api.md', { operations: operationsReference(contract) }),
     'docs/architecture.md': blocksIn('docs/architecture.md', { imports: importGraph() }),
     'docs/writing-an-engine.md': blocksIn('docs/writing-an-engine.md', { example: sourceOf('pocketsphinx.ts', 'ts') }),

@@ -2,7 +2,9 @@
 import { engineErrorCodes } from '../../engines/contract/index.ts';
 import type { ProblemCode } from '../../src/contract/operations.ts';
 import { ProblemError, problemAnswer, problems } from '../../src/contract/problems.ts';
+import { metricsTable } from '../../src/metrics/table.ts';
 import { errorTable } from '../../src/openai/errors.ts';
+import { keysFileSchema } from '../../src/keys/schema.ts';
 import { fileSchema, settingsTable } from '../../src/settings/table.ts';
 import { code, table } from './markdown.ts';
 import { fieldsOf, typeOf, type Described } from './schema-text.ts';
@@ -31,6 +33,12 @@ function allowedIn({ schema }: (typeof settingsTable)[keyof typeof settingsTable
 export function mcpServersReference(): string {
   const { additionalProperties: server } = fileSchema.properties.mcpServers;
   return optionsTable(server);
+}
+
+export function keysFileReference(): string {
+  const { items: entry } = keysFileSchema([]).properties.keys;
+  const operations = { ...entry.properties.operations, items: { type: 'string' } }; // without their ids
+  return optionsTable({ ...entry, properties: { ...entry.properties, operations } });
 }
 
 export function optionsTable(schema: Described): string {
@@ -66,6 +74,17 @@ function underV1(name: ProblemCode): string {
 function defaultFieldOf(name: ProblemCode): string {
   const [first] = problemAnswer(new ProblemError(name, ''), '').body.errors ?? [];
   return first && first.pointer !== '' ? code(first.pointer) : '';
+}
+
+export function metricsReference(): string {
+  const rows = Object.values(metricsTable).map((row) => [
+    code(row.name),
+    row.type,
+    row.labels.map(code).join(', '),
+    'buckets' in row ? row.buckets.join(' ') : '',
+    row.help,
+  ]);
+  return table(['metric', 'type', 'labels', 'buckets', 'what it is'], rows);
 }
 
 /** The part of the OpenAPI document that the pages show. */

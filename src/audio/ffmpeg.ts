@@ -56,7 +56,7 @@ async function decodeInto(
   const [program, ...rest] = shell ? [shell, '-c', limits(cpuSeconds), 'sh', ffmpeg, ...args] : [ffmpeg, ...args];
   await wav.write(wavHeader(0));
   const started = performance.now();
-  const decoder = startProgram(program, rest, { signal, timeoutMs, cwd: dirname(wavPath) });
+  const decoder = startProgram(program, rest, { signal, timeoutMs, cwd: dirname(wavPath), name: 'ffmpeg' });
   const [bytes, exit] = await Promise.all([
     writePcm(decoder.stdout, wav, { maxSeconds, account, stop: decoder.kill }),
     decoder.exit,

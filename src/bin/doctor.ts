@@ -13,13 +13,9 @@ import { findFfmpeg } from '../engine-host/context.ts';
 import { openEngines } from '../engine-host/open-engines.ts';
 import { runProgram } from '../system/child-process.ts';
 import { listModels, toEntry } from '../engine-host/model-selection.ts';
-import {
-  describeIgnoredVariables,
-  describeUnknownVariables,
-  loadSettings,
-  type LoadedSettings,
-} from '../settings/load.ts';
+import { describeDoubts, loadSettings, type LoadedSettings } from '../settings/load.ts';
 import { explainStartFailure } from './startup-error.ts';
+import { judgeKeys } from './judge-keys.ts';
 import { createMcpTools } from '../tools/mcp/index.ts';
 
 /** Transcription comes last, where it is seen. */
@@ -36,8 +32,7 @@ try {
   const log = pino({ level: 'silent' });
   await using engines = await openEngines(settings, process.env, log);
   await using mcp = createMcpTools({ settings, env: process.env, log });
-  for (const line of [...describeUnknownVariables(process.env), ...describeIgnoredVariables(settings)])
-    console.log(`Warning: ${line}`);
+  for (const line of describeDoubts(process.env, settings)) console.log(`Warning: ${line}`);
   print('this machine', [node(), await ffmpeg(settings), await data(settings)]);
   const optional = optionalInstances(engines.registry, settings);
   for (const [instance, findings] of await findingsByInstance(engines.registry)) {
@@ -49,7 +44,9 @@ try {
   }
   const servers = await mcp.inspect();
   if (servers.length > 0) print('MCP servers', servers);
-  if (!(await judge(engines.registry, settings))) process.exitCode = 1;
+  const keys = await judgeKeys(settings, engines.registry);
+  if (keys.findings.length > 0) print('API keys', keys.findings);
+  if (!(await judge(engines.registry, settings)) || !keys.isUsable) process.exitCode = 1;
 } catch (error) {
   explainStartFailure(error);
 }

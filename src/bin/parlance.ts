@@ -25,6 +25,7 @@ const commands: Readonly<Record<string, Command>> = {
   setup: { about: 'download and build what local transcription needs, then exit', run: () => import('./setup.ts') },
   doctor: { about: 'report what was found, what is missing, and how to fix it', run: () => import('./doctor.ts') },
   init: { about: 'write an example parlance.config.yaml, with every setting', run: () => import('./init.ts') },
+  key: { about: 'make an API key for the keys file: parlance key new NAME', run: () => import('./key.ts') },
   'check-engine': {
     about: 'check an engine against the engine contract: parlance check-engine ./my-engine.js',
     run: () => import('./check-engine.ts'),

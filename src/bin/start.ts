@@ -1,18 +1,15 @@
 /** Starts the service: settings, engines, server, signals. Missing parts are prepared in the background. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino, type Logger as PinoLogger } from 'pino';
+import type { Logger as PinoLogger } from 'pino';
 import type { Logger } from '../../engines/contract/index.ts';
 import { describeService } from './startup-summary.ts';
 import { shrinkHeap } from '../system/shrink-heap.ts';
 import { prepareEngines } from './prepare-engines.ts';
+import { createLog } from '../log.ts';
 import { startService, type Service } from '../service.ts';
 import { startWorker, type Worker } from '../worker.ts';
-import {
-  describeIgnoredVariables,
-  describeUnknownVariables,
-  loadSettings,
-  type LoadedSettings,
-} from '../settings/load.ts';
+import { describeDoubts, loadSettings, type LoadedSettings } from '../settings/load.ts';
+import { flushSpans } from '../trace.ts';
 import { explainStartFailure } from './startup-error.ts';
 
 const sandboxNotice =
@@ -26,6 +23,8 @@ if (started) {
   const preparation =
     settings.transcribeSetup && settings.transcribeEnabled ? prepare(service, log, ended.signal) : Promise.resolve();
   endOnSignals(started, ended, preparation);
+  // Without a file the default stays: a terminal that is closed ends the service.
+  if (settings.apiKeysFile !== undefined && 'reloadKeys' in service) process.on('SIGHUP', () => service.reloadKeys());
   shrinkHeap();
   // For the operator, on stderr; stdout is for the log.
   const description = describeService(service, settings).catch((err: unknown) => {
@@ -33,8 +32,7 @@ if (started) {
     return 'url' in service ? `Parlance listens on ${service.url}` : 'Parlance works for its fleet';
   });
   process.stderr.write(`${await description}\n`);
-  for (const line of [...describeUnknownVariables(process.env), ...describeIgnoredVariables(settings)])
-    process.stderr.write(`Warning: ${line}\n`);
+  for (const line of describeDoubts(process.env, settings)) process.stderr.write(`Warning: ${line}\n`);
   if (settings.sandbox) process.stderr.write(`${sandboxNotice}\n`);
 }
 
@@ -47,7 +45,7 @@ interface Started {
 async function start(): Promise<Started | undefined> {
   try {
     const settings = loadSettings(process.env);
-    const log = pino({ level: settings.logLevel });
+    const log = createLog(settings.logLevel);
     const start = settings.fleetRole === 'worker' ? startWorker : startService;
     return { settings, log, service: await start({ settings, env: process.env, log }) };
   } catch (error) {
@@ -82,11 +80,15 @@ function endOnSignals({ service, settings }: Started, ended: AbortController, pr
   process.on('SIGINT', end).on('SIGTERM', end);
 }
 
+/** A tracer must not delay the exit for long. */
+const flushTimeoutMs = 2_000;
+
 /** A load balancer takes a while to notice: until then it sends new requests, which are served. */
 async function drainAndStop(service: Service | Worker, { drainDelay, shutdownGrace }: LoadedSettings): Promise<void> {
   service.drain();
   if (drainDelay > 0) await sleep(drainDelay * 1000);
   await service.stop(shutdownGrace * 1000);
+  await flushSpans(flushTimeoutMs);
 }
 
 /** A supervisor should see the exit within a second. */

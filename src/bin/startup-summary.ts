@@ -12,9 +12,10 @@ const titles: Readonly<Record<Capability, string>> = {
 };
 
 export async function describeService(service: Service | Worker, { page }: { page: boolean }): Promise<string> {
-  const { registry } = service;
+  const { registry, metricsUrl } = service;
   const isWorker = !('url' in service);
   const lines = [isWorker ? 'Parlance works for its fleet, and listens for no requests' : whereIs(service.url, page)];
+  if (metricsUrl !== undefined) lines.push(`  Metrics        ${metricsUrl}`);
   for (const capability of isWorker ? (['transcription'] as const) : capabilities) {
     const { models } = await listModels(registry, capability);
     const title = titles[capability].padEnd(14);

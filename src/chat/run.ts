@@ -1,13 +1,25 @@
 /** A chat run, for every chat operation: a non-streaming answer is made of the same events. */
 import { setImmediate } from 'node:timers/promises';
-import { EngineError, type AgentEvent, type ChatCall, type Tool } from '../../engines/contract/index.ts';
+import {
+  EngineError,
+  type AgentEvent,
+  type ChatCall,
+  type ChatResult,
+  type Tool,
+  type Usage,
+} from '../../engines/contract/index.ts';
+import { currentCharge } from '../caller.ts';
 import type { ServedModel } from '../engine-host/registry.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import { requireAvailable } from '../engine-host/model-selection.ts';
 import type { OperationRequest } from '../contract/operations.ts';
 import type { Services } from '../handlers/dependencies.ts';
+import { beginSpan, endSpan, errorType, hasTracer, type Attributes, type Span } from '../trace.ts';
 import type { ToolOptions } from '../tools/toolbox.ts';
+import { currentUsage } from '../caller.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { createEventOrder } from './event-order.ts';
+import { recordRun, type RunRecord } from './run-record.ts';
 
 type RunRequest = Pick<OperationRequest<'createChat'>, 'id' | 'signal' | 'log'>;
 
@@ -16,6 +28,8 @@ export interface RunPlan<Event> {
   readonly call: Omit<ChatCall, 'model'>;
   /** null: the run has none of the service's own tools. */
   readonly tools: ToolOptions | null;
+  /** Whether the caller reads the events as they come. */
+  readonly isStream: boolean;
   readonly format: RunFormat<Event>;
 }
 
@@ -33,17 +47,19 @@ export interface RunFormat<Event> {
  */
 export async function startRun<Event>(
   request: RunRequest,
-  services: Pick<Services, 'tools'>,
+  services: Pick<Services, 'tools' | 'metrics'>,
   plan: RunPlan<Event>,
 ): Promise<AsyncGenerator<Event, void, undefined>> {
   await requireAvailable(plan.model);
+  const usage = currentUsage();
+  if (usage) usage.model = plan.model.id;
   const scope = linkedSignal(request.signal);
   try {
     const { signal } = scope;
     const tools = plan.tools
       ? await scope.race(services.tools.toolsFor({ ...plan.tools, id: request.id, signal }))
       : noTools;
-    return run(request, plan, { tools, scope });
+    return run(request, plan, { tools, scope, metrics: services.metrics });
   } catch (error) {
     scope[Symbol.dispose]();
     scope.abort(error);
@@ -57,24 +73,39 @@ interface RunContext {
   readonly tools: readonly Tool[];
   /** Whatever the run has begun ends when it fails or its caller disconnects; once it is completed, nothing does. */
   readonly scope: LinkedSignal;
+  readonly metrics: Metrics | undefined;
 }
 
 async function* run<Event>(
-  { id, log }: RunRequest,
-  { model, call, format }: RunPlan<Event>,
-  { tools, scope }: RunContext,
+  { id, log, signal }: RunRequest,
+  { model, call, format, isStream }: RunPlan<Event>,
+  { tools, scope, metrics }: RunContext,
 ): AsyncGenerator<Event, void, undefined> {
   const isEmitted = createEventOrder();
+  const charge = currentCharge();
+  const span = beginChatSpan(model);
+  let tokens = 0;
+  const onUsage = ({ totalTokens }: Usage) => (tokens = totalTokens);
   let isCompleted = false;
+  let record: RunRecord | undefined;
   const fail = (reason: unknown) => {
     if (isCompleted) return;
+    charge?.({ tokens });
+    tokens = 0; // called twice
+    endSpan(span, { 'error.type': errorType(reason) });
+    record?.fail(reason);
+    record = undefined;
     scope[Symbol.dispose]();
     scope.abort(reason);
   };
   try {
     for (const event of format.start()) yield event;
     scope.signal.throwIfAborted();
-    const answering = model.engine.complete({ ...call, model: model.engineId }, { signal: scope.signal, tools });
+    record = recordRun({ model, tools, isStream, signal }, metrics);
+    const answering = model.engine.complete(
+      { ...call, model: model.engineId },
+      { signal: scope.signal, tools, onUsage },
+    );
     const events = answering[Symbol.asyncIterator]();
     // A generator that awaits does not see `return()`, and one that does not await does not see the signal: use both.
     const leave = () => void end(events).catch((err: unknown) => log.debug({ id, err }, 'an engine failed to stop'));
@@ -86,11 +117,15 @@ async function* run<Event>(
       const event = next.value;
       if (!isEmitted(event)) continue;
       if (event.type !== 'completed') {
+        record.see(event);
         for (const shown of format.toEvents(event)) yield shown;
         continue;
       }
       if (event.result.toolCalls && !call.tools) throw foreignCalls();
       isCompleted = true;
+      charge?.({ tokens: event.result.usage?.totalTokens ?? tokens });
+      endSpan(span, endOf(event.result));
+      record.see(event);
       scope[Symbol.dispose]();
       leave();
       for (const shown of format.toEvents(event)) yield shown;
@@ -102,6 +137,26 @@ async function* run<Event>(
   } finally {
     fail(readerLeft);
   }
+}
+
+/** By the conventions for generative AI: a client of the model, its tool calls included. */
+function beginChatSpan({ id, instance }: ServedModel): Span | undefined {
+  if (!hasTracer()) return undefined;
+  return beginSpan('client', `chat ${id}`, {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': instance,
+    'gen_ai.request.model': id,
+  });
+}
+
+function endOf({ usage, finishReason }: ChatResult): Attributes {
+  return {
+    'gen_ai.response.finish_reasons': [finishReason],
+    ...(usage && {
+      'gen_ai.usage.input_tokens': usage.promptTokens,
+      'gen_ai.usage.output_tokens': usage.completionTokens,
+    }),
+  };
 }
 
 function foreignCalls(): EngineError {

@@ -23,6 +23,11 @@ export class ClipRoom {
     this.#evict = evict;
   }
 
+  /** Of all clips. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   add(clip: StoredClip): void {
     this.#clips.add(clip);
     this.#growing.add(clip);

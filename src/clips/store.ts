@@ -39,6 +39,8 @@ export interface ClipStore extends AsyncDisposable {
   find(id: string): Clip | undefined;
   /** Ends the synthesis and all readers, and resolves when the file is removed. No effect on an unknown clip. */
   remove(id: string): Promise<void>;
+  /** What it holds now. */
+  size(): { readonly count: number; readonly bytes: number };
 }
 
 export interface ClipStoreOptions {
@@ -70,6 +72,7 @@ export function createClipStore({ directory, log, limits }: ClipStoreOptions): C
   return {
     create,
     find: (id) => clips.get(id),
+    size: () => ({ count: clips.size, bytes: room.bytes }),
     async remove(id) {
       const clip = clips.get(id);
       if (clip) await end(clip, cancelled());

@@ -36,6 +36,7 @@ export interface ContractDocument {
   readonly openapi: string;
   readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
+  readonly security?: readonly object[];
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 

@@ -32,6 +32,8 @@ export const problems: Readonly<Record<ProblemCode, ProblemKind>> = {
   unauthorized: { status: 401, title: 'Missing or invalid API key' },
   'host-not-allowed': { status: 403, title: 'Host not allowed' },
   'origin-not-allowed': { status: 403, title: 'Origin not allowed' },
+  'operation-not-allowed': { status: 403, title: 'Operation not allowed for the API key' },
+  'model-not-allowed': { status: 403, title: 'Model not allowed for the API key' },
   'not-found': { status: 404, title: 'Not found' },
   'clip-not-found': { status: 404, title: 'Clip not found or expired' },
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
@@ -41,6 +43,9 @@ export const problems: Readonly<Record<ProblemCode, ProblemKind>> = {
   'range-not-satisfiable': { status: 416, title: 'Range not satisfiable' },
   'expectation-failed': { status: 417, title: 'Unsupported Expect header' },
   'headers-too-large': { status: 431, title: 'Request headers too large' },
+  'rate-limited': { status: 429, title: 'Rate limit reached', retryAfter: 60 },
+  'concurrency-limited': { status: 429, title: 'Too many requests in flight', retryAfter: 1 },
+  'quota-exceeded': { status: 429, title: 'Daily quota of the API key used up', retryAfter: 3_600 },
   'provider-quota-exhausted': { status: 429, title: 'Provider quota exhausted' },
   'provider-rate-limited': { status: 429, title: 'Provider rate limit reached', retryAfter: 1 },
   'internal-error': { status: 500, title: 'Internal error' },
@@ -81,26 +86,32 @@ export const defaultViolations: Readonly<Partial<Record<ProblemCode, Violation>>
   'parameter-not-supported': body('', 'must not contain a parameter that the model does not support'),
 };
 
+export interface ProblemOptions {
+  readonly errors?: readonly Violation[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The limits of the API key that refuse the request. */
+  readonly violatedPolicies?: readonly string[];
+  readonly cause?: unknown;
+}
+
 /** An error of the service. Clients see the message; private details belong in `cause`. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   readonly code: ProblemCode;
   readonly errors: readonly Violation[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  readonly violatedPolicies: readonly string[] | undefined;
 
   constructor(
     code: ProblemCode,
     detail: string,
-    {
-      errors,
-      headers = {},
-      cause,
-    }: { errors?: readonly Violation[]; headers?: Readonly<Record<string, string>>; cause?: unknown } = {},
+    { errors, headers = {}, violatedPolicies, cause }: ProblemOptions = {},
   ) {
     super(detail, { cause });
     this.code = code;
     this.errors = errors;
     this.headers = headers;
+    this.violatedPolicies = violatedPolicies;
   }
 }
 
@@ -126,7 +137,13 @@ export function problemAnswer(error: unknown, requestId: string): ProblemAnswer 
   const fallback = defaultViolations[code];
   const violations = errors ?? (fallback && [fallback]);
   if (violations) problem.errors = [...violations];
+  if (error instanceof ProblemError && error.violatedPolicies) problem.violated_policies = [...error.violatedPolicies];
   return { status, mediaType: 'application/problem+json', headers, body: problem };
+}
+
+/** The code of the problem document for anything thrown. */
+export function problemCodeOf(error: unknown): ProblemCode {
+  return readable(error).code;
 }
 
 function readable(thrown: unknown) {

@@ -5,11 +5,13 @@ import { readWav, WavError } from '../../lib/wav-reader.ts';
 import { viaHeader, writeVia } from '../../lib/via.ts';
 import type { EngineContext, Logger, QueueOptions } from '../../engines/contract/index.ts';
 import { currentVia } from '../caller.ts';
+import { traceHeaders } from '../trace.ts';
 import { createDecoder } from '../audio/decode.ts';
 import { createEncoder } from '../audio/encode/index.ts';
 import { largestSpeech } from '../system/disk-budget.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
 import { runProgram, streamProgram } from '../system/child-process.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { createQueue } from './job-queue.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { SettingsError, type Environment, type LoadedSettings } from '../settings/load.ts';
@@ -25,6 +27,7 @@ export interface ContextOptions {
   readonly fetch: EngineContext['fetch'];
   /** The id of this service in chains of services. */
   readonly viaId: string;
+  readonly metrics?: Metrics | undefined;
   /** Called for each queue that an engine makes. */
   readonly noteQueue?: ((instance: string, options: QueueOptions) => void) | undefined;
 }
@@ -37,6 +40,7 @@ export function createEngineContexts({
   workspace,
   fetch,
   viaId,
+  metrics,
   noteQueue,
 }: ContextOptions): (instance: string) => EngineContext {
   const ffmpeg = findFfmpeg(settings, env);
@@ -50,8 +54,8 @@ export function createEngineContexts({
   });
   return (instance) => ({
     instance,
-    fetch: withVia(fetch, viaId),
-    providerHeaders: () => ({ [viaHeader]: writeVia(currentVia() ?? [], viaId) }),
+    fetch: withHeaders(fetch, viaId),
+    providerHeaders: (url) => ({ [viaHeader]: writeVia(currentVia() ?? [], viaId), ...traceHeaders(url) }),
     env,
     log: log.child({ engine: instance }),
     now: Date.now,
@@ -68,20 +72,23 @@ export function createEngineContexts({
     },
     queue(options) {
       noteQueue?.(instance, options);
-      return createQueue(options, () => performance.now());
+      return createQueue(options, () => performance.now(), metrics && ((state) => metrics.openQueue(instance, state)));
     },
     run: runProgram,
     start: streamProgram,
   });
 }
 
-/** Adds the chain to the requests that an engine makes for a request, and not to its downloads. */
-function withVia(fetch: EngineContext['fetch'], viaId: string): EngineContext['fetch'] {
+/** Adds chain and trace to the requests that an engine makes for a request, and not to its downloads. */
+function withHeaders(fetch: EngineContext['fetch'], viaId: string): EngineContext['fetch'] {
   return (input, init) => {
     const chain = currentVia();
     if (chain === undefined) return fetch(input, init);
-    const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
+    const isRequest = input instanceof Request;
+    const headers = new Headers(init?.headers ?? (isRequest ? input.headers : undefined));
     headers.set(viaHeader, writeVia(chain, viaId));
+    const trace = traceHeaders(isRequest ? input.url : String(input));
+    for (const [name, value] of Object.entries(trace)) headers.set(name, value);
     return fetch(input, { ...init, headers: [...headers] });
   };
 }

@@ -1,7 +1,20 @@
-/** A bounded, fair job queue for CPU-bound work: one line per caller, served round-robin. */
+/** A bounded, fair job queue for CPU-bound work: one line per caller, served in turn by weight. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { EngineError, type JobQueue, type QueueOptions } from '../../engines/contract/index.ts';
-import { currentCaller } from '../caller.ts';
-import { nextInTurn, servingOrder, type Line as LineOf } from './turns.ts';
+import { currentCaller, currentKey, currentUsage } from '../caller.ts';
+import type { QueueMetrics, QueueRefusal, QueueState } from '../metrics/metrics.ts';
+import { traced } from '../trace.ts';
+import {
+  createTurns,
+  endJob,
+  forgetIdle,
+  jobsOf,
+  lineOf,
+  nextInTurn,
+  servingOrder,
+  startJob,
+  type Line as LineOf,
+} from './turns.ts';
 
 /** Number of finished jobs used to estimate the duration of a job. */
 const remembered = 8;
@@ -12,30 +25,38 @@ type Line = LineOf<Waiter>;
 
 interface Waiter {
   start(): void;
-  refuse(): void;
+  refuse(reason: QueueRefusal): void;
   /** Its number of jobs ahead, whether or not it has changed. */
   place(ahead: number): void;
 }
 
 type Listener = Parameters<JobQueue['run']>[1];
 
+/** Registers the queue; `state` is read whenever somebody looks at the metrics. */
+export type ObserveQueue = (state: () => QueueState) => QueueMetrics;
+
 /** `now` returns monotonic milliseconds. */
-export function createQueue({ slots, waiting: places }: QueueOptions, now: () => number): JobQueue {
-  /** In order of turn: the caller whose job ended last comes last. Callers without jobs are removed. */
-  const lines = new Map<string, Line>();
+export function createQueue(
+  { slots, waiting: places }: QueueOptions,
+  now: () => number,
+  observe?: ObserveQueue,
+): JobQueue {
+  const turns = createTurns<Waiter>(slots);
+  const { lines } = turns;
   /** The line of each running job, in order of start. */
   const running: Line[] = [];
   const pace = createPace(now);
   let busy = 0;
   let waiting = 0;
   let willPlace = false;
+  const metrics = observe?.(() => ({ slots, running: busy, waiting }));
 
   /** Resolves with the function that releases the slot. An abort removes the job from the line. */
-  async function takeSlot(caller: string, listener: Listener): Promise<() => void> {
+  async function takeSlot(caller: string, weight: number, listener: Listener): Promise<() => void> {
     listener.signal.throwIfAborted();
-    if (busy < slots) return occupySlot(caller, lineOf(caller));
-    if (waiting >= places) makeRoomFor(caller);
-    return waitForSlot(caller, lineOf(caller), listener);
+    if (busy < slots) return occupySlot(lineOf(turns, caller, weight));
+    if (waiting >= places) makeRoomFor(caller, weight);
+    return traced('queue wait', {}, () => waitForSlot(lineOf(turns, caller, weight), listener));
   }
 
   /** Once for all changes of this tick: one job that ends and the next that starts are one change. */
@@ -44,45 +65,38 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
     willPlace = true;
     queueMicrotask(() => {
       willPlace = false;
-      servingOrder(lines.values(), running).forEach((waiter, ahead) => waiter.place(ahead));
+      servingOrder(turns, running).forEach((waiter, ahead) => waiter.place(ahead));
     });
   }
 
-  function lineOf(caller: string): Line {
-    const line = lines.get(caller) ?? { waiting: new Set(), running: 0 };
-    lines.set(caller, line);
-    return line;
-  }
-
-  function occupySlot(caller: string, line: Line): () => void {
+  function occupySlot(line: Line): () => void {
     const jobEnded = pace.jobStarted();
     busy += 1;
-    line.running += 1;
+    startJob(turns, line);
     running.push(line);
     return () => {
       jobEnded();
       busy -= 1;
-      line.running -= 1;
       running.splice(running.indexOf(line), 1);
-      lines.delete(caller);
-      if (jobsOf(line) > 0) lines.set(caller, line);
+      endJob(turns, line);
       startNext();
     };
   }
 
-  function waitForSlot(caller: string, line: Line, { signal, onQueued }: Listener): Promise<() => void> {
+  function waitForSlot(line: Line, { signal, onQueued }: Listener): Promise<() => void> {
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+    const notify = onQueued && AsyncLocalStorage.bind(onQueued); // other requests move the line
     let known: number | null = null;
     const place = (ahead: number | null) => {
       if (ahead === known) return;
       known = ahead;
-      onQueued?.(ahead);
+      notify?.(ahead);
     };
     const removeFromLine = () => {
       signal.removeEventListener('abort', abort);
       line.waiting.delete(waiter);
       waiting -= 1;
-      if (jobsOf(line) === 0) lines.delete(caller);
+      forgetIdle(turns);
       placeAll();
     };
     const fail = (error: unknown) => {
@@ -91,7 +105,7 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
     };
     const waiter: Waiter = {
       start() {
-        const release = occupySlot(caller, line);
+        const release = occupySlot(line);
         removeFromLine();
         try {
           place(null);
@@ -101,9 +115,10 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
           reject(error);
         }
       },
-      refuse() {
+      refuse(reason) {
         removeFromLine();
-        reject(overloaded(caller));
+        metrics?.refused(reason);
+        reject(overloaded(line.caller, line.weight));
       },
       place(ahead) {
         try {
@@ -115,7 +130,7 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
     };
     const abort = () => {
       // Timed out while queued: the engine was never called, so report overloaded, not engine-timeout.
-      if (EngineError.is(signal.reason) && signal.reason.code === 'engine-timeout') return waiter.refuse();
+      if (EngineError.is(signal.reason) && signal.reason.code === 'engine-timeout') return waiter.refuse('deadline');
       fail(signal.reason);
     };
     line.waiting.add(waiter);
@@ -126,31 +141,42 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
   }
 
   function startNext(): void {
-    const [oldest] = nextInTurn(lines.values())?.waiting ?? [];
+    const [oldest] = nextInTurn(turns)?.waiting ?? [];
     oldest?.start();
   }
 
   /**
-   * Rejects the newest waiter of the longest line, or throws. Running jobs count as well, and callers with equally many
-   * jobs never evict each other.
+   * Rejects the newest waiter of the line that is longest by weight, or throws. Running jobs count as well. Callers with
+   * equally many jobs never evict each other, and a caller's only job stays.
    */
-  function makeRoomFor(caller: string): void {
-    const longest = [...lines.values()].reduce((one, other) => (isLonger(one, other) ? one : other));
-    const newest = [...longest.waiting].at(-1);
-    if (newest === undefined || jobsOf(longest) <= jobsOf(lines.get(caller)) + 1) throw overloaded(caller);
-    newest.refuse();
+  function makeRoomFor(caller: string, weight: number): void {
+    const crowded = [...lines.values()].filter((line) => line.waiting.size > 0 && jobsOf(line) > 1);
+    const [first, ...others] = crowded;
+    if (first === undefined) throw full(caller, weight);
+    const longest = others.reduce((one, other) => (isLonger(one, other) ? one : other), first);
+    const own = jobsOf(lines.get(caller));
+    const staysShorter = own === 0 || (own + 1) / weight <= (jobsOf(longest) - 1) / longest.weight;
+    if (!staysShorter) throw full(caller, weight);
+    [...longest.waiting].at(-1)?.refuse('pushed_out');
   }
 
-  function overloaded(caller: string): EngineError {
-    const retryAfter = Math.min(longestRetryAfterSeconds, Math.max(1, secondsUntilServed(caller)));
+  function full(caller: string, weight: number): EngineError {
+    metrics?.refused('full');
+    return overloaded(caller, weight);
+  }
+
+  function overloaded(caller: string, weight: number): EngineError {
+    const retryAfter = Math.min(longestRetryAfterSeconds, Math.max(1, secondsUntilServed(caller, weight)));
     return new EngineError('overloaded', 'The queue of this model is full; try again later.', { retryAfter });
   }
 
   /** Estimates when one more job of the caller would start: every other caller gets at most as many turns as it needs. */
-  function secondsUntilServed(caller: string): number {
-    const turns = (lines.get(caller)?.waiting.size ?? 0) + 1;
-    let jobs = turns;
-    for (const [other, line] of lines) if (other !== caller) jobs += Math.min(line.waiting.size, turns);
+  function secondsUntilServed(caller: string, weight: number): number {
+    const own = (lines.get(caller)?.waiting.size ?? 0) + 1;
+    let jobs = own;
+    for (const line of lines.values()) {
+      if (line.caller !== caller) jobs += Math.min(line.waiting.size, Math.ceil((own * line.weight) / weight));
+    }
     return Math.round(jobs * pace.msPerJob()) / 1000;
   }
 
@@ -159,8 +185,12 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
       return busy >= slots && waiting >= places;
     },
     async run(job, listener) {
-      const release = await takeSlot(currentCaller(), listener);
+      const [usage, since] = [currentUsage(), now()];
+      const release = await takeSlot(currentCaller(), currentKey()?.weight ?? 1, listener);
       try {
+        const waitedMs = now() - since;
+        if (usage) usage.queueMs = (usage.queueMs ?? 0) + waitedMs;
+        metrics?.started(waitedMs);
         return await job();
       } finally {
         release();
@@ -169,12 +199,9 @@ export function createQueue({ slots, waiting: places }: QueueOptions, now: () =>
   };
 }
 
-function jobsOf(line: Line | undefined): number {
-  return line === undefined ? 0 : line.waiting.size + line.running;
-}
-
 function isLonger(one: Line, other: Line): boolean {
-  return one.waiting.size === other.waiting.size ? one.running > other.running : one.waiting.size > other.waiting.size;
+  const [waits, otherWaits] = [one.waiting.size / one.weight, other.waiting.size / other.weight];
+  return waits === otherWaits ? one.running / one.weight > other.running / other.weight : waits > otherWaits;
 }
 
 interface Pace {

@@ -3,6 +3,7 @@ import { EngineError, type Availability, type Capability, type Feature } from '.
 import { availabilityOf, type Registry, type ServedModel } from './registry.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
+import { allowedModels, mayUseModel, modelNotAllowed, requireModel } from '../keys/permissions.ts';
 
 type Entry = Schemas['ModelEntry'];
 
@@ -13,14 +14,34 @@ export interface Listing<C extends Capability> {
   readonly default: ServedModel<C> | undefined;
 }
 
+/** The models that the API key of the request may use, and the default for it. */
 export async function listModels<C extends Capability>(registry: Registry, capability: C): Promise<Listing<C>> {
-  const models = await registry.models(capability);
-  return { models, default: registry.defaultOf(capability, models) };
+  const models = allowedModels(await registry.models(capability));
+  return { models, default: await defaultModel(registry, capability) };
+}
+
+/** The configured default if the API key of the request may use it, else the first available model of the key. */
+export async function defaultModel<C extends Capability>(
+  registry: Registry,
+  capability: C,
+): Promise<ServedModel<C> | undefined> {
+  const all = await registry.models(capability);
+  const configured = registry.defaultOf(capability, all);
+  if (configured === undefined || mayUseModel(configured.id)) return configured;
+  return firstAvailable(registry.standIns(capability, allowedModels(all)));
+}
+
+/** If none is available, the first: its reason is the answer. One after the other: most engines need not be asked. */
+async function firstAvailable<C extends Capability>(
+  models: readonly ServedModel<C>[],
+): Promise<ServedModel<C> | undefined> {
+  for (const model of models) if ((await availabilityOf(model)).available) return model;
+  return models[0];
 }
 
 /**
- * The model that the request names (at `pointer` in its body), else the default. Throws `unknown-model` with valid ids,
- * or `no-engine`.
+ * The model that the request names (at `pointer` in its body), else the default. Throws `unknown-model` and
+ * `model-not-allowed` with valid ids, or `no-engine`.
  */
 export async function chooseModel<C extends Capability>(
   registry: Registry,
@@ -28,11 +49,12 @@ export async function chooseModel<C extends Capability>(
   named: string | null | undefined,
   pointer = '/model',
 ): Promise<ServedModel<C>> {
-  const { models, default: defaultModel } = await listModels(registry, capability);
-  const found = named == null ? defaultModel : models.find(({ id }) => id === named);
+  const models = allowedModels(await registry.models(capability));
+  const found = named == null ? await defaultModel(registry, capability) : models.find(({ id }) => id === named);
   if (found) return found;
-  if (models.length === 0) throw nothingServed(registry, capability);
   const ids = models.map(({ id }) => id);
+  if (named != null) requireModel(named, ids, pointer);
+  if (models.length === 0) throw await nothingServed(registry, capability, pointer);
   const more = ids.length > namesInMessages ? ', …' : '';
   const detail = `${named == null ? 'There is no default model; name one' : `No ${capability} model has the id "${named}"; valid are`}: ${ids.slice(0, namesInMessages).join(', ')}${more}.`;
   throw new ProblemError('unknown-model', detail, {
@@ -40,7 +62,8 @@ export async function chooseModel<C extends Capability>(
   });
 }
 
-function nothingServed(registry: Registry, capability: Capability): ProblemError {
+async function nothingServed(registry: Registry, capability: Capability, pointer: string): Promise<ProblemError> {
+  if ((await registry.models(capability)).length > 0) return modelNotAllowed(`a ${capability} model`, [], pointer);
   const instances = registry.instancesFor(capability);
   return instances.length > 0
     ? new ProblemError(

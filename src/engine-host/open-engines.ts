@@ -15,7 +15,8 @@ export interface OpenEngines extends AsyncDisposable {
   readonly viaId: string;
 }
 
-export type EngineOptions = Pick<RegistryOptions, 'limits' | 'guard' | 'elsewhere'> & Pick<ContextOptions, 'noteQueue'>;
+export type EngineOptions = Pick<RegistryOptions, 'limits' | 'guard' | 'elsewhere'> &
+  Pick<ContextOptions, 'metrics' | 'noteQueue'>;
 
 /** Throws a `SettingsError` that names the setting to change. */
 async function openWorkspace(root: string, { diskBudget, dataDirIsNamed }: LoadedSettings): Promise<Workspace> {
@@ -33,7 +34,7 @@ export async function openEngines(
   settings: LoadedSettings,
   env: Environment,
   log: ParentLogger,
-  { noteQueue, ...options }: EngineOptions = {},
+  { metrics, noteQueue, ...options }: EngineOptions = {},
 ): Promise<OpenEngines> {
   const http = createHttpClient(env);
   const viaId = createViaId();
@@ -49,7 +50,7 @@ export async function openEngines(
         ...(chatModel !== undefined && { chat: chatModel }),
         ...(ttsModel !== undefined && { speech: ttsModel }),
       },
-      contextFor: createEngineContexts({ settings, env, log, workspace, fetch: http.fetch, viaId, noteQueue }),
+      contextFor: createEngineContexts({ settings, env, log, workspace, fetch: http.fetch, viaId, metrics, noteQueue }),
       ...options,
     });
     return {

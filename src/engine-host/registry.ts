@@ -195,11 +195,15 @@ export class Registry {
   /** The default model: the one in the settings, else the first local one, for chat the first. */
   defaultOf<C extends Capability>(capability: C, models: readonly ServedModel<C>[]): ServedModel<C> | undefined {
     const named = this.#defaults[capability];
-    if (named !== undefined) return models.find(({ id }) => id === named);
-    if (capability === 'chat') return models[0];
-    const local = models.find(({ entry }) => entry.local);
+    return named === undefined ? this.standIns(capability, models)[0] : models.find(({ id }) => id === named);
+  }
+
+  /** The models that may be the default if the settings name none, the first choice first. */
+  standIns<C extends Capability>(capability: C, models: readonly ServedModel<C>[]): readonly ServedModel<C>[] {
+    if (capability === 'chat') return models;
+    const local = models.filter(({ entry }) => entry.local);
     // Never replace a local model whose engine fails with a hosted one.
-    return local ?? (this.knowsAll(capability) ? models[0] : undefined);
+    return local.length > 0 || !this.knowsAll(capability) ? local : models;
   }
 
   /** The default model of the last list, without a call to any engine. */
@@ -257,6 +261,21 @@ export class Registry {
     return this.#for(capability).flatMap(({ name, guarded }) =>
       guarded.failures().map((finding) => ({ instance: name, finding })),
     );
+  }
+
+  /**
+   * Whether each served model was available when it was last asked for. Asks no engine. An engine that fails and serves
+   * nothing is listed with the model "".
+   */
+  lastAvailability(): { readonly engine: string; readonly model: string; readonly available: boolean }[] {
+    return this.#instances.flatMap(({ name, capability, guarded }) => {
+      const models = this.#served[capability]?.models.filter(({ instance }) => instance === name) ?? [];
+      if (models.length === 0 && guarded.failures().length > 0) return [{ engine: name, model: '', available: false }];
+      return models.flatMap(({ id, engineId }) => {
+        const available = guarded.lastAvailable(engineId);
+        return available === undefined ? [] : [{ engine: name, model: id, available }];
+      });
+    });
   }
 
   #for(capability: Capability): readonly Instance[] {
@@ -407,6 +426,7 @@ async function moveElsewhere(instances: Instance[], elsewhere: NonNullable<Regis
   const last = instances.at(-1);
   if (last === undefined) return;
   const engine = await elsewhere(last.name, last.guarded.engine as TranscriptionEngine);
+  if (engine === last.guarded.engine) return;
   instances.splice(-1, 1, { ...last, guarded: withEngine(last.guarded, engine) });
 }
 

@@ -1,43 +1,111 @@
-/** Whose turn it is in a line that is served round robin by caller. */
+/**
+ * Whose turn it is in a line that is shared by callers: start-time fair queueing. Each job adds 1 / weight to the virtual
+ * time of its caller, and the caller with the least is next. Deficit round robin has the same shares, but a caller of
+ * weight 10 would start ten jobs in a row.
+ */
 
-/** A caller with at least one job. */
+/** The jobs of one caller. */
 export interface Line<W> {
+  readonly caller: string;
+  /** Its share, relative to those of others. */
+  weight: number;
   /** Oldest first. */
   readonly waiting: Set<W>;
   running: number;
+  /** Virtual time at which its last job has had its share. */
+  served: number;
 }
 
-/** The waiting caller with the fewest running jobs; among equals, the first in turn. */
-export function nextInTurn<W>(lines: Iterable<Line<W>>): Line<W> | undefined {
+export interface Turns<W> {
+  readonly slots: number;
+  /** By caller, in order of their last start. Some have no jobs: a caller must not gain a share by coming back. */
+  readonly lines: Map<string, Line<W>>;
+  /** Virtual time: that of the last start. */
+  time: number;
+}
+
+export const createTurns = <W>(slots: number): Turns<W> => ({ slots, lines: new Map(), time: 0 });
+
+export function jobsOf<W>(line: Line<W> | undefined): number {
+  return line === undefined ? 0 : line.waiting.size + line.running;
+}
+
+/** Lines without jobs that are remembered; beyond that, the oldest are forgotten. */
+const mostIdle = 64;
+
+/** The line of a caller; a new one is created. */
+export function lineOf<W>({ lines, time }: Turns<W>, caller: string, weight: number): Line<W> {
+  const line = lines.get(caller) ?? { caller, weight, waiting: new Set(), running: 0, served: time };
+  line.weight = weight; // keys may be reloaded
+  lines.set(caller, line);
+  return line;
+}
+
+export function startJob<W>(turns: Turns<W>, line: Line<W>): void {
+  const { lines } = turns;
+  turns.time = Math.max(turns.time, line.served);
+  line.served = turns.time + 1 / line.weight;
+  line.running += 1;
+  lines.delete(line.caller);
+  lines.set(line.caller, line);
+  forgetIdle(turns);
+}
+
+export function endJob<W>(turns: Turns<W>, line: Line<W>): void {
+  line.running -= 1;
+  forgetIdle(turns);
+}
+
+/** To be called whenever a line may have no jobs left. */
+export function forgetIdle<W>({ lines, time }: Turns<W>): void {
+  const idle = [...lines.values()].filter((line) => jobsOf(line) === 0);
+  const kept = idle.length === lines.size ? 0 : mostIdle;
+  for (const [index, line] of idle.entries()) {
+    if (line.served <= time || index < idle.length - kept) lines.delete(line.caller);
+  }
+}
+
+/**
+ * The waiting caller that is next: one that holds fewer slots than its share (so a long job counts while it runs), and
+ * among those the one that has been served least.
+ */
+export function nextInTurn<W>(turns: Turns<W>): Line<W> | undefined {
+  let weights = 0;
+  for (const line of turns.lines.values()) if (jobsOf(line) > 0) weights += line.weight;
   let next: Line<W> | undefined;
-  for (const line of lines) {
-    if (line.waiting.size > 0 && (next === undefined || line.running < next.running)) next = line;
+  let best: readonly [number, number] = [Infinity, Infinity];
+  for (const line of turns.lines.values()) {
+    if (line.waiting.size === 0) continue;
+    const share = (turns.slots * line.weight) / weights;
+    const rank = line.running < Math.floor(share) ? 0 : line.running < share ? 1 : 2;
+    const served = Math.max(line.served, turns.time);
+    if (rank > best[0] || (rank === best[0] && served >= best[1])) continue;
+    next = line;
+    best = [rank, served];
   }
   return next;
 }
 
 /**
  * The waiting jobs in the order in which they will start if no other job arrives and the running ones end in the order of
- * their start. `lines` in order of turn, `running` with the line of each running job.
+ * their start. `running` has the line of each running job.
  */
-export function servingOrder<W>(lines: Iterable<Line<W>>, running: readonly Line<W>[]): W[] {
-  const copies = new Map([...lines].map((line) => [line, { ...line, waiting: new Set(line.waiting) }]));
-  const turns = new Set(copies.values());
-  const busy = running.flatMap((line) => copies.get(line) ?? []);
+export function servingOrder<W>(turns: Turns<W>, running: readonly Line<W>[]): W[] {
+  const lines = [...turns.lines].map(
+    ([caller, line]) => [caller, { ...line, waiting: new Set(line.waiting) }] as const,
+  );
+  const copy: Turns<W> = { ...turns, lines: new Map(lines) };
+  const busy = running.flatMap(({ caller }) => copy.lines.get(caller) ?? []);
   const order: W[] = [];
   for (;;) {
     const ended = busy.shift();
-    if (ended) {
-      ended.running -= 1;
-      turns.delete(ended);
-      turns.add(ended);
-    }
-    const next = nextInTurn(turns);
+    if (ended) endJob(copy, ended);
+    const next = nextInTurn(copy);
     if (!next) return order;
     const [oldest] = next.waiting as Set<W> & Iterable<W>;
     order.push(oldest as W); // lines in turn have one
+    startJob(copy, next);
     next.waiting.delete(oldest as W);
-    next.running += 1;
     busy.push(next);
   }
 }

@@ -12,7 +12,7 @@ import {
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
 import { onAbort, raceAbort } from '../../lib/abort.ts';
-import { currentCaller, currentVia } from '../caller.ts';
+import { currentScope, currentVia } from '../caller.ts';
 import type { CallDocument, Failure, Message } from './line.ts';
 import type { FleetLimits } from './limits.ts';
 import type { Nodes } from './nodes.ts';
@@ -103,21 +103,28 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
   async function transcribe(instance: string, call: TranscriptionCall, options: TranscriptionOptions) {
     const { signal } = options;
     const { recording, ...asked } = call;
+    const { id, trace, usage, caller = '' } = currentScope() ?? {};
     const { path, ...facts } = recording;
     const document: CallDocument = {
       ...{ instance, call: asked, recording: facts },
-      scope: { caller: currentCaller(), via: [...(currentVia() ?? []), viaId()] },
+      scope: {
+        ...(id !== undefined && { id }),
+        ...(trace && { trace }),
+        caller,
+        via: [...(currentVia() ?? []), viaId()],
+      },
       segments: options.onSegment !== undefined,
     };
     const listeners = forSeveralAttempts(options);
     signal.throwIfAborted();
-    const { caller } = document.scope;
     using share = await shares.take({ id: newId(), instance, caller }).catch(refuse);
     const { priority } = share;
     const count = { lost: 0, returned: 0 };
     for (let isFirst = true; ; isFirst = false) {
+      const placedAt = performance.now();
       const line = await findWorker({ instance, document, path, priority, isFirst }, listeners.onQueued, signal);
       listeners.begin();
+      if (usage) usage.queueMs = (usage.queueMs ?? 0) + performance.now() - placedAt;
       const outcome = await follow(line, listeners, signal);
       signal.throwIfAborted();
       if (outcome === 'lost') {

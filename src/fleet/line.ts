@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { EngineErrorCode, TimedText, Transcript, TranscriptionCall } from '../../engines/contract/index.ts';
 import { parseObject } from '../../lib/json.ts';
+import type { RequestScope } from '../caller.ts';
 import type { FleetLimits } from './limits.ts';
 
 /** `GET <address of the call>/call`: everything but the recording, which is at `/recording`. */
@@ -13,8 +14,8 @@ export interface CallDocument {
   readonly instance: string;
   readonly call: Omit<TranscriptionCall, 'recording'>;
   readonly recording: Omit<TranscriptionCall['recording'], 'path'>;
-  /** For fairness of the worker's disk, and against loops of services. */
-  readonly scope: { readonly caller: string; readonly via: readonly string[] };
+  /** Of the request: for the worker's log and the fairness of its disk, and against loops of services. */
+  readonly scope: Pick<RequestScope, 'id' | 'trace' | 'caller' | 'via'>;
   /** Whether the front passes segments on: engines may work differently for them. */
   readonly segments: boolean;
 }

@@ -1,7 +1,7 @@
 import type { ChatCall } from '../../engines/contract/index.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
 import { createChatEvents, isFromProvider, type ChatEvent } from '../chat/events.ts';
-import { startRun } from '../chat/run.ts';
+import { startRun, type RunPlan } from '../chat/run.ts';
 import { chooseModel, listModels, toEntry } from '../engine-host/model-selection.ts';
 import { answer, type Handler, type OperationRequest, type Schemas } from '../contract/operations.ts';
 import type { Services } from './dependencies.ts';
@@ -9,7 +9,7 @@ import type { Services } from './dependencies.ts';
 export const createChat: Handler<'createChat', Services> = async (request, services) => {
   /** By call, in the order in which the model made them. */
   const clips = new Map<string, Schemas['Audio'][]>();
-  for await (const event of await startChat(request, services)) {
+  for await (const event of await startChat(request, services, { isStream: false })) {
     if (event.type === 'tool.started') clips.set(event.id, []);
     if (event.type === 'audio.created') clips.get(event.id)?.push(event.audio);
     if (event.type !== 'chat.completed') continue;
@@ -30,7 +30,7 @@ function toLink({ url, content_type }: Schemas['Audio']): string {
 }
 
 export const streamChat: Handler<'streamChat', Services> = async (request, services) => {
-  const run = await startChat(request, services);
+  const run = await startChat(request, services, { isStream: true });
   return answer({
     status: 200,
     mediaType: 'text/event-stream',
@@ -42,6 +42,7 @@ export const streamChat: Handler<'streamChat', Services> = async (request, servi
 export async function startChat(
   request: Pick<OperationRequest<'createChat'>, 'id' | 'body' | 'signal' | 'log'>,
   services: Services,
+  { isStream }: Pick<RunPlan<ChatEvent>, 'isStream'>,
 ): Promise<AsyncGenerator<ChatEvent, void, undefined>> {
   const { id, body } = request;
   const { voice_id = null, tts_model = null } = body;
@@ -50,6 +51,7 @@ export async function startChat(
     model,
     call: toCall(body),
     tools: { voice_id, tts_model },
+    isStream,
     format: createChatEvents({ id, model: model.id, linkTo: services.linkTo }),
   });
 }

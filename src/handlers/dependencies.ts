@@ -1,5 +1,6 @@
 /** The dependencies of handlers, passed as an argument. */
 import type { Registry } from '../engine-host/registry.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { ClipStore } from '../clips/store.ts';
 import type { Speakers } from '../speech/speaker.ts';
 import type { SpeechSpool } from '../speech/speech-spool.ts';
@@ -25,4 +26,6 @@ export interface Services {
   readonly compatTools: boolean;
   /** Model ids that apps hard-code and the entries that they mean under /v1 (compatAliases). */
   readonly compatAliases: ReadonlyMap<string, string>;
+  /** Absent: they are off. */
+  readonly metrics?: Metrics | undefined;
 }

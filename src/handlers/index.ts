@@ -1,5 +1,6 @@
 /** One handler for each operation of the contract: a missing one does not compile. */
 import type { Handlers, OperationId } from '../contract/operations.ts';
+import { requireOperation } from '../keys/permissions.ts';
 import type { Services } from './dependencies.ts';
 import { createChat, listChatModels, streamChat } from './chat.ts';
 import { createSpeech, createSpeechClip, deleteSpeechClip, getSpeechClip, listSpeechModels } from './speech.ts';
@@ -27,8 +28,9 @@ export const handlers: Handlers<Services> = {
   deleteSpeechClip,
 };
 
-/** Throws when an operation is switched off, before its body is read. */
+/** Throws when the API key may not use the operation or it is switched off, before its body is read. */
 export function admit(operation: string, services: Services): void {
+  requireOperation(operation as OperationId);
   if (takesRecording.has(operation)) admitTranscription(services);
 }
 

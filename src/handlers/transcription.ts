@@ -1,9 +1,10 @@
 import type { Availability } from '../../engines/contract/index.ts';
 import { availabilityOf } from '../engine-host/registry.ts';
-import { listModels, toAvailability, toEntry } from '../engine-host/model-selection.ts';
+import { defaultModel, listModels, toAvailability, toEntry } from '../engine-host/model-selection.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
 import { answer, type Handler, type OperationRequest } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
+import { allowedModels, requireModel } from '../keys/permissions.ts';
 import { chooseTranscriptionModel, requireTimestamps, transcribe } from '../transcription/run.ts';
 import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
 import { timestampKindsOf, toTranscription } from '../transcription/wire.ts';
@@ -22,13 +23,16 @@ export function admitTranscription({ transcribeEnabled }: Services): void {
 
 /**
  * Before the recording is stored, with the text fields that precede it in the form, not yet validated. Throws
- * `parameter-not-supported`; everything else is reported after validation. Without `model` nothing is known yet: it may
- * follow.
+ * `model-not-allowed` and `parameter-not-supported`; everything else is reported after validation. Without `model` nothing
+ * is known yet: it may follow.
  */
 export async function admitRecording(fields: Readonly<Record<string, unknown>>, { registry }: Services): Promise<void> {
   const { timestamps, model: named } = fields;
-  if (named === undefined || (timestamps !== 'segment' && timestamps !== 'word')) return;
-  const { models } = await listModels(registry, 'transcription');
+  if (typeof named !== 'string') return;
+  const models = allowedModels(await registry.models('transcription'));
+  const ids = models.map(({ id }) => id);
+  requireModel(named, ids, '/model');
+  if (timestamps !== 'segment' && timestamps !== 'word') return;
   const model = models.find(({ id }) => id === named);
   if (model) requireTimestamps(model, timestampKindsOf[timestamps]);
 }
@@ -62,19 +66,23 @@ export const getTranscriptionAvailability: Handler<'getTranscriptionAvailability
   { query },
   { registry, transcribeEnabled },
 ) => {
-  const { models, default: defaultModel } = await listModels(registry, 'transcription');
-  const model = query.model === undefined ? defaultModel : models.find(({ id }) => id === query.model);
+  const models = allowedModels(await registry.models('transcription'));
+  const { model: named } = query;
+  const model =
+    named === undefined ? await defaultModel(registry, 'transcription') : models.find(({ id }) => id === named);
   return answer({
     status: 200,
     mediaType: 'application/json',
-    body: { ...toAvailability(await probe()), model: query.model ?? defaultModel?.id ?? '' },
+    body: { ...toAvailability(await probe()), model: named ?? model?.id ?? '' },
   });
 
   async function probe(): Promise<Availability> {
     if (!transcribeEnabled) return disabled;
     if (model) return availabilityOf(model);
     if (models.length === 0) {
-      return { available: false, code: 'no-model', reason: 'No transcription engine is configured.' };
+      const isWithheld = (await registry.models('transcription')).length > 0;
+      const reason = isWithheld ? 'The API key may not use a transcription model.' : 'No transcription engine is configured.'; // prettier-ignore
+      return { available: false, code: 'no-model', reason };
     }
     const known = models.map(({ id }) => id).join(', ');
     return {
@@ -89,7 +97,7 @@ export const listTranscriptionModels: Handler<'listTranscriptionModels', Service
   _request,
   { registry, transcribeEnabled },
 ) => {
-  const { models, default: defaultModel } = await listModels(registry, 'transcription');
+  const { models, default: usual } = await listModels(registry, 'transcription');
   const data = await Promise.all(models.map((model) => toEntry(model, transcribeEnabled ? undefined : disabled)));
-  return answer({ status: 200, mediaType: 'application/json', body: { data, default: defaultModel?.id ?? null } });
+  return answer({ status: 200, mediaType: 'application/json', body: { data, default: usual?.id ?? null } });
 };

@@ -1,4 +1,5 @@
-/** The access log: one line for each request, written at its end. */
+/** The end of a request: its line in the access log, and its metrics. */
+import type { Metrics } from '../metrics/metrics.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import { isProbe } from './probes.ts';
 
@@ -10,16 +11,35 @@ export interface RequestEnd {
   readonly ms: number;
 }
 
+/** One line for each request. What is not known is left out; an address is never a key. */
 export function logRequest(request: IncomingRequest, { method, status, ms }: RequestEnd): void {
-  const { id, operation, log } = request;
+  const { id, operation, log, scope } = request;
+  const { model, audioMs, queueMs, tokens } = scope.usage ?? {};
   const level = isProbe(request.path) ? 'debug' : 'info'; // probes would be most of the log
-  log[level]({ id, operation, method, path: pathForLog(request), status, ms: Math.round(ms) }, 'request');
+  const path = pathForLog(request);
+  const facts = { id, operation, method, path, status, ms: Math.round(ms), key: scope.key?.name };
+  log[level]({ ...facts, model, audio_ms: rounded(audioMs), queue_ms: rounded(queueMs), tokens }, 'request');
+}
+
+export function countRequest(request: IncomingRequest, { method, status, ms }: RequestEnd, metrics: Metrics): void {
+  const { operation, problem, scope } = request;
+  const error = problem ?? (status === 499 ? 'cancelled' : undefined);
+  const facts = { method, route: routeOf(request), isProbe: isProbe(request.path), operation, key: scope.key?.name };
+  metrics.requestEnded({ ...facts, status, ms, error });
 }
 
 const maxLoggedPath = 200;
 
 /** The contract's template where there is one. The id of a clip is never logged: to know it is the permission to read it. */
-function pathForLog({ operation, path, door: { contract } }: IncomingRequest): string {
-  if (operation === undefined) return path.replace(/(\/clips\/)[^/]+/i, '$1{id}').slice(0, maxLoggedPath);
-  return `${contract.root}${contract.operations.get(operation)?.path ?? ''}`;
+function pathForLog(request: IncomingRequest): string {
+  return routeOf(request) ?? request.path.replace(/(\/clips\/)[^/]+/i, '$1{id}').slice(0, maxLoggedPath);
+}
+
+/** The template of its operation in the contract, where it has one. */
+export function routeOf({ operation, door: { contract } }: IncomingRequest): string | undefined {
+  return operation && `${contract.root}${contract.operations.get(operation)?.path ?? ''}`;
+}
+
+function rounded(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.round(ms);
 }

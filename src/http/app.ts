@@ -42,7 +42,9 @@ export function createApp(options: AppOptions): RequestListener {
   const serving = { ...options, documents: documentsOf(options) };
   app.use((context) => {
     const request = openRequest(context.req, context.res);
-    context.onerror = guard(log, (error: unknown) => answerDefect(error, context.res, request));
+    context.onerror = guard(log, (error: unknown) =>
+      runInScope(request.scope, () => answerDefect(error, context.res, request)),
+    );
     return runInScope(request.scope, () => serve(context, request, serving));
   });
   const handle = app.callback();

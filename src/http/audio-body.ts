@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
+import { runInScope } from '../caller.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
 import { problemAnswer } from '../contract/problems.ts';
 import { CallerGone, failureReason, logFailure } from './failures.ts';
@@ -18,7 +19,8 @@ export async function awaitFirstBytes(answer: AnyAnswer, request: IncomingReques
   await once(body, 'readable');
   const failed = (error: unknown) => {
     const reason = failureReason(error, request);
-    if (!(reason instanceof CallerGone)) logFailure(problemAnswer(reason, request.id), error, request);
+    if (reason instanceof CallerGone) return;
+    runInScope(request.scope, () => logFailure(problemAnswer(reason, request.id), error, request));
   };
   body.on('error', guard(request.log, failed));
   return { ...answer, body };

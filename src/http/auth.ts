@@ -1,11 +1,15 @@
 /** Authentication by bearer token; in open mode, checks of Host and Origin instead. */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import { isLoopback } from '../../lib/loopback.ts';
 import { ProblemError } from '../contract/problems.ts';
+import type { Key } from '../keys/key.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import type { FailedLogins } from './failed-logins.ts';
 
 export interface AccessOptions {
-  readonly apiKeys: readonly string[];
+  /** undefined: open mode. */
+  readonly keys: Pick<KeyRing, 'find'> | undefined;
+  readonly failedLogins: FailedLogins;
   readonly allowOpen: boolean;
   readonly corsOrigins: readonly string[];
   readonly publicUrl?: string | undefined;
@@ -15,10 +19,10 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface Access {
   /**
-   * The name of the API key, `key-1` for the first; undefined in open mode. Throws `unauthorized` for a missing or
-   * unknown key.
+   * The API key; undefined in open mode. Throws `unauthorized` for a missing, unknown or expired one, and `rate-limited`
+   * for unknown ones too often from one address.
    */
-  authorize(headers: Headers): string | undefined;
+  authorize(headers: Headers, address: string): Key | undefined;
   /** In open mode, throws for a Host or an Origin that is not allowed. */
   admit(headers: Headers): void;
   /** The CORS headers for this origin; none unless it is listed. */
@@ -27,10 +31,9 @@ export interface Access {
   preflightHeaders(origin: string | undefined, asked: string | undefined): Record<string, string>;
 }
 
-export function createAccess({ apiKeys, allowOpen, corsOrigins, publicUrl }: AccessOptions): Access {
-  const digests = apiKeys.map(digest);
+export function createAccess({ keys, failedLogins, allowOpen, corsOrigins, publicUrl }: AccessOptions): Access {
   const ours = publicUrl === undefined ? undefined : new URL(publicUrl);
-  const isOpen = digests.length === 0;
+  const isOpen = keys === undefined;
   const isListed = (origin: string) => {
     if (isOpaque(origin)) return !isOpen && corsOrigins.includes(origin);
     return corsOrigins.includes('*') || corsOrigins.includes(origin);
@@ -52,18 +55,16 @@ export function createAccess({ apiKeys, allowOpen, corsOrigins, publicUrl }: Acc
   }
 
   return {
-    authorize({ authorization }) {
+    authorize({ authorization }, address) {
       if (isOpen) return undefined;
       const token = /^bearer +(\S+) *$/i.exec(String(authorization ?? ''))?.[1];
-      // Compares every digest, so that timing reveals nothing about the keys.
-      const sent = token === undefined ? undefined : digest(token);
-      const matches = digests.map((known) => sent !== undefined && timingSafeEqual(known, sent));
-      const key = matches.indexOf(true);
-      if (key >= 0) return `key-${String(key + 1)}`;
-      const challenge =
-        token === undefined ? 'Bearer realm="parlance"' : 'Bearer realm="parlance", error="invalid_token"';
-      const detail = token === undefined ? 'Send an API key as "Authorization: Bearer <key>".' : 'Unknown API key.';
-      throw new ProblemError('unauthorized', detail, { headers: { 'WWW-Authenticate': challenge } });
+      if (token === undefined) throw unauthorized('Send an API key as "Authorization: Bearer <key>".');
+      const found = keys.find(token);
+      if (found?.isExpired === false) return found.key;
+      // Nobody guesses an expired token: its owner must see why it fails.
+      if (found) throw unauthorized('The API key has expired.', invalidToken);
+      failedLogins.count(address);
+      throw unauthorized('Unknown API key.', invalidToken);
     },
     admit({ host = '', origin }) {
       if (!isOpen) return;
@@ -109,10 +110,10 @@ function isOpaque(origin: string): boolean {
 
 const exposedHeaders = [
   ...['Link', 'X-Request-Id', 'Retry-After', 'Accept-Ranges', 'Content-Range', 'ETag'],
-  ...['X-Should-Retry', 'X-Parlance-Model', 'X-Parlance-Ignored'],
+  ...['RateLimit', 'RateLimit-Policy', 'X-Should-Retry', 'X-Parlance-Model', 'X-Parlance-Ignored'],
 ].join(', ');
 
-const usedHeaders = 'Authorization, Content-Type, Range, If-Range, Prefer';
+const usedHeaders = 'Authorization, Content-Type, Range, If-Range, Prefer, traceparent, tracestate';
 
 const longestHeaderList = 2048;
 
@@ -120,8 +121,13 @@ function isHeaderList(text: string): boolean {
   return text.length <= longestHeaderList && /^[\w!#$%&'*+.^`|~-]+(?: *, *[\w!#$%&'*+.^`|~-]+)*$/.test(text);
 }
 
-function digest(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
+/** RFC 6750. */
+const invalidToken = ', error="invalid_token"';
+
+function unauthorized(detail: string, error = ''): ProblemError {
+  return new ProblemError('unauthorized', detail, {
+    headers: { 'WWW-Authenticate': `Bearer realm="parlance"${error}` },
+  });
 }
 
 function hostName(host: string): string {

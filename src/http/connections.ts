@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from '../../engines/contract/index.ts';
 import { callerOfAddress } from '../caller.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { Dialect } from './door.ts';
 import { breakRequest } from './break-request.ts';
@@ -18,6 +19,7 @@ export interface ConnectionOptions {
   readonly limit: number;
   /** Timeout for a client that reads nothing of its response, in milliseconds. */
   readonly stalledMs: number;
+  readonly metrics?: Metrics | undefined;
 }
 
 /**
@@ -132,9 +134,9 @@ export class Connections {
     } else if (connection.inFlight > 0) {
       connection.refusal = refusal;
     } else {
-      const { log, dialectFor } = this.#options;
+      const { log, dialectFor, metrics } = this.#options;
       const { problem, facts, target = '' } = refusal;
-      answerOnSocket(socket, problem, { log, dialect: dialectFor(target), facts });
+      answerOnSocket(socket, problem, { log, dialect: dialectFor(target), facts, metrics });
       this.#close(connection);
     }
   }

@@ -2,6 +2,7 @@
 import type { Contract } from '../contract/document.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
 import type { ProblemAnswer } from '../contract/problems.ts';
+import type { LimitHeaders, Policy } from '../contract/rate-limit.ts';
 import type { StreamFormat } from './sse.ts';
 
 /** A request that has failed. */
@@ -18,4 +19,6 @@ export interface Dialect {
   readonly readPath: (path: string) => string;
   readonly toFailure: (problem: ProblemAnswer, failed: Failed) => AnyAnswer;
   readonly stream: StreamFormat;
+  /** The limits of an API key as headers; `shown` are those whose state is shown. */
+  readonly limitHeaders: (policies: readonly Policy[], shown: readonly Policy[]) => LimitHeaders;
 }

@@ -1,7 +1,7 @@
 /** Failures of requests: the answer in the shape of the request's door, and the log line. */
 import type { ServerResponse } from 'node:http';
 import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
-import { problemAnswer, type ProblemAnswer } from '../contract/problems.ts';
+import { problemAnswer, problemCodeOf, type ProblemAnswer } from '../contract/problems.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import { isConnectionError } from './safe-listener.ts';
 
@@ -40,14 +40,18 @@ function logged(error: unknown, request: IncomingRequest): { reason: unknown; pr
   return { reason, problem };
 }
 
-/** Server errors are logged with their cause; client errors go to the response, and to the log at debug. */
+/**
+ * Server errors are logged with their cause. Client errors go to the response; the log has their code only, at debug,
+ * because their details quote what the client has sent.
+ */
 export function logFailure({ status, body }: ProblemAnswer, error: unknown, request: IncomingRequest): void {
   const { id, operation, log } = request;
   request.loggedFailure = error;
+  request.problem = body.code;
   const facts = { id, operation, code: body.code, err: error };
   if (status >= 500) log.error(facts, 'a request failed');
   else if (error instanceof Error && error.cause !== undefined) log.warn(facts, 'a request was refused');
-  else log.debug(facts, 'a request was refused');
+  else log.debug({ id, operation, code: body.code }, 'a request was refused');
 }
 
 /**
@@ -59,6 +63,7 @@ export function answerDefect(error: unknown, res: ServerResponse, request: Incom
   if (error === null || error === undefined) return; // Koa also calls this without an error
   const isKnown = error === loggedFailure || error instanceof CallerGone || isConnectionError(error);
   log[isKnown ? 'debug' : 'error']({ id, err: error }, 'an answer could not be sent');
+  if (!isKnown) request.problem ??= problemCodeOf(error);
   if (res.headersSent || res.writableEnded || res.destroyed) return;
   for (const name of res.getHeaderNames().filter((name) => !isOfEveryAnswer.test(name))) res.removeHeader(name);
   const { status, mediaType, headers, body } = door.toFailure(problemAnswer(error, id), { reason: error, signal });

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from '../../engines/contract/index.ts';
 import type { RequestScope } from '../caller.ts';
-import type { AnyAnswer } from '../contract/operations.ts';
+import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
 import type { Dialect } from './door.ts';
 import type { RequestBody } from './request-body.ts';
 
@@ -35,4 +35,6 @@ export interface IncomingRequest {
   operation?: string;
   /** The last failure that has been logged. */
   loggedFailure?: unknown;
+  /** The code of its problem. */
+  problem?: ProblemCode;
 }

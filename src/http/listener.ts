@@ -8,6 +8,7 @@ import { markAwaitingContinue } from './body.ts';
 import { Connections } from './connections.ts';
 import type { Dialect } from './door.ts';
 import { guard } from './safe-listener.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { connectionLimit } from '../system/file-descriptors.ts';
 import { ProblemError } from '../contract/problems.ts';
 
@@ -29,6 +30,7 @@ export interface ListenOptions {
   /** The door for a request target. */
   readonly dialectFor: (target: string) => Dialect;
   readonly limits?: Partial<ConnectionLimits> | undefined;
+  readonly metrics?: Metrics | undefined;
 }
 
 export interface ConnectionLimits {
@@ -45,7 +47,7 @@ const keepAliveMs = 75_000;
 
 export async function listen(
   listener: RequestListener,
-  { host, port, log, dialectFor, limits = {} }: ListenOptions,
+  { host, port, log, dialectFor, limits = {}, metrics }: ListenOptions,
 ): Promise<ListeningServer> {
   const { connections: limit = connectionLimit(), headMs = 30_000, stalledMs = 60_000 } = limits;
   const server = createServer({
@@ -56,7 +58,7 @@ export async function listen(
     requireHostHeader: false, // the app responds with a problem
     noDelay: true,
   });
-  const connections = new Connections(server, { log, dialectFor, limit, stalledMs });
+  const connections = new Connections(server, { log, dialectFor, limit, stalledMs, metrics });
   const serve = (req: IncomingMessage, res: ServerResponse) => {
     connections.begin(
       res,

@@ -1,6 +1,7 @@
 /** The native door: problem documents, and events with a type and a sequence number. */
 import { nativeContract } from '../contract/document.ts';
 import type { Schemas } from '../contract/operations.ts';
+import { limitHeaders } from '../contract/rate-limit.ts';
 import type { Dialect } from './door.ts';
 
 type StreamEvent = Schemas['ChatEvent'] | Schemas['TranscriptionEvent'];
@@ -9,6 +10,7 @@ export const nativeDialect: Dialect = {
   contract: nativeContract,
   readPath: (path) => path,
   toFailure: (problem) => problem,
+  limitHeaders,
   stream: {
     encode: (event) => encode(event as StreamEvent),
     heartbeat: ':\n\n',

@@ -2,12 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../engines/contract/index.ts';
-import { callerOfAddress } from '../caller.ts';
-import { logRequest } from './access-log.ts';
+import { openTrace } from '../../lib/trace-context.ts';
+import { callerOfAddress, runInScope, type RequestScope } from '../caller.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { beginSpan, endSpan, type Attributes } from '../trace.ts';
+import { countRequest, logRequest, routeOf } from './access-log.ts';
 import { linger } from './body.ts';
 import { onBroken } from './break-request.ts';
+import { clientAddress } from './client-address.ts';
 import { CallerGone } from './failures.ts';
 import type { Door, IncomingRequest } from './incoming-request.ts';
+import { isProbe } from './probes.ts';
 import { createRequestBody, type RequestBodyOptions } from './request-body.ts';
 import { guard } from './safe-listener.ts';
 
@@ -15,29 +20,46 @@ export interface IncomingRequestOptions extends RequestBodyOptions {
   readonly log: Logger;
   /** The door for a request target. */
   readonly doorFor: (target: string) => Door;
+  /** TRUST_PROXY. */
+  readonly trustProxy: number;
   /** Aborts when the service ends: requests in flight fail with `shutting-down`. */
   readonly ending: AbortSignal;
+  readonly metrics?: Metrics | undefined;
 }
 
 export type OpenRequest = (req: IncomingMessage, res: ServerResponse) => IncomingRequest;
 
 export function createRequestOpener(options: IncomingRequestOptions): OpenRequest {
-  const inFlight = new Set<AbortController>();
+  const inFlight: InFlight = new Set();
   const { ending } = options;
   // One listener for all requests: with one each, adding and removing it would scan the listeners of all others.
-  ending.addEventListener('abort', () => inFlight.forEach((request) => request.abort(ending.reason)), { once: true });
+  ending.addEventListener('abort', () => inFlight.forEach((abort) => abort(ending.reason)), { once: true });
   return (req, res) => openRequest(req, res, options, inFlight);
 }
+
+/** Abort functions of the requests. */
+type InFlight = Set<(reason: unknown) => void>;
 
 function openRequest(
   req: IncomingMessage,
   res: ServerResponse,
   options: IncomingRequestOptions,
-  inFlight: Set<AbortController>,
+  inFlight: InFlight,
 ): IncomingRequest {
-  const { log, doorFor } = options;
+  const { log, doorFor, trustProxy, metrics } = options;
   const { method = '', url = '' } = req;
   const started = performance.now();
+  const id = randomUUID();
+  const { traceparent, tracestate } = req.headers;
+  const scope: RequestScope = {
+    caller: callerOfAddress(clientAddress(req, trustProxy)),
+    id,
+    trace: openTrace(id, traceparent, tracestate),
+    usage: {},
+  };
+  const span = isProbe(url)
+    ? undefined
+    : runInScope(scope, () => beginSpan('server', method, { 'http.request.method': method }));
   const controller = new AbortController();
   const { signal } = controller;
   const cleanups: (() => unknown)[] = [];
@@ -47,34 +69,52 @@ function openRequest(
     else cleanups.push(cleanup);
   };
   const request: IncomingRequest = {
-    id: randomUUID(),
+    id,
     door: doorFor(url),
     method: method === 'HEAD' ? 'GET' : method,
     path: '',
     query: '',
     headers: method === 'HEAD' ? withoutRange(req.headers) : req.headers,
     body: createRequestBody({ req, res, signal, atEnd }, options),
-    scope: { caller: callerOfAddress(req.socket.remoteAddress) },
+    scope,
     signal,
     log,
     atEnd,
   };
+  // Both are called from outside of the scope of the request, by its socket and by other requests.
+  const abort = (reason: unknown) => runInScope(scope, () => controller.abort(reason));
   const end = () => {
     isOver = true;
-    inFlight.delete(controller);
+    inFlight.delete(abort);
     const isSent = res.writableFinished;
     if (!isSent) controller.abort(new CallerGone('the caller has disconnected'));
     for (const cleanup of cleanups) runCleanup(cleanup, request);
-    logRequest(request, { method, status: isSent ? res.statusCode : 499, ms: performance.now() - started });
+    const status = isSent ? res.statusCode : 499;
+    const ended = { method, status, ms: performance.now() - started };
+    logRequest(request, ended);
+    if (metrics) countRequest(request, ended, metrics);
+    if (span) endSpan(span, ...endOf(request, status, method));
   };
-  inFlight.add(controller);
-  onBroken(req, (reason) => controller.abort(reason));
+  metrics?.requestStarted(method);
+  inFlight.add(abort);
+  onBroken(req, abort);
   res.once(
     'finish',
     guard(log, () => linger(req)),
   );
-  res.once('close', guard(log, end));
+  res.once(
+    'close',
+    guard(log, () => runInScope(scope, end)),
+  );
   return request;
+}
+
+/** What a span of the request says of its end, and its name. */
+function endOf(request: IncomingRequest, status: number, method: string): [Attributes, string] {
+  const route = routeOf(request);
+  const facts = { ...(route !== undefined && { 'http.route': route }), 'http.response.status_code': status };
+  const failure = status >= 500 && { 'error.type': String(status) };
+  return [{ ...facts, ...failure }, route === undefined ? method : `${method} ${route}`];
 }
 
 /** Range is defined for GET only (RFC 9110, 14.2). */

@@ -4,16 +4,24 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from '../../engines/contract/index.ts';
 import { problemAnswer, type ProblemError } from '../contract/problems.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { Dialect } from './door.ts';
 
 /** Additional fields for the access log. */
 type Facts = Readonly<Record<string, unknown>>;
 
+interface RawResponseOptions {
+  readonly log: Logger;
+  readonly dialect: Dialect;
+  readonly facts?: Facts | undefined;
+  readonly metrics?: Metrics | undefined;
+}
+
 /** Sends the problem, half-closes the socket and writes the access log line. */
 export function answerOnSocket(
   socket: Duplex,
   error: ProblemError,
-  { log, dialect, facts }: { log: Logger; dialect: Dialect; facts?: Facts | undefined },
+  { log, dialect, facts, metrics }: RawResponseOptions,
 ): void {
   const id = randomUUID();
   const signal = AbortSignal.abort(error);
@@ -31,4 +39,5 @@ export function answerOnSocket(
   if (socket.writable)
     socket.end(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${text}`);
   log.info({ id, ...facts, status, ms: 0 }, 'request');
+  metrics?.requestRefused(status, error.code);
 }

@@ -11,6 +11,7 @@ import type { Contract, OperationObject, Schema } from '../contract/document.ts'
 import { knownParts } from '../contract/known-parts.ts';
 import type { AnyAnswer, AnyOperations, HandlersOf } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
+import type { LimitHeaders } from '../contract/rate-limit.ts';
 import { createAnswerCheck, type CheckAnswer } from '../contract/response-validation.ts';
 import { toViolations } from '../contract/violations.ts';
 import { awaitFirstBytes } from './audio-body.ts';
@@ -20,6 +21,12 @@ import type { IncomingRequest, Respond } from './incoming-request.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** A request that is within the limits of its API key. */
+interface Allowance {
+  /** For its answer. */
+  headers(): LimitHeaders;
+}
+
 export interface RouterOptions<Operations extends AnyOperations<Operations>, Services> {
   readonly contract: Contract;
   readonly handlers: HandlersOf<Operations, Services>;
@@ -27,6 +34,8 @@ export interface RouterOptions<Operations extends AnyOperations<Operations>, Ser
   readonly access: Pick<Access, 'authorize'>;
   /** Refuses an operation before its body is read, by throwing. */
   readonly admit: (operationId: string) => void;
+  /** Counts a request against the limits of its API key, before its body is read. Rejects when one of them is reached. */
+  readonly limit: (operationId: string, request: IncomingRequest) => Promise<Allowance> | undefined;
   /** Refuses the file of a form before it is stored, by rejecting: with the text fields that precede it. */
   readonly admitFile: (operationId: string, fields: Fields) => Promise<void>;
   /** Sandbox mode: the answer that the `Prefer` header asks for, whatever the rest of the request; undefined for none. */
@@ -62,10 +71,12 @@ export async function createRouter<Operations extends AnyOperations<Operations>,
   async function answerOf(operation: Operation, request: IncomingRequest): Promise<AnyAnswer> {
     authenticate(operation, request, options.access);
     options.admit(operation.id);
+    const allowance = await options.limit(operation.id, request);
     const body = await readBody(operation, request, options);
     const parameters = readParameters(operation, request, api);
     validate(operation, { request, parameters, body }, api);
-    return handle(operation, { request, parameters, body }, options);
+    const answer = await handle(operation, { request, parameters, body }, options);
+    return allowance ? { ...answer, headers: { ...answer.headers, ...allowance.headers() } } : answer;
   }
 }
 
@@ -107,7 +118,10 @@ function authenticate(
   { headers, scope }: IncomingRequest,
   access: Pick<Access, 'authorize'>,
 ): void {
-  if (takesToken) scope.caller = access.authorize(headers) ?? scope.caller;
+  const key = takesToken ? access.authorize(headers, scope.caller) : undefined;
+  if (!key) return;
+  scope.key = key;
+  scope.caller = key.name;
 }
 
 // ------------------------------------------------------------------------------------------------- read the body

@@ -1,8 +1,9 @@
 /** The model of a request: ids that apps hard-code mean the configured default. */
 import type { Capability } from '../../engines/contract/index.ts';
-import { chooseModel } from '../engine-host/model-selection.ts';
+import { chooseModel, defaultModel } from '../engine-host/model-selection.ts';
 import { RegistryError, validNames, type Registry, type ServedModel } from '../engine-host/registry.ts';
 import { ProblemError } from '../contract/problems.ts';
+import { allowedModels } from '../keys/permissions.ts';
 import type { Services } from '../handlers/dependencies.ts';
 
 export const capabilities = ['chat', 'transcription', 'speech'] as const;
@@ -33,7 +34,8 @@ export const voiceAliases: readonly string[] = [
 
 /**
  * The model that a request names, else the default: an entry of that id, then the entry that `compatAliases` names, then
- * the default for an id that apps hard-code. Throws `invalid-request` for a model of another kind, else as `chooseModel`.
+ * the default for an id that apps hard-code. Throws `invalid-request` for a model of another kind, else as `chooseModel`:
+ * the API key must permit the entry, not the alias.
  */
 export async function resolveModel<C extends Capability>(
   services: AliasServices,
@@ -43,11 +45,11 @@ export async function resolveModel<C extends Capability>(
   const { registry, compatAliases } = services;
   if (named == null || named === '') return chooseModel(registry, capability, undefined);
   const entry = await findModel(services, capability, named);
-  if (entry) return entry;
+  if (entry) return chooseModel(registry, capability, entry.id);
   const target = compatAliases.get(named);
   if (modelAliases[capability].includes(named)) return chooseModel(registry, capability, target);
   for (const other of capabilities) {
-    const isListed = (await registry.models(other)).some(({ id }) => id === named);
+    const isListed = allowedModels(await registry.models(other)).some(({ id }) => id === named);
     if (other !== capability && (isListed || modelAliases[other].includes(named))) throw wrongKind(named, capability);
   }
   return chooseModel(registry, capability, named);
@@ -55,7 +57,7 @@ export async function resolveModel<C extends Capability>(
 
 type AliasServices = Pick<Services, 'registry' | 'compatAliases'>;
 
-/** The same, but undefined where `resolveModel` throws. */
+/** The same, but undefined for an unknown name, and whether or not the API key may use the model. */
 export async function findModel<C extends Capability>(
   { registry, compatAliases }: AliasServices,
   capability: C,
@@ -65,7 +67,8 @@ export async function findModel<C extends Capability>(
   const withId = (wanted: string | undefined) => models.find(({ id }) => id === wanted);
   const target = compatAliases.get(named);
   const meansDefault = target === undefined && modelAliases[capability].includes(named);
-  return withId(named) ?? withId(target) ?? (meansDefault ? registry.defaultOf(capability, models) : undefined);
+  const found = withId(named) ?? withId(target);
+  return found ?? (meansDefault ? await defaultModel(registry, capability) : undefined);
 }
 
 /** Throws a `RegistryError` for an alias of an entry that no engine serves, unless one may still list it. */

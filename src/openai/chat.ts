@@ -2,6 +2,7 @@
 import { delayStart } from '../../lib/delayed-start.ts';
 import { startRun, type RunFormat, type RunPlan } from '../chat/run.ts';
 import type { Services } from '../handlers/dependencies.ts';
+import { requireOperation } from '../keys/permissions.ts';
 import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';
 import { createAnswer, type AnswerFacts } from './chat-answer.ts';
 import { createChunks, isFromProvider } from './chat-chunks.ts';
@@ -13,10 +14,11 @@ type Request = OperationRequest<'createChatCompletion'>;
 
 export const createChatCompletion: Handler<'createChatCompletion', Services> = async (request, services) => {
   const { id, body } = request;
+  requireOperation(body.stream === true ? 'streamChat' : 'createChat');
   const model = await resolveModel(services, 'chat', body.model);
   const { call, isCallersLoop, ignored } = toCall(body, model);
   const offersOwn = services.compatTools && !isCallersLoop && body.tool_choice !== 'none';
-  const plan = { model, call, tools: offersOwn ? { readAloud: false } : null };
+  const plan = { model, call, tools: offersOwn ? { readAloud: false } : null, isStream: body.stream === true };
   const facts = { id: `chatcmpl-${id}`, created: Math.floor(Date.now() / 1000), model: model.id };
   const head = { status: 200, headers: { ...modelHeader(model), ...ignoredHeader(ignored) } } as const;
   return body.stream === true

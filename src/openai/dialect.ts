@@ -2,12 +2,14 @@
 import { openaiContract } from '../contract/document.ts';
 import type { Dialect } from '../http/door.ts';
 import { toErrorAnswer, toErrorResponse } from './errors.ts';
+import { openaiLimitHeaders } from './limit-headers.ts';
 import { readOpenAIPath } from './paths.ts';
 
 export const openaiDialect: Dialect = {
   contract: openaiContract,
   readPath: readOpenAIPath,
   toFailure: toErrorAnswer,
+  limitHeaders: openaiLimitHeaders,
   // Events have no names: SDKs would treat one with an unknown name as a chunk. A stream that ends without [DONE] looks
   // complete to them, so a failure needs its own event.
   stream: {

@@ -13,6 +13,8 @@ interface ErrorRow {
   readonly param?: string;
   /** The same request may succeed later and has had no effect yet. Default: clients must not retry. */
   readonly retryable?: true;
+  /** The longest Retry-After in seconds after which clients should retry by themselves; default: any. */
+  readonly longestWait?: number;
 }
 
 const refused = { status: 400, type: 'invalid_request_error' } as const;
@@ -20,6 +22,7 @@ const recording = { ...refused, param: 'file' } as const;
 const tooLarge = { status: 413, type: 'invalid_request_error' } as const;
 const forbidden = { status: 403, type: 'permission_error' } as const;
 const http = (status: number) => ({ status, type: 'invalid_request_error' }) as const;
+const limited = { status: 429, type: 'rate_limit_error', retryable: true, longestWait: 60 } as const;
 const failed = (status: number) => ({ status, type: 'server_error' }) as const;
 
 /** Every problem code. Clients branch on the status and on `code`. */
@@ -43,6 +46,8 @@ export const errorTable: Readonly<Record<ProblemCode, ErrorRow>> = {
   unauthorized: { ...http(401), code: 'invalid_api_key' },
   'host-not-allowed': forbidden,
   'origin-not-allowed': forbidden,
+  'operation-not-allowed': forbidden,
+  'model-not-allowed': { ...forbidden, param: 'model' },
   'not-found': { ...http(404), code: 'unknown_url' },
   'clip-not-found': http(404),
   'method-not-allowed': { ...http(405), code: 'unknown_url' },
@@ -52,6 +57,9 @@ export const errorTable: Readonly<Record<ProblemCode, ErrorRow>> = {
   'range-not-satisfiable': http(416),
   'expectation-failed': http(417),
   'headers-too-large': http(431),
+  'rate-limited': { ...limited, code: 'rate_limit_exceeded' },
+  'concurrency-limited': limited,
+  'quota-exceeded': { status: 429, type: 'insufficient_quota', code: 'insufficient_quota' },
   'provider-quota-exhausted': { status: 429, type: 'insufficient_quota', code: 'insufficient_quota' },
   'provider-rate-limited': { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded', retryable: true },
   'internal-error': failed(500),
@@ -95,11 +103,12 @@ type ErrorResponse = Schemas['ErrorResponse'];
 /** The whole answer for a failure. */
 export function toErrorAnswer(problem: ProblemAnswer, { reason, signal }: Failed): AnyAnswer {
   const { code } = problem.body;
-  const { status, retryable = false } = errorTable[code];
+  const { status, retryable = false, longestWait = Infinity } = errorTable[code];
+  const isRetryable = retryable && Number(problem.headers['Retry-After'] ?? 0) <= longestWait;
   return {
     status,
     mediaType: 'application/json',
-    headers: { ...problem.headers, 'X-Should-Retry': String(retryable && !withEffects.has(signal)) },
+    headers: { ...problem.headers, 'X-Should-Retry': String(isRetryable && !withEffects.has(signal)) },
     body: toErrorResponse(problem, reason),
   };
 }

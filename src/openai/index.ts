@@ -1,9 +1,11 @@
 /** One handler per operation of the OpenAI-compatible contract; a missing one does not compile. */
 import { admitTranscription } from '../handlers/transcription.ts';
 import type { Services } from '../handlers/dependencies.ts';
+import { requireOperation } from '../keys/permissions.ts';
 import { createChatCompletion } from './chat.ts';
 import { listAudioModels, listAudioVoices, listModels, retrieveModel } from './models.ts';
-import type { Handlers } from './operations.ts';
+import { nativeOperations } from './native-operations.ts';
+import type { Handlers, OperationId } from './operations.ts';
 import { createSpeech } from './speech.ts';
 import { admitRecording, createTranscription } from './transcription.ts';
 
@@ -17,8 +19,9 @@ export const openaiHandlers: Handlers<Services> = {
   createChatCompletion,
 };
 
-/** Throws when an operation is switched off, before its body is read. */
+/** Throws when the API key may not use the operation or it is switched off, before its body is read. */
 export function admitOpenAI(operation: string, services: Services): void {
+  requireOperation(...nativeOperations[operation as OperationId]);
   if (operation === 'createTranscription') admitTranscription(services);
 }
 

@@ -3,7 +3,9 @@ import type { Capability } from '../../engines/contract/index.ts';
 import type { ServedModel } from '../engine-host/registry.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { ProblemError } from '../contract/problems.ts';
+import { allowedModels, mayCall } from '../keys/permissions.ts';
 import { capabilities, findModel, resolveModel } from './aliases.ts';
+import { listings } from './native-operations.ts';
 import { answer, type Handler, type Schemas } from './operations.ts';
 
 type Model = Schemas['Model'];
@@ -34,9 +36,10 @@ async function allModels(services: Services): Promise<Model[]> {
 
 async function modelsOf(capability: Capability, services: Services): Promise<Model[]> {
   const { registry, transcribeEnabled } = services;
-  if (capability === 'transcription' && !transcribeEnabled) return [];
-  const models = (await registry.models(capability)).map((model) => toModel(model, capability));
-  const transcriber = capability === 'transcription' ? await findModel(services, capability, whisper) : undefined;
+  if ((capability === 'transcription' && !transcribeEnabled) || !mayCall(listings[capability])) return [];
+  const models = allowedModels(await registry.models(capability)).map((model) => toModel(model, capability));
+  const meant = capability === 'transcription' ? await findModel(services, capability, whisper) : undefined;
+  const [transcriber] = allowedModels(meant ? [meant] : []);
   return transcriber ? [...models, { ...toModel(transcriber, capability), id: whisper }] : models;
 }
 
@@ -57,14 +60,14 @@ function add(byId: Map<string, Model>, model: Model): void {
 }
 
 export const listAudioModels: Handler<'listAudioModels', Services> = async (_request, { registry }) => {
-  const models = (await registry.models('speech')).map(({ id, entry: { name = id } }) => ({ id, name }));
+  const models = allowedModels(await registry.models('speech')).map(({ id, entry: { name = id } }) => ({ id, name }));
   return answer({ status: 200, mediaType: 'application/json', body: { object: 'list', models } });
 };
 
 export const listAudioVoices: Handler<'listAudioVoices', Services> = async ({ query }, services) => {
   const models =
     query.model === undefined
-      ? await services.registry.models('speech')
+      ? allowedModels(await services.registry.models('speech'))
       : [await resolveModel(services, 'speech', query.model)];
   const all = models.flatMap(({ entry }) => entry.voices ?? []);
   const voices = [...new Map(all.toReversed().map((voice) => [voice.id, voice])).values()].toReversed();

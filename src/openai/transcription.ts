@@ -6,6 +6,7 @@ import type { ServedModel } from '../engine-host/registry.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { transcribe, type TranscriptionJob } from '../transcription/run.ts';
 import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
+import { requireOperation } from '../keys/permissions.ts';
 import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';
 import { answer, type Answer, type Handler } from './operations.ts';
 import { toSrt, toVtt } from './subtitles.ts';
@@ -19,6 +20,7 @@ import { toJson, toVerboseJson } from './verbose-json.ts';
  */
 export async function admitRecording(fields: Fields, services: Services): Promise<void> {
   const wish = readTranscriptionFields(fields, { complete: false });
+  if (fields.stream !== undefined) requireOperation(operationOf(wish));
   if (wish.model !== undefined) toJob(await resolveModel(services, 'transcription', wish.model), wish);
 }
 
@@ -27,6 +29,7 @@ export const createTranscription: Handler<'createTranscription', Services> = asy
   services,
 ) => {
   const wish = readTranscriptionFields(fields, { complete: true });
+  requireOperation(operationOf(wish));
   const model = await resolveModel(services, 'transcription', wish.model);
   const { ignored, ...options } = toJob(model, wish);
   await requireAvailable(model);
@@ -43,6 +46,10 @@ export const createTranscription: Handler<'createTranscription', Services> = asy
   const transcript = await transcribe(model, job, { signal }, services);
   return answer({ status: 200, headers, ...formats[wish.format](transcript) });
 };
+
+function operationOf({ stream }: TranscriptionWish) {
+  return stream ? 'streamTranscription' : 'createTranscription';
+}
 
 type TranscriptAnswer = Answer<'createTranscription'> & { readonly status: 200 };
 type Formatted = { [A in TranscriptAnswer as A['mediaType']]: Pick<A, 'mediaType' | 'body'> }[Exclude<

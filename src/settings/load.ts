@@ -3,13 +3,15 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { parseDocument } from 'yaml';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import { isLoopback } from '../../lib/loopback.ts';
 import { proxyMistakes } from '../../lib/proxies.ts';
 import { ownAddress, type OwnAddress } from './own-address.ts';
 import { describeErrors, explainable } from './schema-errors.ts';
 import { fileSchema, settingsSchema, settingsTable, type McpServerSettings, type Settings } from './table.ts';
+import { parseYaml, SettingsError } from './yaml.ts';
+
+export { SettingsError };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -33,11 +35,6 @@ export interface LoadedSettings extends Settings {
   readonly baseDir: string;
   /** True if DATA_DIR is set: temporary files are then stored there, too. */
   readonly dataDirIsNamed: boolean;
-}
-
-/** Invalid settings: the message lists each location, the value and what is allowed. */
-export class SettingsError extends Error {
-  override readonly name = 'SettingsError';
 }
 
 const defaultFile = 'parlance.config.yaml';
@@ -71,6 +68,7 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     ...settings,
     dataDir,
     dataDirIsNamed: settings.dataDir !== undefined,
+    ...(settings.apiKeysFile !== undefined && { apiKeysFile: resolve(file.dir, settings.apiKeysFile) }),
     enginesAreListed: settings.engines !== undefined,
     engines: settings.engines ?? defaultEngines({ ...settings, dataDir }),
     mcpServers: settings.mcpServers ?? {},
@@ -80,6 +78,11 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
 }
 
 const ownVariable = /^(PARLANCE|TRANSCRIBE)_/;
+
+/** Returns one line for each setting that is valid but probably a mistake. */
+export function describeDoubts(env: Environment, settings: LoadedSettings): string[] {
+  return [...describeUnknownVariables(env), ...describeIgnoredVariables(settings), ...describeShortTokens(settings)];
+}
 
 /** Returns one line for each variable that looks like a setting but is unknown. */
 export function describeUnknownVariables(env: Environment): string[] {
@@ -104,12 +107,34 @@ function normalized(values: Readonly<Record<string, unknown>>): Record<string, u
 }
 
 /** Without keys, every client has access: only allowed on loopback, unless the operator sets ALLOW_OPEN. */
-function rejectOpenAccess({ host, apiKeys, allowOpen }: Pick<Settings, 'host' | 'apiKeys' | 'allowOpen'>): void {
-  if (apiKeys.length > 0 || allowOpen || isLoopback(host)) return;
+function rejectOpenAccess(settings: AccessSettings & Pick<Settings, 'host' | 'allowOpen'>): void {
+  const { host, allowOpen } = settings;
+  if (requiresKeys(settings) || allowOpen || isLoopback(host)) return;
   const why = 'without API_KEYS the service listens on loopback only, such as 127.0.0.1';
   throw new SettingsError(
-    `HOST: "${host}" is not allowed: ${why}; set API_KEYS, or ALLOW_OPEN=true to allow access without a key`,
+    `HOST: "${host}" is not allowed: ${why}; set API_KEYS or API_KEYS_FILE, or ALLOW_OPEN=true to allow access without a key`,
   );
+}
+
+type AccessSettings = Pick<Settings, 'apiKeys' | 'apiKeysFile'>;
+
+/** False: open mode. */
+export function requiresKeys({ apiKeys, apiKeysFile }: AccessSettings): boolean {
+  return apiKeys.length > 0 || apiKeysFile !== undefined;
+}
+
+/** Shorter ones can be guessed. */
+const shortestToken = 20;
+
+/** Returns one line for each token in API_KEYS that is too short. */
+function describeShortTokens({ apiKeys }: AccessSettings): string[] {
+  return apiKeys.flatMap((token, index) => {
+    if (token.length >= shortestToken) return [];
+    const place = apiKeys.length > 1 ? `API_KEYS: token ${String(index + 1)}` : 'API_KEYS: the token';
+    return [
+      `${place} has fewer than ${String(shortestToken)} characters and may be guessed; fix: openssl rand -hex 32`,
+    ];
+  });
 }
 
 /** A provider that is this service itself would be asked without end. */
@@ -224,41 +249,6 @@ function readFile(env: Environment, cwd: string): SettingsFile {
     throw new SettingsError(`${path} is not a mapping of settings; it starts with "${source.slice(0, 40)}"`);
   }
   return { path, dir: dirname(path), values: withEnvironment(values, env, path) as SettingsFile['values'] };
-}
-
-/** By error code of the parser. */
-const yamlMistakes: Readonly<Record<string, string>> = {
-  BAD_INDENT: 'the indentation differs from the lines around it, or a bracket is not closed',
-  TAB_AS_INDENT: 'a tab is used for indentation; use spaces',
-  DUPLICATE_KEY: 'duplicate key',
-  MULTIPLE_DOCS: 'a second document (---); only one is allowed',
-  BLOCK_AS_IMPLICIT_KEY: 'a second "key: value" in one value; put a text that contains ": " into quotes',
-  MULTILINE_IMPLICIT_KEY: 'a key needs a colon on the same line',
-  MISSING_CHAR: 'a quote, bracket, comma or colon is missing',
-  BAD_SCALAR_START: 'a text that begins with a reserved character such as @ or ` must be in quotes',
-  BAD_DQ_ESCAPE: 'an unknown escape after a backslash; use single quotes',
-  UNEXPECTED_TOKEN: 'something is at the wrong level, such as "key: value" behind the items of a list',
-  BAD_ALIAS: 'an alias (*name) without a name',
-};
-
-/** Shows only the position and the kind of mistake: the parser's messages quote the file, which may contain keys. */
-function parseYaml(source: string, path: string): unknown {
-  const document = parseDocument(source);
-  const [broken] = document.errors;
-  if (broken) {
-    const { line, col } = broken.linePos?.[0] ?? { line: 1, col: 1 };
-    const what = yamlMistakes[broken.code] ?? 'the syntax is wrong';
-    throw new SettingsError(`${path} is not YAML: line ${String(line)}, column ${String(col)}: ${what}`);
-  }
-  try {
-    const values: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
-    JSON.stringify(values); // throws for circular values
-    return values;
-  } catch (cause) {
-    throw new SettingsError(`${path} is not YAML: an alias is undefined, refers to itself or expands too often`, {
-      cause,
-    });
-  }
 }
 
 /** Replaces `${NAME}` with environment variables. An unset variable is an error, except in an `apiKey`: empty. */

@@ -6,8 +6,10 @@ export interface Settings {
   publicUrl?: string;
   sandbox: boolean;
   apiKeys: string[];
+  apiKeysFile?: string;
   allowOpen: boolean;
   corsOrigins: string[];
+  trustProxy: number;
   page: boolean;
   transcribeEnabled: boolean;
   transcribeModel?: string;
@@ -29,6 +31,8 @@ export interface Settings {
   readyRequires: ('transcription' | 'chat' | 'speech')[];
   drainDelay: number;
   shutdownGrace: number;
+  metricsPort?: number;
+  metricsHost: string;
   fleetUrl?: string;
   fleetRole: 'front' | 'worker' | 'both';
   fleetAddress?: string;
@@ -103,13 +107,21 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     default: [],
     secret: true,
     expects: 'must be one or more tokens of printable ASCII without spaces, comma-separated',
-    description: 'Bearer tokens, comma-separated; none: open mode',
+    description:
+      'Bearer tokens, comma-separated, named key-1, key-2 and so on; none here and in API_KEYS_FILE: open mode',
+  },
+  apiKeysFile: {
+    env: 'API_KEYS_FILE',
+    schema: text,
+    example: 'keys.yaml',
+    description:
+      'YAML file with named keys, their permissions and limits, in addition to API_KEYS; read again on SIGHUP',
   },
   allowOpen: {
     env: 'ALLOW_OPEN',
     ...flag,
     default: false,
-    description: 'Allow non-loopback addresses without API_KEYS',
+    description: 'Allow non-loopback addresses without API keys',
   },
   corsOrigins: {
     env: 'CORS_ORIGINS',
@@ -120,6 +132,14 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     normalize: (text) => (/^https?:/i.test(text) ? new URL(text).origin : text),
     description:
       'Origins of web pages that may use the service, comma-separated; `*` allows any but `null` and `file://`, the origins of packaged apps, which must be listed and need API_KEYS',
+  },
+  trustProxy: {
+    env: 'TRUST_PROXY',
+    schema: { type: 'integer', minimum: 0, maximum: 10 },
+    default: 0,
+    expects: 'must be an integer from 0 to 10',
+    description:
+      'Number of reverse proxies in front: the address of a client is that entry of X-Forwarded-For, counted from the right; never set it where clients reach the port directly',
   },
   page: {
     env: 'PAGE',
@@ -254,6 +274,20 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     default: 7,
     expects: 'must be an integer from 0 to 86400',
     description: 'After DRAIN_DELAY: seconds for requests in flight to finish',
+  },
+  metricsPort: {
+    env: 'METRICS_PORT',
+    schema: { type: 'integer', minimum: 0, maximum: 65535 },
+    expects: 'must be an integer from 0 to 65535',
+    example: 9464,
+    description:
+      'Port for `/metrics` in the format of Prometheus, and for `/healthz` and `/readyz`; 0 selects a free port; unset: off',
+  },
+  metricsHost: {
+    env: 'METRICS_HOST',
+    schema: text,
+    default: '127.0.0.1',
+    description: 'Address for METRICS_PORT; the metrics need no key, and have the names of the keys',
   },
   fleetUrl: {
     env: 'FLEET_URL',

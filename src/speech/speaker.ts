@@ -1,9 +1,12 @@
 /** Selects the speech model and the voice of a request from its options and the settings. */
 import { EngineError, type Speech, type SpeechFormat } from '../../engines/contract/index.ts';
+import { currentUsage } from '../caller.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { availabilityOf, type Registry, type ServedModel } from '../engine-host/registry.ts';
-import { chooseModel, listModels, requireAvailable } from '../engine-host/model-selection.ts';
+import { chooseModel, defaultModel, requireAvailable } from '../engine-host/model-selection.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { SettingsError } from '../settings/load.ts';
+import { recordSpeech } from './speech-record.ts';
 import { supervise, type Listener, type SpeechLimits } from './watchdog.ts';
 
 /** The audio media types of the contract. */
@@ -40,10 +43,10 @@ export interface Speaker {
 
 export interface Speakers {
   /**
-   * Throws `no-engine`, `unknown-model` or `model-unavailable`, and `voice-not-supported` if the model lists its voices.
+   * Throws `no-engine`, `unknown-model`, `model-not-allowed` or `model-unavailable`, and `voice-not-supported` if the model lists its voices.
    */
   choose(options: SpeakerOptions): Promise<Speaker>;
-  /** Whether the default model is available. */
+  /** Whether the default model of the API key is available. */
   defaultIsAvailable(): Promise<boolean>;
 }
 
@@ -52,6 +55,7 @@ export interface SpeakersOptions {
   /** TTS_VOICE. */
   readonly defaultVoice: string | undefined;
   readonly limits?: SpeechLimits;
+  readonly metrics?: Metrics | undefined;
 }
 
 const defaultLimits: SpeechLimits = { firstBytesMs: 120_000, silenceMs: 60_000 };
@@ -63,25 +67,26 @@ export async function createSpeakers({
   registry,
   defaultVoice,
   limits = defaultLimits,
+  metrics,
 }: SpeakersOptions): Promise<Speakers> {
-  const defaultModel = async () => (await listModels(registry, 'speech')).default;
+  const configuredDefault = async () => registry.defaultOf('speech', await registry.models('speech'));
   // While an engine fails to list its models, the default may be one of them.
-  if (defaultVoice !== undefined && registry.knowsAll('speech')) expectVoice(await defaultModel(), defaultVoice);
+  if (defaultVoice !== undefined && registry.knowsAll('speech')) expectVoice(await configuredDefault(), defaultVoice);
   return {
     async choose({ model: named, voice, pointers }) {
       const chosen = await chooseModel(registry, 'speech', named, pointers.model);
       if (voice != null && !mayHaveVoice(chosen, voice)) throw voiceNotSupported(chosen, voice, pointers.voice);
       await requireAvailable(chosen);
-      const isDefault = named == null || named === (await defaultModel())?.id;
-      return speakerOf(chosen, voice ?? defaultVoiceOf(chosen, isDefault), limits);
+      const isDefault = chosen.id === (await configuredDefault())?.id;
+      return speakerOf(chosen, voice ?? defaultVoiceOf(chosen, isDefault), { limits, metrics });
     },
     async defaultIsAvailable() {
-      const found = await defaultModel();
+      const found = await defaultModel(registry, 'speech');
       return found !== undefined && (await availabilityOf(found)).available;
     },
   };
 
-  /** TTS_VOICE belongs to the default model; other models use it only if they list a voice of that name. */
+  /** TTS_VOICE belongs to the configured default model; other models use it only if they list a voice of that name. */
   function defaultVoiceOf({ entry }: ServedModel, isDefault: boolean): string | undefined {
     return isDefault || entry.voices?.some(({ id }) => id === defaultVoice) ? defaultVoice : undefined;
   }
@@ -93,7 +98,11 @@ function expectVoice(model: ServedModel | undefined, voice: string): void {
   throw new SettingsError(`TTS_VOICE: ${detail}`);
 }
 
-function speakerOf(model: ServedModel<'speech'>, voice: string | undefined, limits: SpeechLimits): Speaker {
+function speakerOf(
+  model: ServedModel<'speech'>,
+  voice: string | undefined,
+  { limits, metrics }: { readonly limits: SpeechLimits; readonly metrics: Metrics | undefined },
+): Speaker {
   return {
     speak({ text, language, format, speed, instructions }, listener) {
       const voiceOrLanguage = voice === undefined ? { ...(language !== undefined && { language }) } : { voice };
@@ -106,7 +115,10 @@ function speakerOf(model: ServedModel<'speech'>, voice: string | undefined, limi
         const speech = await model.engine.synthesize(call, { signal });
         return { ...speech, mediaType: declaredType(speech.mediaType) };
       };
-      return supervise(synthesize, listener, limits);
+      const usage = currentUsage();
+      if (usage) usage.model ??= model.id; // of a chat that reads aloud, the model of the chat
+      const speak = () => supervise(synthesize, listener, limits);
+      return metrics ? recordSpeech(speak, { model: model.id, listener }, metrics) : speak();
     },
   };
 }

@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
 import {
   EngineError,
@@ -13,6 +14,7 @@ import {
 import { onAbort } from '../../lib/abort.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
 import { isAtMachineLimit } from '../../lib/resource-limits.ts';
+import { beginSpan, endSpan, type Attributes } from '../trace.ts';
 
 export interface StartedProgram {
   /** Must be read to its end. */
@@ -20,6 +22,11 @@ export interface StartedProgram {
   readonly stderr: Readable;
   readonly exit: Promise<Omit<ProgramExit, 'stdout'>>;
   readonly kill: () => void;
+}
+
+interface NamedCall extends ProgramCall {
+  /** Its name in spans, where the program is only what starts it. */
+  readonly name?: string;
 }
 
 type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
@@ -54,7 +61,7 @@ export function adopt(child: ChildProcess): () => void {
  * Starts a program without a shell. Throws if it is not found, `overloaded` when out of file descriptors, and the signal's
  * reason if already aborted.
  */
-export function startProgram(program: string, args: readonly string[], options: ProgramCall): StartedProgram {
+export function startProgram(program: string, args: readonly string[], options: NamedCall): StartedProgram {
   const child = spawnProgram(program, args, options, 'ignore');
   const { stdout, stderr } = child;
   return { stdout, stderr, exit: watch(child, program, options), kill: () => killGroup(child) };
@@ -161,8 +168,13 @@ function endedBy(signal: string): Error {
   return new Error(`the program was killed by ${signal}`);
 }
 
-async function watch(child: Child, program: string, { signal, timeoutMs }: ProgramCall): StartedProgram['exit'] {
+async function watch(
+  child: Child,
+  program: string,
+  { signal, timeoutMs, name = basename(program) }: NamedCall,
+): StartedProgram['exit'] {
   let timedOut = false;
+  const span = beginSpan('internal', `run ${name}`, { 'process.executable.name': name });
   const end = () => killGroup(child);
   const deadline = setTimeout(() => {
     timedOut = true;
@@ -182,7 +194,13 @@ async function watch(child: Child, program: string, { signal, timeoutMs }: Progr
     clearTimeout(deadline);
     signal.removeEventListener('abort', end);
     running.delete(child);
+    endSpan(span, endOf(child));
   }
+}
+
+function endOf({ exitCode, signalCode }: Child): Attributes {
+  if (exitCode === null) return { 'error.type': signalCode ?? 'not-started' };
+  return { 'process.exit.code': exitCode };
 }
 
 function killGroup({ pid }: Pick<ChildProcess, 'pid'>): void {

@@ -1,5 +1,7 @@
 /** The tools of a chat from all sources: read_aloud and the MCP servers. */
 import type { Logger, Tool } from '../../engines/contract/index.ts';
+import { mayUseTool } from '../keys/permissions.ts';
+import { hasTracer, traced } from '../trace.ts';
 import { mostTools } from './mcp/limits.ts';
 
 /** What a request determines of its tools. */
@@ -29,7 +31,7 @@ export interface ToolSource {
 
 export interface Toolbox extends ToolSource, AsyncDisposable {}
 
-/** Concatenates the tools of all sources, up to the limit: with more, providers reject the whole chat. */
+/** Concatenates the tools of all sources that the API key may use, up to the limit: with more, providers reject the whole chat. */
 export function createToolbox(
   sources: readonly (ToolSource & Partial<AsyncDisposable>)[],
   log: Pick<Logger, 'warn'>,
@@ -46,12 +48,21 @@ export function createToolbox(
 
   return {
     async toolsFor(chat) {
-      const tools = (await Promise.all(sources.map((source) => source.toolsFor(chat)))).flat();
+      const all = (await Promise.all(sources.map((source) => source.toolsFor(chat)))).flat();
+      const tools = all.filter(({ name }) => mayUseTool(name));
       warnOfTooMany(tools.length);
-      return tools.slice(0, mostTools);
+      const offered = tools.slice(0, mostTools);
+      return hasTracer() ? offered.map(withSpan) : offered;
     },
     async [Symbol.asyncDispose]() {
       await Promise.allSettled(sources.map(async (source) => source[Symbol.asyncDispose]?.()));
     },
   };
+}
+
+/** A tool whose calls are spans. */
+function withSpan(tool: Tool): Tool {
+  const { name } = tool;
+  const attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': name };
+  return { ...tool, run: (...call) => traced(`execute_tool ${name}`, attributes, () => tool.run(...call)) };
 }

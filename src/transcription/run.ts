@@ -6,10 +6,13 @@ import {
   type Transcript,
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
+import { currentKey, currentUsage } from '../caller.ts';
 import type { ServedModel } from '../engine-host/registry.ts';
 import { chooseModel, requireAvailable, requireSupport } from '../engine-host/model-selection.ts';
 import { startTimeout } from '../../lib/abort.ts';
+import { errorTypeOf, type TranscriptionFacts } from '../metrics/metrics.ts';
 import type { Services } from '../handlers/dependencies.ts';
+import { chargeAudio } from './charge.ts';
 
 /** Without the hints that the model does not support. */
 export interface TranscriptionJob {
@@ -20,7 +23,7 @@ export interface TranscriptionJob {
   readonly timestamps?: readonly TimestampKind[];
 }
 
-type TranscriptionServices = Pick<Services, 'registry' | 'transcribeTimeoutMs'>;
+type TranscriptionServices = Pick<Services, 'registry' | 'transcribeTimeoutMs' | 'metrics'>;
 
 /**
  * The model that a request names, else the default. Throws `unknown-model`, `no-engine`, `model-unavailable`, and
@@ -44,10 +47,32 @@ export function requireTimestamps(model: ServedModel<'transcription'>, timestamp
 
 /** Throws `engine-timeout` after TRANSCRIBE_TIMEOUT, and `engine-failed` if the engine omits the timestamps. */
 export async function transcribe(
+  model: ServedModel<'transcription'>,
+  job: TranscriptionJob,
+  options: TranscriptionOptions,
+  { transcribeTimeoutMs, metrics }: TranscriptionServices,
+): Promise<Transcript> {
+  const [usage, key, started] = [currentUsage(), currentKey()?.name, performance.now()];
+  const end = (facts: Pick<TranscriptionFacts, 'audioMs' | 'error'>) =>
+    metrics?.transcriptionEnded({ model: model.id, key, ms: performance.now() - started, ...facts });
+  if (usage) usage.model = model.id;
+  try {
+    const transcript = await callEngine(model, job, options, transcribeTimeoutMs);
+    const { durationMs: audioMs } = transcript;
+    if (usage && audioMs !== undefined) usage.audioMs = audioMs;
+    end({ audioMs });
+    return transcript;
+  } catch (error) {
+    end({ error: errorTypeOf(error, options.signal) });
+    throw error;
+  }
+}
+
+async function callEngine(
   { engine, engineId }: ServedModel<'transcription'>,
   { recording, language, prompt, temperature, timestamps = [] }: TranscriptionJob,
   { signal, ...callbacks }: TranscriptionOptions,
-  { transcribeTimeoutMs: ms }: TranscriptionServices,
+  ms: number,
 ): Promise<Transcript> {
   const late = () =>
     new EngineError('engine-timeout', `The transcription did not finish within ${String(ms / 1000)} s.`);
@@ -60,7 +85,15 @@ export async function transcribe(
     ...(temperature !== undefined && { temperature }),
     ...(timestamps.length > 0 && { timestamps }),
   };
-  return withTimestamps(await engine.transcribe(call, { signal: timeout.signal, ...callbacks }), timestamps);
+  const { charge, ...charged } = chargeAudio(callbacks);
+  try {
+    const transcript = await engine.transcribe(call, { signal: timeout.signal, ...charged });
+    charge(transcript.durationMs);
+    return withTimestamps(transcript, timestamps);
+  } catch (error) {
+    charge();
+    throw error;
+  }
 }
 
 const fieldOf = { segment: 'segments', word: 'words' } as const satisfies Record<TimestampKind, keyof Transcript>;

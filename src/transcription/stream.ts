@@ -21,7 +21,7 @@ export async function* streamTranscript(
   model: ServedModel<'transcription'>,
   job: TranscriptionJob,
   { id, signal }: StreamRequest,
-  services: Pick<Services, 'registry' | 'transcribeTimeoutMs'>,
+  services: Pick<Services, 'registry' | 'transcribeTimeoutMs' | 'metrics'>,
 ): AsyncGenerator<TranscriptionEvent, void, undefined> {
   const scope = linkedSignal(signal);
   let seq = 0;

@@ -40,8 +40,12 @@ const guarded: readonly (readonly [method: string, path: string])[] = [
   ['GET', '/api/v1/tts/models'],
 ];
 
+/** A client of its own for each wrong token: from one address, only 10 a minute are answered with 401. */
+let clients = 0;
+const newClient = () => ({ 'x-forwarded-for': `192.0.2.${String((clients += 1))}` });
+
 describe('with API_KEYS', () => {
-  const service = serve({ API_KEYS: 'first-key,second-key, third' });
+  const service = serve({ API_KEYS: 'first-key,second-key, third', TRUST_PROXY: '1' });
 
   describe.each(guarded)('%s %s', (method, path) => {
     it('responds with 401 and WWW-Authenticate without a token', async () => {
@@ -51,7 +55,9 @@ describe('with API_KEYS', () => {
     });
 
     it('responds with 401 to an unknown token', async () => {
-      const { status, headers, text } = await service.api.send(method, path, { headers: bearer('wrong-key') });
+      const { status, headers, text } = await service.api.send(method, path, {
+        headers: { ...bearer('wrong-key'), ...newClient() },
+      });
       expect(status).toBe(401);
       expect(headers.get('www-authenticate')).toBe('Bearer realm="parlance", error="invalid_token"');
       expect(text).not.toMatch(/wrong-key|first-key/);
@@ -91,7 +97,7 @@ describe('with API_KEYS', () => {
     'Bearer "first-key"',
     'Bearer undefined',
   ])('takes %j for none', async (authorization) => {
-    const { status, headers } = await service.api.get('/api/v1/models', { authorization });
+    const { status, headers } = await service.api.get('/api/v1/models', { authorization, ...newClient() });
     expect(status).toBe(401);
     expect(headers.get('www-authenticate')).toMatch(/^Bearer /);
   });

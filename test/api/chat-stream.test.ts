@@ -394,7 +394,10 @@ describe.each(Object.entries(asAnswer))("%s: a failure before the provider's fir
     const { problem } = await answerOf([{ crash: 'the secret of the engine' }]);
     expect(problem).toMatchObject({ status: 500, code: 'engine-failed' });
     expect(JSON.stringify(problem)).not.toContain('secret');
-    expect(service.log.find(({ id }) => id === problem.instance)).toMatchObject({ level: 50, code: 'engine-failed' });
+    expect(service.log.find(({ id, level }) => id === problem.instance && level >= 50)).toMatchObject({
+      level: 50,
+      code: 'engine-failed',
+    });
   });
 });
 
@@ -457,7 +460,10 @@ describe('a failure in a started stream', () => {
     const problem = await failedOf([...begun, ...script]);
     expect(problem).toMatchObject({ status: 500, code: 'engine-failed' });
     expect((await plain([...begun, ...script])).problem).toEqual({ ...problem, instance: expect.anything() as string });
-    expect(service.log.find(({ id }) => id === problem.instance)).toMatchObject({ level: 50, code: 'engine-failed' });
+    expect(service.log.find(({ id, level }) => id === problem.instance && level >= 50)).toMatchObject({
+      level: 50,
+      code: 'engine-failed',
+    });
   });
 
   it.each<[string, Action, string]>([
@@ -467,7 +473,7 @@ describe('a failure in a started stream', () => {
     const problem = await failedOf([...begun, action]);
     expect(problem).toMatchObject({ status: 500, code: 'engine-failed' });
     expect(JSON.stringify(problem)).not.toContain('secret');
-    const lines = () => service.log.filter(({ id }) => id === problem.instance);
+    const lines = () => service.log.filter(({ id, engine }) => id === problem.instance && engine === undefined);
     await expect.poll(lines).toMatchObject([
       {
         level: 50,

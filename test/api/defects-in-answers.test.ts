@@ -17,6 +17,8 @@ import { connectRaw, requestHead } from './support/raw-socket.ts';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
+const failedLogins = { count: () => undefined };
+
 const noRouter: Respond = () => Promise.reject(new Error('no router'));
 
 /** An app of its own on a socket, with one part of it replaced. */
@@ -26,7 +28,7 @@ async function serve({ respond = noRouter, ...options }: Partial<AppOptions> & {
   const log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
   const listener = createApp({
     doorFor: () => ({ ...nativeDialect, respond }),
-    access: createAccess({ apiKeys: [], allowOpen: false, corsOrigins: [] }),
+    access: createAccess({ keys: undefined, failedLogins, allowOpen: false, corsOrigins: [] }),
     budget: new ByteBudget({ reserve: 0, shared: 0 }),
     arrivals: createArrivals(),
     bodyTimeoutMs: 1_000,
@@ -34,6 +36,7 @@ async function serve({ respond = noRouter, ...options }: Partial<AppOptions> & {
     readyProbe: () => Promise.resolve({}),
     heartbeatMs: 1_000,
     page: new Map(),
+    trustProxy: 0,
     viaId: 'a service',
     temporaryDirectory: () => Promise.reject(new Error('no directory')),
     ending: new AbortController().signal,
@@ -52,7 +55,7 @@ async function serve({ respond = noRouter, ...options }: Partial<AppOptions> & {
 
 it('an error that reaches Koa becomes a problem and is logged at error', async () => {
   const unsendable = { status: 200, mediaType: 'application/json', headers: { ETag: '"1"' }, body: 1n };
-  const access = createAccess({ apiKeys: [], allowOpen: false, corsOrigins: ['*'] });
+  const access = createAccess({ keys: undefined, failedLogins, allowOpen: false, corsOrigins: ['*'] });
   const { url, log, at } = await serve({ access, respond: () => Promise.resolve(unsendable) });
   const write = log.error;
   log.error = () => {

@@ -80,7 +80,7 @@ function over<T>(servers: Contestants<ChatServer>, make: (server: ChatServer) =>
   return { direct: make(direct), ours: make(ours), door: make(door), gateway: make(gateway) };
 }
 
-interface Run {
+export interface Run {
   readonly seconds: number;
   /** CPU time of the service. */
   readonly processorMs: number;
@@ -97,7 +97,7 @@ interface Load {
   readonly processor: () => number;
 }
 
-async function ask({ server, agent, concurrent, requests, processor }: Load): Promise<Run> {
+export async function ask({ server, agent, concurrent, requests, processor }: Load): Promise<Run> {
   const latencies: number[] = [];
   let left = requests;
   const caller = async () => {

@@ -1,8 +1,10 @@
 /** `npm run bench`: all benchmarks, one table; `npm run bench -- fleet chat`: these. They print and judge nothing: times are the machine's as much as ours. */
 import { benchChat } from './chat.ts';
 import { benchFleet } from './fleet.ts';
+import { benchLimits } from './limits.ts';
 import { benchListing } from './listing.ts';
 import { benchMemory } from './memory.ts';
+import { benchMetrics } from './metrics.ts';
 import { benchSpeech } from './speech.ts';
 import { benchStreams } from './streams.ts';
 import { runBenchmarks } from './support/table.ts';
@@ -13,6 +15,8 @@ const benchmarks = {
   listing: benchListing,
   memory: benchMemory,
   chat: benchChat,
+  limits: benchLimits,
+  metrics: benchMetrics,
   streams: benchStreams,
   speech: benchSpeech,
   fleet: benchFleet,

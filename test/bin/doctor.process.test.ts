@@ -153,3 +153,44 @@ describe('the verdict', () => {
     expect(verdicts[0]).toMatch(/^Chat(:| works)/); // whoever works on this machine may run one
   });
 });
+
+describe('the keys file', () => {
+  const hash = (digit: number) => String(digit).repeat(64);
+
+  async function examineKeys(keys: string) {
+    const cwd = await temporaryDirectory();
+    await writeFiles(cwd, {
+      'parlance.config.yaml': 'apiKeysFile: keys.yaml\nengines: { sandbox: { use: sandbox } }\n',
+      'keys.yaml': keys,
+    });
+    const { code, stdout } = await runScript('src/bin/doctor.ts', [], { cwd, env: { DATA_DIR: join(cwd, 'data') } });
+    const [, part = ''] = /^API keys\n((?: .*\n)+)/m.exec(stdout) ?? [];
+    return { code, lines: part.replaceAll(`${cwd}/`, '').trimEnd().split('\n').map((line) => line.trim().replace(/ +/g, ' ')) }; // prettier-ignore
+  }
+
+  test('is judged with its expired keys, and those that may use nothing', async () => {
+    const { code, lines } = await examineKeys(`keys:
+      - { name: app, sha256: '${hash(1)}', expires: 2020-01-01T00:00:00Z }
+      - { name: app, sha256: '${hash(2)}', expires: 2999-01-01T00:00:00Z }
+      - { name: cron, sha256: '${hash(3)}', models: [gpt-*] }`);
+    expect(lines).toEqual([
+      'ok keys file keys.yaml: app, cron',
+      'MISSING app a token expired at 2020-01-01T00:00:00Z',
+      'fix: remove the entry, or make a new token',
+      'ok app a token expires at 2999-01-01T00:00:00Z',
+      'MISSING cron the key may use no model that is served now',
+      expect.stringContaining('fix: change its `models`; served are sandbox-') as string,
+    ]);
+    expect(code).toBe(0);
+  });
+
+  test.each([
+    ['without keys', 'keys: []', /^MISSING keys file API_KEYS_FILE: keys.yaml has no keys; fix: /],
+    ['that is invalid', 'keys: [{ name: app }]', /^MISSING keys file keys.yaml: keys\[0\]: "sha256" is missing$/],
+    ['of expired keys', `keys: [{ name: app, sha256: '${hash(1)}', expires: 2020-01-01T00:00:00Z }]`, /^MISSING keys file keys.yaml: app$/], // prettier-ignore
+  ])('one %s fails', async (_what, keys, said) => {
+    const { code, lines } = await examineKeys(keys);
+    expect(lines[0]).toMatch(said);
+    expect(code).toBe(1);
+  });
+});

@@ -67,7 +67,7 @@ function stage({
     seen,
     logged,
     caller,
-    run: () => startChat(request(), services),
+    run: () => startChat(request(), services, { isStream: false }),
     plain: (more?: object) => createChat(request(more), services),
     stream: async (more?: object) => {
       const { body } = await streamChat(request(more), services);

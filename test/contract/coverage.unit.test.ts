@@ -37,7 +37,7 @@ describe('the coverage', () => {
 
   test('is a table with missing entries in brackets', () => {
     const { table } = coverageOf(nativeContract.document, new Set(['GET /api/v1/models 200', 'event chat.started']));
-    expect(table).toMatch(/^listChatModels +200 \[401\] \[403\] \[405\] \[500\] \[503\]$/m);
+    expect(table).toMatch(/^listChatModels +200 \[401\] \[403\] \[405\] \[429\] \[500\] \[503\]$/m);
     expect(table).toMatch(/^events +chat\.started \[step\.started\]/m);
     expect(table).toContain(`2 of ${everything.length} seen`);
   });

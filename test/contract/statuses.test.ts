@@ -67,7 +67,10 @@ const ways: Readonly<Record<number, Way>> = {
     const declared = Object.keys(operation.schemas).map((part) => [part, wrong[part as keyof typeof wrong]]);
     return ask(service, operation, { parts: Object.fromEntries(declared.filter(([, value]) => value)) as Parts });
   },
-  429: (operation) => ask(service, operation, ofModel(operation, 'provider-rate-limited')),
+  429: (operation) => {
+    if (hasEngine(operation)) return ask(service, operation, ofModel(operation, 'provider-rate-limited'));
+    return guessKeys(operation);
+  },
   500: (operation) => {
     if (hasEngine(operation)) return ask(service, operation, ofModel(operation, 'crash'));
     if (operation.id === 'deleteSpeechClip') return removeWhatStays(operation);
@@ -118,6 +121,13 @@ async function sendHalf({ url }: TestService, operation: Operation): Promise<Ans
   await connection.send(requestHead(operation.method, path, { ...headers, 'content-length': 1000 }));
   await connection.send(half);
   return await connection.answer(operation.method, path);
+}
+
+async function guessKeys(operation: Operation): Promise<Answer> {
+  await using guarded = await start({ env: { API_KEYS: 'right' } });
+  const guess = () => ask(guarded, operation, { headers: { authorization: 'Bearer wrong' } });
+  for (let guesses = 0; guesses < 10; guesses += 1) await guess();
+  return await guess();
 }
 
 /** Lets a chat read aloud and fetches the clip. */

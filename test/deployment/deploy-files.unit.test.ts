@@ -1,8 +1,9 @@
-/** deploy/: what its files say is so, as far as that can be read. What runs them is in image.system.test.ts. */
+/** deploy/: what its files say is so, as far as that can be read. *.deploy.test.ts run them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { isProbe } from '../../src/http/probes.ts';
 import { settingsTable } from '../../src/settings/table.ts';
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, '../../deploy', name), 'utf8');
@@ -31,21 +32,47 @@ interface Compose {
   };
 }
 
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+  readonly periodSeconds: number;
+  readonly failureThreshold: number;
+}
+
+interface Container {
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly startupProbe: Probe;
+  readonly livenessProbe: Probe;
+  readonly readinessProbe: Probe;
+  readonly resources: { readonly limits: { readonly memory: string; readonly cpu?: string } };
+  readonly securityContext: object;
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+}
+
 interface Deployment {
   readonly spec: {
+    readonly selector: { readonly matchLabels: object };
     readonly template: {
+      readonly metadata: { readonly labels: object };
       readonly spec: {
         readonly terminationGracePeriodSeconds: number;
-        readonly containers: readonly { readonly env: readonly { readonly name: string; readonly value: string }[] }[];
+        readonly securityContext: object;
+        readonly containers: readonly Container[];
+        readonly volumes: readonly { readonly name: string; readonly emptyDir: { readonly sizeLimit: string } }[];
       };
     };
   };
 }
 
+interface Service {
+  readonly spec: { readonly selector: object; readonly ports: readonly { readonly targetPort: string }[] };
+}
+
 const unit = read('parlance.service');
 const compose = parse(read('compose.yaml')) as Compose;
-const deployment = parseAllDocuments(read('kubernetes.yaml'))[0]!.toJS() as Deployment;
-const { terminationGracePeriodSeconds, containers } = deployment.spec.template.spec;
+const [deployment, service] = parseAllDocuments(read('kubernetes.yaml')).map((document) => document.toJS() as unknown) as [Deployment, Service]; // prettier-ignore
+const { terminationGracePeriodSeconds, containers, ...pod } = deployment.spec.template.spec;
+const containerfile = read('Containerfile');
 
 const files: Readonly<Record<string, Described>> = {
   'parlance.service': {
@@ -77,7 +104,7 @@ describe.each(Object.entries(files))('deploy/%s', (_name, { untilKilled, env }) 
 });
 
 it('the Containerfile sets only variables that exist', () => {
-  const [, line = ''] = /^ENV (.*)$/m.exec(read('Containerfile')) ?? [];
+  const [, line = ''] = /^ENV (.*)$/m.exec(containerfile) ?? [];
   expect(line.split(' ').filter((pair) => !variables.has(pair.split('=')[0]!))).toEqual([]);
 });
 
@@ -86,4 +113,57 @@ it('compose publishes on this machine only, needs a key, and does not publish Ol
   expect(parlance.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
   expect(parlance.environment.API_KEYS).toMatch(/^\$\{API_KEYS:\?/);
   expect(ollama.ports).toBeUndefined();
+});
+
+describe('deploy/kubernetes.yaml', () => {
+  const [container] = containers as [Container];
+  const { startupProbe, livenessProbe, readinessProbe } = container;
+  const mebibytes = (size: string) => Number(/^(\d+)(?=[MG]i$)/.exec(size)?.[1]) * (size.endsWith('Gi') ? 1024 : 1);
+
+  it('serves on the default port, which the image exposes, and finds its pods', () => {
+    expect(container.ports).toEqual([{ name: 'http', containerPort: settingsTable.port.default }]);
+    expect(containerfile).toContain(`\nEXPOSE ${Number(settingsTable.port.default)}\n`);
+    expect(service.spec.ports[0]).toMatchObject({ targetPort: 'http' });
+    for (const labels of [deployment.spec.selector.matchLabels, deployment.spec.template.metadata.labels]) {
+      expect(labels).toEqual(service.spec.selector);
+    }
+  });
+
+  it('asks whether the process lives, and elsewhere whether it may be sent requests', () => {
+    for (const probe of [startupProbe, livenessProbe])
+      expect(probe.httpGet).toEqual({ path: '/healthz', port: 'http' });
+    expect(readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'http' });
+    for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) expect(isProbe(httpGet.path)).toBe(true);
+  });
+
+  it('gives a start two minutes, and notices an unready pod before it restarts a dead one', () => {
+    const seconds = ({ periodSeconds, failureThreshold }: Probe) => periodSeconds * failureThreshold;
+    expect(seconds(startupProbe)).toBeGreaterThanOrEqual(120);
+    expect(seconds(livenessProbe)).toBeGreaterThanOrEqual(30);
+    expect(seconds(readinessProbe)).toBeLessThan(seconds(livenessProbe));
+  });
+
+  it('serves on while the endpoints change', () => {
+    const { DRAIN_DELAY } = files['kubernetes.yaml']!.env;
+    expect(Number(DRAIN_DELAY)).toBeGreaterThan(Number(settingsTable.drainDelay.default));
+    expect(Number(DRAIN_DELAY)).toBeGreaterThanOrEqual(5);
+  });
+
+  it('has room for the files of requests and for a model, and no limit of the processor', () => {
+    const sizes = new Map(pod.volumes.map(({ name, emptyDir }) => [name, mebibytes(emptyDir.sizeLimit)]));
+    const dataVolume = container.volumeMounts.find(({ mountPath }) => mountPath === '/data')!.name;
+    expect(sizes.get(dataVolume)).toBeGreaterThan(Number(settingsTable.diskBudget.example) / 2 ** 20);
+    expect(mebibytes(container.resources.limits.memory)).toBeGreaterThanOrEqual(512 + 388); // whisper's base model
+    expect(container.resources.limits.cpu).toBeUndefined();
+  });
+
+  it('takes no right that the image does not need', () => {
+    const [, user = ''] = /^USER (\d+):/m.exec(containerfile) ?? [];
+    expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: Number(user), fsGroup: Number(user) });
+    expect(container.securityContext).toEqual({
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+    });
+  });
 });

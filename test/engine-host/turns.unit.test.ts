@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { runInScope } from '../../src/caller.ts';
 import { createQueue } from '../../src/engine-host/job-queue.ts';
-import { servingOrder } from '../../src/engine-host/turns.ts';
+import { createTurns, servingOrder } from '../../src/engine-host/turns.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 it('is empty for an empty line', () => {
-  expect(servingOrder([], [])).toEqual([]);
+  expect(servingOrder(createTurns(1), [])).toEqual([]);
 });
 
 it('is the order in which jobs start when no other comes and the running ones end in the order of their start', async () => {

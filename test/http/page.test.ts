@@ -77,6 +77,12 @@ describe.each([
     expect(await api.send('HEAD', path)).toMatchObject({ status: 200, text: '' });
   });
 
+  test('is not written to', async () => {
+    const api = await start();
+    const answer = await api.send('POST', path);
+    expect(answer).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
+  });
+
   test('needs no key', async () => {
     const api = await start({ API_KEYS: 'secret' });
     expect((await api.send('GET', path)).status).toBe(200);

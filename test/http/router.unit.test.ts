@@ -6,6 +6,7 @@ import { ProblemError } from '../../src/contract/problems.ts';
 import type { IncomingRequest } from '../../src/http/incoming-request.ts';
 import { nativeDialect } from '../../src/http/native-door.ts';
 import { createRouter, type RouterOptions } from '../../src/http/router.ts';
+import { createKey } from '../../src/keys/key.ts';
 
 interface Sent {
   readonly method?: string;
@@ -35,10 +36,11 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
     access: {
       authorize() {
         steps.push('authenticate');
-        return 'key-1';
+        return createKey('key-1');
       },
     },
     admit: (operation) => steps.push(`admit ${operation}`),
+    limit: () => undefined,
     admitFile: () => Promise.resolve(),
     checkAnswers: false,
     ...options,

@@ -35,8 +35,27 @@ describe('the table of errors', () => {
     const retryable = codes.filter(
       (code) => failWith(new ProblemError(code, 'x')).headers['X-Should-Retry'] === 'true',
     );
-    const expected = ['overloaded', 'shutting-down', 'provider-overloaded', 'provider-rate-limited', 'storage-full'];
+    const expected = [
+      'rate-limited',
+      'concurrency-limited',
+      'overloaded',
+      'shutting-down',
+      'provider-overloaded',
+      'provider-rate-limited',
+      'storage-full',
+    ];
     expect(retryable.toSorted()).toEqual(expected.toSorted());
+  });
+
+  it.each<[ProblemCode, string, string]>([
+    ['rate-limited', '60', 'true'],
+    ['rate-limited', '61', 'false'],
+    ['concurrency-limited', '1', 'true'],
+    ['quota-exceeded', '1', 'false'],
+    ['provider-rate-limited', '600', 'true'],
+  ])('after %s with a Retry-After of %s s: X-Should-Retry: %s', (code, seconds, expected) => {
+    const { headers } = failWith(new ProblemError(code, 'x', { headers: { 'Retry-After': seconds } }));
+    expect(headers).toMatchObject({ 'Retry-After': seconds, 'X-Should-Retry': expected });
   });
 
   it('never lets them retry a request that has had effects', () => {
@@ -61,6 +80,8 @@ describe('the table of errors', () => {
     ['content-rejected', 400, 'invalid_request_error', 'content_policy_violation'],
     ['provider-quota-exhausted', 429, 'insufficient_quota', 'insufficient_quota'],
     ['provider-rate-limited', 429, 'rate_limit_error', 'rate_limit_exceeded'],
+    ['concurrency-limited', 429, 'rate_limit_error', 'concurrency_limited'],
+    ['quota-exceeded', 429, 'insufficient_quota', 'insufficient_quota'],
     ['internal-error', 500, 'server_error', 'internal_error'],
     ['provider-timeout', 504, 'server_error', 'provider_timeout'],
   ])('answers %s with %i, type %s and code %s', (code, status, type, ownCode) => {

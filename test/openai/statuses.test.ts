@@ -85,6 +85,12 @@ const listWays: Readonly<Record<number, Way>> = {
     const path = operation.id === 'retrieveModel' ? '/v1/models/nobody' : `${operation.path}?model=nobody`;
     return ask(service, operation, { path });
   },
+  429: async (operation) => {
+    await using guarded = await start({ env: { API_KEYS: 'right' } });
+    const guess = () => ask(guarded, operation, { headers: { authorization: 'Bearer wrong' } });
+    for (let guesses = 0; guesses < 10; guesses += 1) await guess();
+    return await guess();
+  },
   500: async (operation) => {
     await using broken = await start();
     using _defect = breakListings(broken);

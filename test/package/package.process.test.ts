@@ -144,7 +144,7 @@ describe.each(['newest', 'oldest'] as const)('on the %s Node.js', (which) => {
     const transcription = { text: '1500 milliseconds', language: null, duration_ms: 1500, model: 'ruler' };
     expect(JSON.parse(stdout)).toEqual({
       node: which === 'oldest' ? oldestNode : process.versions.node,
-      exports: ['RegistryError', 'SettingsError', 'createApp', 'loadSettings', 'startService'],
+      exports: ['RegistryError', 'SettingsError', 'createApp', 'createLog', 'loadSettings', 'startService'],
       engine: expect.arrayContaining(['EngineError', 'defineEngine']) as string[],
       versions: [/^3\.1\./, /^3\.2\./, /^3\.1\./].map((version) => expect.stringMatching(version) as string),
       bytes: transcription,
@@ -215,7 +215,7 @@ describe('the command', () => {
     const { code, stdout } = await ask({}, '--help');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Usage: parlance \[command\]\n/);
-    for (const name of ['start', 'setup', 'doctor', 'init', 'check-engine'])
+    for (const name of ['start', 'setup', 'doctor', 'init', 'key', 'check-engine'])
       expect(stdout).toMatch(new RegExp(`^  ${name} +\\w`, 'm'));
   });
 

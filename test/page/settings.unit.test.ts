@@ -13,7 +13,7 @@ const blocked = (): SettingsStorage => {
 
 test('are read as they were written', () => {
   const storage = memory();
-  const settings = { ...defaults, chatModel: 'llama', voice: 'en', readAloud: true, pauseMs: 2_000 };
+  const settings = { ...defaults, chatModel: 'llama', voice: 'en', readAloud: true, bargeIn: true, pauseMs: 2_000 };
   writeSettings(() => storage, settings);
   expect(readSettings(() => storage)).toEqual(settings);
 });

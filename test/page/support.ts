@@ -13,7 +13,7 @@ import { observer, type Observed } from './observer.ts';
 export const programs = ['chromium', 'whisper-cli', 'espeak-ng'] as const;
 
 /** A machine that is busy elsewhere makes the page slow, not wrong. */
-export const patience = { timeout: 30_000, interval: 20 };
+export const patience = { timeout: 30_000, interval: 50 };
 
 // ------------------------------------------------------------------------------------------------------ service
 
@@ -44,9 +44,6 @@ export const requestsOf = ({ log }: TestService): LogLine[] => log.filter(({ msg
 export interface BrowserOptions {
   /** What the microphone hears, from its opening on; then silence. Absent: beeps. */
   readonly hears?: Buffer;
-  /** Default: the user allows the microphone. */
-  readonly microphone?: 'allowed' | 'denied';
-  readonly args?: readonly string[];
 }
 
 /** One browser for all tests of a file: a fake microphone's recording belongs to the launch. */
@@ -54,11 +51,7 @@ export function sharedBrowser(options: BrowserOptions = {}): () => Browser {
   return shared(() => launch(options));
 }
 
-async function launch({
-  hears,
-  microphone = 'allowed',
-  args = [],
-}: BrowserOptions): Promise<Browser & AsyncDisposable> {
+async function launch({ hears }: BrowserOptions): Promise<Browser & AsyncDisposable> {
   const directory = await mkdtemp(join(tmpdir(), 'parlance-page-'));
   const recording = join(directory, 'microphone.wav');
   if (hears) await writeFile(recording, hears);
@@ -67,10 +60,9 @@ async function launch({
     args: [
       '--no-sandbox',
       '--use-fake-device-for-media-stream',
-      microphone === 'allowed' ? '--use-fake-ui-for-media-stream' : '--deny-permission-prompts',
+      '--deny-permission-prompts', // but for what a context allows
       ...(hears ? [`--use-file-for-fake-audio-capture=${recording}%noloop`] : []),
-      `--host-resolver-rules=MAP ${lanName} 127.0.0.1`,
-      ...args,
+      `--host-resolver-rules=MAP ${lanName} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`, // the network is cut
     ],
   });
   if (hears) expect(existsSync(recording)).toBe(true); // else there would be silence, and no error
@@ -98,6 +90,7 @@ export interface OpenOptions {
   readonly path?: string;
   /** Other than the service's own: `http://lan.test:PORT`. */
   readonly origin?: string;
+  /** Default: the user allows the microphone. */
   readonly context?: BrowserContextOptions;
   /** Settings that were made in an earlier visit. */
   readonly settings?: object;
@@ -112,16 +105,13 @@ export async function openPage(
   options: OpenOptions = {},
 ): Promise<UserPage> {
   const { path = '/', origin = service.url, settings, script } = options;
-  const context = await browser.newContext(options.context);
+  const context = await browser.newContext({ permissions: ['microphone', 'screen-wake-lock'], ...options.context });
   const foreign: string[] = [];
   const errors: string[] = [];
-  await context.route(
-    (url) => url.origin !== origin && !/^(blob|data):/.test(url.href),
-    (route) => {
-      foreign.push(route.request().url());
-      return route.abort();
-    },
-  );
+  context.on('request', (request) => {
+    const { href, origin: asked } = new URL(request.url());
+    if (asked !== origin && !/^(blob|data):/.test(href)) foreign.push(href);
+  });
   await context.addInitScript(observer);
   if (settings) await context.addInitScript(`localStorage.setItem('parlance-settings', '${JSON.stringify(settings)}')`);
   if (script !== undefined) await context.addInitScript(script);
@@ -189,7 +179,7 @@ export class UserPage {
   async ready(): Promise<this> {
     await expect
       .poll(() => this.picker('Answers').locator('option').first().textContent(), patience)
-      .not.toBe('Looking …');
+      .not.toMatch(/^(Looking …|Needs a key)$/);
     return this;
   }
 
@@ -211,16 +201,7 @@ export class UserPage {
     return answer;
   }
 
-  /** Speaks until the microphone has heard `seconds` of its recording. */
-  async dictate(seconds: number): Promise<void> {
-    await this.ready();
-    await this.button('Speak').click();
-    await this.button('Stop and transcribe').waitFor();
-    await this.listened(seconds);
-    await this.button('Stop and transcribe').click();
-  }
-
-  /** Speech takes its time. */
+  /** Waits until the fake microphone has played `seconds` of its recording. */
   async listened(seconds: number): Promise<void> {
     await expect.poll(async () => (await this.observed()).listenedMs, patience).toBeGreaterThan(seconds * 1_000);
   }

@@ -1,6 +1,6 @@
 /** What the page says: obstacles, entries, failures, speech. */
 import { describe, expect, test } from 'vitest';
-import { choose, chooseVoice, optionText } from '../../page/choices.ts';
+import { adviceFor, choose, chooseVoice, optionText } from '../../page/choices.ts';
 import { failureOf } from '../../page/failure.ts';
 import { obstacleOf, obstacleOfError, textOfObstacle, type Obstacle } from '../../page/obstacles.ts';
 import { speakable } from '../../page/speakable.ts';
@@ -80,6 +80,13 @@ describe('the pickers', () => {
     expect(optionText(entry('a'))).toBe('A');
     expect(optionText(entry('a', { local: false }))).toBe('A · leaves this machine: groq');
     expect(optionText(unavailable)).toBe('U · No key.');
+  });
+
+  test('say what to do where nothing works, and only there', () => {
+    expect(adviceFor('speech', undefined)).toContain('espeak-ng');
+    expect(adviceFor('speech', unavailable)).toBe('No key.');
+    expect(adviceFor('speech', entry('a'))).toBeUndefined();
+    expect(adviceFor('speech', entry('p', { available: false, code: 'preparing' }))).toBeUndefined();
   });
 });
 

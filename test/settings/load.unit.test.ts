@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
+  describeDoubts,
   describeIgnoredVariables,
   describeUnknownVariables,
   loadSettings,
@@ -47,6 +48,8 @@ const examples: Readonly<Record<Name, { env: string; fromEnv: unknown; yaml?: st
   },
   sandbox: { env: '1', fromEnv: true, yaml: 'true', fromFile: true },
   compatTools: { env: 'off', fromEnv: false, yaml: 'false', fromFile: false },
+  apiKeysFile: { env: '/etc/keys.yaml', fromEnv: '/etc/keys.yaml', yaml: '/srv/keys.yaml', fromFile: '/srv/keys.yaml' },
+  trustProxy: { env: '1', fromEnv: 1, yaml: '2', fromFile: 2 },
   apiKeys: { env: 'one, two,', fromEnv: ['one', 'two'], yaml: '[three]', fromFile: ['three'] },
   allowOpen: { env: 'true', fromEnv: true, yaml: 'true', fromFile: true },
   corsOrigins: {
@@ -80,6 +83,8 @@ const examples: Readonly<Record<Name, { env: string; fromEnv: unknown; yaml?: st
   },
   drainDelay: { env: '5', fromEnv: 5, yaml: '3600', fromFile: 3600 },
   shutdownGrace: { env: '0', fromEnv: 0, yaml: '600', fromFile: 600 },
+  metricsPort: { env: '9464', fromEnv: 9464, yaml: '0', fromFile: 0 },
+  metricsHost: { env: '0.0.0.0', fromEnv: '0.0.0.0', yaml: '"::1"', fromFile: '::1' },
   fleetUrl: {
     env: 'rediss://:word@10.0.0.2:6380/1',
     fromEnv: 'rediss://:word@10.0.0.2:6380/1',
@@ -114,12 +119,14 @@ describe('a setting', () => {
       transcribeSetup: true,
       transcribeMaxSeconds: 3600,
       transcribeTimeout: 600,
+      trustProxy: 0,
       compatTools: true,
       compatAliases: {},
       logLevel: 'info',
       readyRequires: [],
       drainDelay: 0,
       shutdownGrace: 7,
+      metricsHost: '127.0.0.1',
       fleetRole: 'both',
       fleetPrefix: 'parlance',
       dataDir: join(homedir(), '.local/share/parlance'),
@@ -560,6 +567,19 @@ describe('a provider that is the service itself', () => {
     ['in sandbox mode', { OPENAI_BASE_URL: 'http://127.0.0.1:8484/v1', PARLANCE_SANDBOX: '1' }, ''],
   ])('is not mentioned when %s', async (_what, env, yaml) => {
     expect(describeIgnoredVariables(await load(env, yaml))).toEqual([]);
+  });
+
+  it.each<[apiKeys: string, place: string]>([
+    ['hush-hush', 'API_KEYS: the token'],
+    [`${'x'.repeat(20)},hush-hush`, 'API_KEYS: token 2'],
+  ])('warns of tokens that can be guessed: %s', async (API_KEYS, place) => {
+    expect(describeDoubts({}, await load({ API_KEYS }))).toEqual([
+      `${place} has fewer than 20 characters and may be guessed; fix: openssl rand -hex 32`,
+    ]);
+  });
+
+  it('takes a keys file for access control', async () => {
+    expect((await load({ HOST: '0.0.0.0', API_KEYS_FILE: 'keys.yaml' })).apiKeysFile).toMatch(/^\/.+\/keys.yaml$/);
   });
 
   it('is not looked for among the chat servers of this machine', async () => {

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import type { Pace } from '../../src/http/body-pace.ts';
 import type { BudgetSize } from '../../src/http/body-budget.ts';
 import type { ConnectionLimits } from '../../src/http/listener.ts';
+import { createLog } from '../../src/log.ts';
 import { startService, type Service, type ServiceOptions } from '../../src/service.ts';
 import { loadSettings } from '../../src/settings/load.ts';
 import { recordAnswers } from '../contract/coverage/recorder.ts';
@@ -80,7 +80,7 @@ export async function startTestService({
   const service = await startService({
     settings: loadSettings(environment, dir),
     env: environment,
-    log: pino({ level: 'debug' }, sink),
+    log: createLog('debug', sink),
     ...intervals,
   }).catch(async (error: unknown) => {
     await rm(dir, { recursive: true, force: true });

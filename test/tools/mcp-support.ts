@@ -1,9 +1,9 @@
 /** MCP servers for tests, real ones and scripted ones, and the tools that come of them. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import type { Tool, ToolEvent } from '../../engines/contract/index.ts';
+import { createLog } from '../../src/log.ts';
 import type { McpServerSettings } from '../../src/settings/table.ts';
 import { createMcpTools, type McpTools } from '../../src/tools/mcp/index.ts';
 import { createToolbox } from '../../src/tools/toolbox.ts';
@@ -79,7 +79,7 @@ export function openTools(
 ): OpenTools {
   const log: LogLine[] = [];
   const sink = { write: (line: string) => void log.push(JSON.parse(line) as LogLine) };
-  const logger = pino({ level: 'debug' }, sink);
+  const logger = createLog('debug', sink);
   const mcp = createMcpTools({
     settings: { mcpServers, baseDir },
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },

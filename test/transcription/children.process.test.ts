@@ -4,6 +4,7 @@ import { upload } from '../support/local-service.ts';
 import { programsOf, startMisbehavingService } from '../support/misbehaving.ts';
 import type { TestService } from '../support/service.ts';
 import { toneWav } from '../support/tone-model.ts';
+import { startTracer } from '../support/tracer.ts';
 
 const recording = toneWav({ words: ['alpha'], rate: 16_000 });
 
@@ -50,6 +51,23 @@ describe('a whisper-cli', () => {
       expect(JSON.stringify(line)).toContain(cause);
     },
   );
+
+  test('is a span of its request, whose ids its log lines have', async () => {
+    const { spans } = startTracer();
+    const response = await transcribe('fails');
+    const id = response.headers.get('x-request-id');
+    await response.body?.cancel();
+    const trace_id = id?.replaceAll('-', '');
+    expect(service.log.find(({ msg, ...line }) => line.id === id && msg === 'a request failed')).toMatchObject({
+      trace_id,
+    });
+    const children = spans.filter(({ kind }) => kind === 'internal');
+    expect(children.map(({ name, attributes }) => [name, attributes['process.exit.code']])).toEqual([
+      ['run ffmpeg', 0],
+      ['run whisper-cli.mjs', 3],
+    ]);
+    expect(children[0]?.trace.traceId).toBe(trace_id);
+  });
 
   test.each(Object.entries(successes))('may write strange JSON: %s', async (model, expected) => {
     const response = await transcribe(model);

@@ -1,5 +1,5 @@
 /** The agent loop: the model answers, its tools run, their outputs go back to the model, which answers again. */
-import type { AgentEvent, ChatResult, FinishReason, Tool, Usage } from '../../contract/index.ts';
+import type { AgentEvent, ChatOptions, ChatResult, FinishReason, Tool, Usage } from '../../contract/index.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { runToolCalls, toToolCall, type CallRequest } from './tool-calls.ts';
 
@@ -42,11 +42,12 @@ export interface Loop {
   readonly maxSteps: number;
   /** The tools are the caller's: the first round is the only one, and its calls are the result. Default: false. */
   readonly returnsCalls?: boolean;
+  readonly onUsage?: ChatOptions['onUsage'];
 }
 
 /** Throws an `EngineError`, or the signal's reason. */
 export async function* runLoop(
-  { conversation, tools, maxSteps, returnsCalls = false }: Loop,
+  { conversation, tools, maxSteps, returnsCalls = false, onUsage }: Loop,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, void, undefined> {
   const rounds: Round[] = [];
@@ -60,6 +61,7 @@ export async function* runLoop(
     signal.throwIfAborted();
     const round = stream.end();
     rounds.push(round);
+    if (round.usage && onUsage) onUsage(usageOf(rounds) ?? round.usage);
     const wantsTools = round.finish === 'stop' && round.calls.length > 0;
     if (wantsTools && returnsCalls) {
       yield { type: 'completed', result: { ...resultOf(rounds, 'tool_calls'), toolCalls: round.calls } };
@@ -92,11 +94,13 @@ function resultOf(rounds: readonly Round[], finishReason: FinishReason): ChatRes
     content: rounds.at(-1)?.content ?? '',
     finishReason,
     reasoning: reasoning.length > 0 ? reasoning.join('\n\n') : null,
-    usage: sumOf(rounds.map(({ usage }) => usage).filter((usage) => usage !== undefined)),
+    usage: usageOf(rounds),
   };
 }
 
-function sumOf(usages: readonly Usage[]): Usage | null {
+/** null: no round has reported any. */
+function usageOf(rounds: readonly Round[]): Usage | null {
+  const usages = rounds.map(({ usage }) => usage).filter((usage) => usage !== undefined);
   if (usages.length === 0) return null;
   const sum = (field: keyof Usage) => usages.reduce((total, usage) => total + usage[field], 0);
   return {

@@ -18,6 +18,8 @@ export interface Refusal {
   readonly param: string;
   /** Seconds, if the provider sent Retry-After. */
   readonly retryAfter: number | undefined;
+  /** True if the body is not a JSON object: APIs explain their errors, proxies in front of them do not. */
+  readonly isBare: boolean;
 }
 
 /** Some providers put the details into `error`, others at the top level. */
@@ -33,7 +35,16 @@ export function readRefusal(status: number, text: string, retryAfter: number | u
     ...{ status, text, message: message === '' ? text : message },
     complaint: parsed === undefined ? text : JSON.stringify(parsed, withoutEchoes),
     ...{ code: field('code'), type: field('type'), param: field('param'), retryAfter },
+    isBare: !isObject(parsed),
   };
+}
+
+/**
+ * True for 503, and for a 502 or 504 of a proxy, behind which another server may answer: HAProxy answers 502 for a worker
+ * that was killed. An API's own 502 or 504 would come again.
+ */
+export function isWorthRetry({ status, isBare }: Refusal): boolean {
+  return status === 503 || (isBare && (status === 502 || status === 504));
 }
 
 /** `input` is Pydantic's echo of the request (FastAPI, vLLM), `failed_generation` Groq's echo of the model's output. */

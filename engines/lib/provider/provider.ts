@@ -1,10 +1,10 @@
 /** Client for an OpenAI-compatible provider: sends requests, retries, maps failures and tracks availability. */
 import { EngineError, type Availability, type EngineContext } from '../../contract/index.ts';
-import { failureOf, readRefusal, readRetryAfter, type Refusal } from './failures.ts';
+import { failureOf, isWorthRetry, readRefusal, readRetryAfter, type Refusal } from './failures.ts';
 import { createHealth } from './health.ts';
 import { pause } from '../../../lib/abort.ts';
 import type { ProviderOptions } from './options.ts';
-import { createRedactor } from './redact.ts';
+import { complaintOf, createRedactor, outlineOf } from './redact.ts';
 import { createTransport, isTransient, readErrorText, type HttpAnswer, type HttpBody } from './transport.ts';
 
 export interface ProviderRequest {
@@ -24,8 +24,8 @@ export interface ProviderRequest {
 
 export interface Provider extends AsyncDisposable {
   /**
-   * Resolves when the response headers arrive with a 2xx status; the caller reads the body. Retries failed connections
-   * and 503, but never after a response has started. Rejects with an `EngineError`, with the error from `explain`, or with
+   * Resolves when the response headers arrive with a 2xx status; the caller reads the body. Retries failed connections,
+   * 503, and 502 and 504 of a proxy, but never after a response has started. Rejects with an `EngineError`, with the error from `explain`, or with
    * the signal's reason.
    */
   send(request: ProviderRequest, signal: AbortSignal): Promise<HttpAnswer>;
@@ -35,6 +35,8 @@ export interface Provider extends AsyncDisposable {
   expectKey(model: string): void;
   /** Removes secrets from a provider's text and truncates it, for the log. */
   readonly redact: (text: string) => string;
+  /** Describes an answer that cannot be used, for the log: without what it says, unless that is an error. */
+  readonly outline: (text: string) => string;
 }
 
 const attempts = 3;
@@ -58,10 +60,11 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
 
   async function attempt(request: ProviderRequest, signal: AbortSignal): Promise<Outcome> {
     const { method, path, model, body, explain } = request;
+    const url = `${baseUrl}${path}`;
     const http = {
       method,
-      url: `${baseUrl}${path}`,
-      headers: { ...ownHeaders, ...request.headers, ...headers, ...context.providerHeaders?.() },
+      url,
+      headers: { ...ownHeaders, ...request.headers, ...headers, ...context.providerHeaders?.(url) },
       ...(body && { body: body() }),
     };
     let answer: HttpAnswer;
@@ -79,15 +82,16 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
     const retryAfter = readRetryAfter(answer.headers['retry-after'], now());
     const refusal = readRefusal(answer.status, await readErrorText(answer), retryAfter);
     signal.throwIfAborted();
-    const cause = new Error(`${instance} answered ${refusal.status}: ${redact(refusal.text)}`);
+    const cause = new Error(`${instance} answered ${refusal.status}: ${redact(complaintOf(refusal.text))}`);
     const failure = failureOf(refusal, cause);
     health.failed(model, failure, refusal.status);
     const error = explain?.(refusal, cause) ?? failure;
-    return { error, retryAfterMs: refusal.status === 503 ? (retryAfter ?? 0) * 1000 : undefined };
+    return { error, retryAfterMs: isWorthRetry(refusal) ? (retryAfter ?? 0) * 1000 : undefined };
   }
 
   return {
     redact,
+    outline: (text) => redact(outlineOf(text)),
     availability: (model) => health.availability(model),
     expectKey(model) {
       const { code, reason } = health.availability(model);

@@ -1,3 +1,5 @@
+import { isObject } from '../../../lib/json.ts';
+
 /** Matches what looks like a key, including masked keys such as "sk-ab12****wxyz". */
 const keyLike = /\b(?:sk|pk|rk|gsk|hf|xai|key|bearer|token)[-_: ]+(?=[\w*.-]*[\d*])[\w*.-]{8,}/gi;
 
@@ -7,6 +9,43 @@ const shortestSecret = 5;
 /** Maximum characters of the result and of the examined input: on `sk-sk-sk-...` the pattern takes quadratic time. */
 const shown = 2_000;
 const examined = 2 * shown;
+
+/** What errors consist of; other fields may repeat the request or what the model has said. */
+const errorFields: ReadonlySet<string> = new Set([
+  ...['error', 'errors', 'message', 'msg', 'detail', 'details', 'reason', 'title'],
+  ...['code', 'type', 'status', 'param', 'loc', 'error_description'],
+]);
+
+/** Longer texts are not parsed. */
+const longestError = 65_536;
+
+/** The fields of errors, as JSON; undefined if the text is no JSON. */
+function errorFieldsOf(text: string): string | undefined {
+  if (text.length > longestError) return undefined;
+  try {
+    return JSON.stringify(onlyErrors(JSON.parse(text)));
+  } catch {
+    return undefined;
+  }
+}
+
+function onlyErrors(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(onlyErrors);
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).filter(([name]) => errorFields.has(name));
+  return Object.fromEntries(kept.map(([name, inner]) => [name, onlyErrors(inner)]));
+}
+
+/** What the log has of an error response. Plain text is an error message; cut JSON may be anything. */
+export function complaintOf(text: string): string {
+  return errorFieldsOf(text) ?? (/^\s*[[{]/.test(text) ? outlineOf(text) : text);
+}
+
+/** What the log has of an answer that was to be a result: never its text, which is somebody's words. */
+export function outlineOf(text: string): string {
+  const kind = /^\s*<(!doctype|html)/i.test(text) ? 'HTML' : 'no JSON';
+  return errorFieldsOf(text) ?? `${kind}, ${text.length} characters`;
+}
 
 /** Prepares a provider's text for the log: removes keys and truncates it to `shown` characters. */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {

@@ -5,6 +5,7 @@ import type {
   Speech,
   SpeechEngine,
   TranscriptionEngine,
+  Usage,
 } from '../../../engines/contract/index.ts';
 import { EngineError } from '../../../engines/contract/index.ts';
 import { checkTime, checkTranscript, isAmount, must, objectOf } from './answers.ts';
@@ -73,10 +74,11 @@ function checkChunk(value: unknown): Uint8Array {
 
 export function guardComplete(engine: ChatEngine, facts: CallFacts): ChatEngine['complete'] {
   const { instance, chatIdle: idle } = facts;
-  return (call, options) => {
+  return (call, { onUsage, ...options }) => {
     const { signal } = options;
+    const checked = onUsage && { onUsage: (usage: Usage) => isAmount(usage.totalTokens) && onUsage(usage) };
     try {
-      const run: unknown = engine.complete(call, options);
+      const run: unknown = engine.complete(call, { ...options, ...checked });
       // A promise returned instead of an iterable must not cause an unhandled rejection.
       if (run instanceof Promise) run.catch(() => undefined);
       const events = new GuardedIterator<AgentEvent>(iteratorOf(run, 'what `complete()` returned'), {

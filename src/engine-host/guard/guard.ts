@@ -29,6 +29,8 @@ export interface Guarded {
   readonly engine: Engines[Capability];
   /** Its current failures, for the operator. */
   failures(): readonly Finding[];
+  /** Whether a model was available when it was last asked for; undefined before that. Asks nobody. */
+  lastAvailable(id: string): boolean | undefined;
   /** False until its models are known. */
   readonly hasList: boolean;
 }
@@ -70,6 +72,7 @@ export function guardEngine(raw: Engine, facts: GuardFacts): Guarded {
   return {
     engine: { ...engine, ...verbs[capability]() },
     failures: troubles.findings,
+    lastAvailable: availability.last,
     get hasList() {
       return models.value !== undefined;
     },
@@ -78,9 +81,18 @@ export function guardEngine(raw: Engine, facts: GuardFacts): Guarded {
 
 /** Another engine in its place, with the failures and the list of the first. */
 export function withEngine(guarded: Guarded, engine: Engines[Capability]): Guarded {
+  const available = new Map<string, boolean>();
   return {
-    engine,
+    engine: {
+      ...engine,
+      async availability(id) {
+        const answer = await engine.availability(id);
+        available.set(id, answer.available);
+        return answer;
+      },
+    },
     failures: () => guarded.failures(),
+    lastAvailable: (id) => available.get(id),
     get hasList() {
       return guarded.hasList;
     },
@@ -98,12 +110,13 @@ export function failedEngine(instance: string, { message }: Error): Guarded {
     availability: () => Promise.resolve(failed(`The engine ${instance} failed to start.`)),
     ...{ transcribe: fails, complete: fails, synthesize: fails },
   };
-  return { engine, failures: () => [finding], hasList: false };
+  return { engine, failures: () => [finding], lastAvailable: () => false, hasList: false };
 }
 
 /** Without a guard, for the conformance kit, which must see the real behavior of an engine. */
 export function unguarded(raw: Engine): Guarded {
-  return { engine: raw as Engines[Capability], failures: () => [], hasList: true };
+  const engine = raw as Engines[Capability];
+  return { engine, failures: () => [], lastAvailable: () => undefined, hasList: true };
 }
 
 const nothing: readonly ModelEntry[] = [];
@@ -185,13 +198,23 @@ function createAvailability(raw: Engine, { instance, limits }: GuardFacts, troub
       onChange: (failure) => note(id, failure),
     });
 
+  /** The last answer still stands a while after the engine has begun to fail. */
+  const standing = ({ value, failure }: Question<Availability>) =>
+    !failure || performance.now() - failure.since < limits.standsMs ? value : undefined;
+
   return {
+    last: (id: string): boolean | undefined => {
+      const question = questions.get(id);
+      if (question === undefined) return undefined;
+      return standing(question)?.available ?? (question.failure ? false : undefined);
+    },
     of: async (id: string): Promise<Availability> => {
       let question = questions.get(id);
       if (question === undefined) questions.set(id, (question = open(id)));
       await question.ask();
-      const { value, failure } = question;
-      if (value !== undefined && (!failure || performance.now() - failure.since < limits.standsMs)) return value;
+      const value = standing(question);
+      if (value !== undefined) return value;
+      const { failure } = question;
       // Clients only see the message of an EngineError; everything else goes to the log.
       const said = engineErrorOf(failure?.error)?.message ?? 'the log of the service has the cause';
       return failed(`The engine ${instance} cannot report its availability: ${said}`);

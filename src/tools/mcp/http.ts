@@ -2,6 +2,7 @@
 import type { FetchLike, JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createHttpClient } from '../../../lib/http-client.ts';
 import type { Environment } from '../../settings/load.ts';
+import { traceHeaders } from '../../trace.ts';
 import { largestMessage } from './limits.ts';
 import { createPace } from './pace.ts';
 
@@ -25,7 +26,9 @@ export function openHttpTransport(
 ): StreamableHTTPClientTransport {
   const client = createHttpClient(env);
   const send: FetchLike = async (address, init = {}) => {
-    const answer = await client.fetch(address, { ...init, redirect: init.redirect ?? 'manual' });
+    const headers = new Headers(init.headers);
+    for (const [name, value] of Object.entries(traceHeaders(url))) headers.set(name, value);
+    const answer = await client.fetch(address, { ...init, headers: [...headers], redirect: init.redirect ?? 'manual' });
     const isStream = answer.headers.get('content-type')?.includes('text/event-stream') === true;
     const { status, statusText } = answer;
     return new Response(answer.body?.pipeThrough(bound(isStream)) ?? null, {

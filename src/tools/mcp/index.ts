@@ -17,6 +17,8 @@ export interface McpOptions {
 export interface McpTools extends ToolSource, AsyncDisposable {
   /** Starts connecting to all servers in the background. */
   connect(): void;
+  /** Whether each server is connected now. Connects to none. */
+  states(): readonly { readonly name: string; readonly isUp: boolean }[];
   /** Checks every server, for `npm run doctor`; takes at most the connection timeout. */
   inspect(): Promise<readonly Finding[]>;
 }
@@ -31,6 +33,8 @@ export function createMcpTools({ settings, env, log, backOffMs }: McpOptions): M
     connect() {
       for (const server of servers) void server.connect();
     },
+
+    states: () => servers.map(({ name, trouble }) => ({ name, isUp: trouble === undefined })),
 
     async toolsFor({ signal }) {
       const found = await Promise.all(servers.map(async (server) => ({ server, tools: await server.tools(signal) })));

@@ -1,4 +1,5 @@
 /** One MCP server: connected in the background, reconnected when it is needed. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { raceAbort, startTimeout } from '../../../lib/abort.ts';
 import { EngineError, type Logger, type Tool } from '../../../engines/contract/index.ts';
@@ -84,6 +85,8 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   const timeoutSeconds = settings.timeout ?? defaultTimeoutSeconds;
   const secrets = secretsOf(settings);
   let state: ServerState = { is: 'idle' };
+  /** A connection outlives the request that opens it again: its log lines must not have the ids of that request. */
+  const outside = AsyncLocalStorage.snapshot();
   /** The last complaint about its tools in the log, which is not repeated. */
   let complained = '';
 
@@ -114,7 +117,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     const isTooSoon = state.is === 'down' && now - state.attemptedAt < backOffMs;
     if (state.is === 'connected' || state.is === 'ended' || isTooSoon) return Promise.resolve();
     const trouble = state.is === 'down' ? state.trouble : undefined;
-    const over = open({ attemptedAt: now, wasDown: trouble !== undefined });
+    const over = outside(() => open({ attemptedAt: now, wasDown: trouble !== undefined }));
     state = { is: 'connecting', attemptedAt: now, over, trouble };
     return over;
   }

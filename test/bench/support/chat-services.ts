@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { spawnService, type ChildService } from '../../support/child-service.ts';
+import { spawnService, type ChildService, type ProcessOptions } from '../../support/child-service.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startNode, type Child } from './children.ts';
 
@@ -26,9 +26,13 @@ export async function startChatProvider(tokens: number, pauseMs: number): Promis
 export const directly = ({ baseUrl }: Provider): ChatServer => ({ url: `${baseUrl}/chat/completions`, headers: json });
 
 /** In production mode, as its users run it. */
-export async function startChatService({ baseUrl }: Provider): Promise<ChildService> {
+export async function startChatService(
+  { baseUrl }: Provider,
+  { env, files }: Pick<ProcessOptions, 'env' | 'files'> = {},
+): Promise<ChildService> {
   return spawnService({
-    env: { NODE_ENV: 'production', LOG_LEVEL: 'warn' },
+    env: { NODE_ENV: 'production', LOG_LEVEL: 'warn', ...env },
+    ...(files && { files }),
     config: `engines: { fake: { use: llm-agent, baseUrl: "${baseUrl}", models: [fake] } }`,
   });
 }

@@ -132,6 +132,8 @@ const table: readonly Failure[] = [
     retryAfter: '30',
   },
   { name: '500', says: openai(500, {}), code: 'provider-error' },
+  { name: '502 of another Parlance', says: answers(502, { code: 'provider-error' }), code: 'provider-error' },
+  { name: '502 of a proxy', says: answers(502, '<html>502</html>'), code: 'provider-error', calls: 3 },
   { name: '200 with an error inside', says: answers(200, { error: { message: secret } }), code: 'provider-error' },
   // ----------------------------------------------------------------------------------------------------- nonsense
   { name: '200 with HTML', says: answers(200, `<!doctype html>${secret}`), code: 'provider-bad-response' },
@@ -268,6 +270,8 @@ describe('a retry', () => {
     { name: 'a reset', first: resets },
     { name: '503', first: answers(503, '') },
     { name: '503 that asks for a second', first: answers(503, '', { 'retry-after': '1' }) },
+    { name: '502 of a proxy', first: answers(502, '<html><body><h1>502 Bad Gateway</h1>') },
+    { name: '504 of a proxy', first: answers(504, '<html><body><h1>504 Gateway Time-out</h1>') },
   ])('after $name sends the whole recording again', async ({ first }) => {
     const { transcribe, provider } = await startHosted();
     provider.behave(first, answers(200, fineAnswer));

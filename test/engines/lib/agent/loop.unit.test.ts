@@ -1,6 +1,6 @@
 /** The agent loop: model, tools, model again, until an answer calls no tool. */
 import { describe, expect, test } from 'vitest';
-import { EngineError, type AgentEvent, type Tool } from '../../../../engines/contract/index.ts';
+import { EngineError, type AgentEvent, type Tool, type Usage } from '../../../../engines/contract/index.ts';
 import { runLoop, type Delta, type Round } from '../../../../engines/lib/agent/loop.ts';
 
 const noCaller = new AbortController().signal;
@@ -18,6 +18,8 @@ interface Script extends Partial<Round> {
 
 /** A model that answers by its script; the last round stays. */
 function start(script: readonly Script[], { maxSteps = 5, signal = noCaller } = {}) {
+  const reported: Usage[] = [];
+  const onUsage = (total: Usage) => void reported.push(total);
   const asked: boolean[] = [];
   const appended: { round: Round; outputs: readonly string[] }[] = [];
   const conversation = {
@@ -33,7 +35,7 @@ function start(script: readonly Script[], { maxSteps = 5, signal = noCaller } = 
     },
     append: (round: Round, outputs: readonly string[]) => void appended.push({ round, outputs }),
   };
-  return { events: runLoop({ conversation, tools: [echo], maxSteps }, signal), asked, appended };
+  return { events: runLoop({ conversation, tools: [echo], maxSteps, onUsage }, signal), asked, appended, reported };
 }
 
 async function collect(events: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
@@ -116,6 +118,18 @@ test('usage is summed and reasoning joined over all rounds', async () => {
     ...{ content: 'Done.', finishReason: 'stop', reasoning: 'First.\n\nThen.' },
     usage: { promptTokens: 20, completionTokens: 10, totalTokens: 30, reasoningTokens: 4 },
   });
+});
+
+test('the usage so far is reported after each round that has any, also of a run that fails', async () => {
+  const fails = new EngineError('provider-error', 'The provider failed.');
+  const { events, reported } = start([
+    { calls: [callEcho('a')], usage },
+    { calls: [callEcho('b')] },
+    { calls: [callEcho('c')], usage },
+    { fails, usage },
+  ]);
+  await expect(collect(events)).rejects.toBe(fails);
+  expect(reported.map(({ totalTokens }) => totalTokens)).toEqual([15, 30]);
 });
 
 test('a failure of the model ends the run with it', async () => {

@@ -1,7 +1,7 @@
 /** The table of provider failures: each answer that is an error, its code, its message and its Retry-After. */
 import { describe, expect, test } from 'vitest';
 import type { EngineErrorCode } from '../../../../engines/contract/index.ts';
-import { failureOf, readRefusal, readRetryAfter } from '../../../../engines/lib/provider/failures.ts';
+import { failureOf, isWorthRetry, readRefusal, readRetryAfter } from '../../../../engines/lib/provider/failures.ts';
 
 const cause = new Error('what the provider wrote');
 
@@ -111,6 +111,22 @@ describe('a refusal', () => {
       expect(readRefusal(500, text, undefined)).toMatchObject({ text, message: text, code: '', type: '', param: '' });
     },
   );
+});
+
+describe('a retry', () => {
+  const proxies = ['', 'Bad Gateway', '<html><body><h1>502 Bad Gateway</h1>', '"text"', 'null'];
+  const apis = ['{"code":"provider-error","status":502}', '{"error":{"message":"upstream"}}', '{"detail":"no"}'];
+  const isRetried = (status: number) => (body: string) => isWorthRetry(readRefusal(status, body, undefined));
+
+  test.each([502, 504])('follows %i of a proxy, not that of an API', (status) => {
+    expect(proxies.filter(isRetried(status))).toEqual(proxies);
+    expect(apis.filter(isRetried(status))).toEqual([]);
+  });
+
+  test('follows 503 of either, and no other status', () => {
+    expect([...proxies, ...apis].every(isRetried(503))).toBe(true);
+    for (const status of [400, 401, 404, 408, 429, 500, 529]) expect(proxies.filter(isRetried(status))).toEqual([]);
+  });
 });
 
 describe('Retry-After', () => {

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { createRedactor } from '../../../../engines/lib/provider/redact.ts';
+import { describe, expect, test } from 'vitest';
+import { complaintOf, createRedactor, outlineOf } from '../../../../engines/lib/provider/redact.ts';
 
 test.each([
   ['a configured API key', 'bad key abcdef', 'bad key [key]'],
@@ -30,4 +30,32 @@ test('only a bounded part of a long text is examined', () => {
   expect(createRedactor([])('sk-'.repeat(70_000))).toHaveLength(2000);
   const { user, system } = process.threadCpuUsage(before);
   expect((user + system) / 1000, 'ms; all of it took 17 s').toBeLessThan(1_500);
+});
+
+describe('of an error response, the log has', () => {
+  test.each([
+    ['plain text', 'upstream connect error', 'upstream connect error'],
+    [
+      'the fields of OpenAI’s errors',
+      '{"error":{"message":"No.","code":"x"},"id":"said"}',
+      '{"error":{"message":"No.","code":"x"}}',
+    ],
+    [
+      'no echo of FastAPI',
+      '{"detail":[{"loc":["body",0],"msg":"No.","input":"said"}]}',
+      '{"detail":[{"loc":["body",0],"msg":"No."}]}',
+    ],
+    ['no text in a message of another kind', '{"message":{"content":"said"}}', '{"message":{}}'],
+    ['nothing of JSON that was cut', '{"input":"said', 'no JSON, 14 characters'],
+    ['a list', '[{"error":"No."},{"text":"said"}]', '[{"error":"No."},{}]'],
+  ])('%s', (_what, text, expected) => expect(complaintOf(text)).toBe(expected));
+});
+
+describe('of an answer that cannot be used, the log has', () => {
+  test.each([
+    ['its length', 'said in plain words', 'no JSON, 19 characters'],
+    ['that it is a page', '\n<!DOCTYPE html><p>said', 'HTML, 23 characters'],
+    ['an error, if it is one', '{"error":"No.","text":"said"}', '{"error":"No."}'],
+    ['nothing else of JSON', '{"text":"said","segments":[{"text":"said"}]}', '{}'],
+  ])('%s', (_what, text, expected) => expect(outlineOf(text)).toBe(expected));
 });

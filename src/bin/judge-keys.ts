@@ -1,0 +1,56 @@
+/** What the doctor says about the keys file. */
+import type { Finding } from '../../engines/contract/index.ts';
+import { capabilities, type Registry } from '../engine-host/registry.ts';
+import { createKey } from '../keys/key.ts';
+import { openKeyRing } from '../keys/key-ring.ts';
+import { readKeysFile, type KeyEntry } from '../keys/keys-file.ts';
+import { SettingsError, type LoadedSettings } from '../settings/load.ts';
+
+export interface KeysJudgement {
+  readonly findings: readonly Finding[];
+  /** False: the service cannot start, or no key of the file is valid. */
+  readonly isUsable: boolean;
+}
+
+const silent = { info() {}, warn() {}, error() {} };
+
+export async function judgeKeys(settings: LoadedSettings, registry: Registry): Promise<KeysJudgement> {
+  const { apiKeysFile: path } = settings;
+  if (path === undefined) return { findings: [], isUsable: true };
+  try {
+    openKeyRing(settings, silent)?.[Symbol.dispose]();
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return { findings: [{ what: 'keys file', ok: false, detail: error.message }], isUsable: false };
+  }
+  const entries = readKeysFile(path);
+  const expired = entries.filter(({ expires }) => expires !== undefined && Date.parse(expires) <= Date.now());
+  const isUsable = expired.length < entries.length;
+  const names = [...new Set(entries.map(({ name }) => name))];
+  const summary = { what: 'keys file', ok: isUsable, detail: `${path}: ${names.join(', ')}` };
+  const times = entries.filter(({ expires }) => expires !== undefined).map(describeExpiry);
+  return { findings: [summary, ...times, ...(await keysWithoutModel(entries, registry))], isUsable };
+}
+
+function describeExpiry({ name, expires = '' }: KeyEntry): Finding {
+  const isOver = Date.parse(expires) <= Date.now();
+  if (!isOver) return { what: name, ok: true, detail: `a token expires at ${expires}` };
+  return {
+    what: name,
+    ok: false,
+    detail: `a token expired at ${expires}`,
+    fix: 'remove the entry, or make a new token',
+  };
+}
+
+async function keysWithoutModel(entries: readonly KeyEntry[], registry: Registry): Promise<Finding[]> {
+  const served = (await Promise.all(capabilities.map((capability) => registry.models(capability)))).flat();
+  return [...new Map(entries.map((entry) => [entry.name, entry])).values()]
+    .filter(
+      ({ name, ...rules }) => served.length > 0 && !served.some(({ id }) => createKey(name, rules).mayUseModel(id)),
+    )
+    .map(({ name }) => {
+      const fix = `change its \`models\`; served are ${served.map(({ id }) => id).join(', ')}`;
+      return { what: name, ok: false, detail: 'the key may use no model that is served now', fix };
+    });
+}

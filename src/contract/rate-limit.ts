@@ -1,0 +1,41 @@
+/** Limits of an API key as response fields: draft-ietf-httpapi-ratelimit-headers-11, Structured Fields (RFC 9651). */
+
+/** One limit of a key, as it is now. */
+export interface Policy {
+  readonly name: 'requests' | 'concurrent' | 'audio' | 'tokens';
+  /** In its unit. */
+  readonly quota: number;
+  /** At least 0. */
+  readonly remaining: number;
+  /** Default: requests. Units that the draft does not register have our prefix. */
+  readonly unit?: 'concurrent-requests' | 'parlance-audio-seconds' | 'parlance-tokens';
+  /** Absent for `concurrent`. */
+  readonly windowSeconds?: number;
+  /** Whole seconds until the window ends. */
+  readonly resetSeconds?: number;
+}
+
+export type LimitHeaders = Readonly<Record<string, string>>;
+
+/** `shown`: the limits whose state is shown. */
+export function limitHeaders(policies: readonly Policy[], shown: readonly Policy[]): LimitHeaders {
+  return { 'RateLimit-Policy': policyField(policies), ...(shown.length > 0 && { RateLimit: limitField(shown) }) };
+}
+
+function policyField(policies: readonly Policy[]): string {
+  return policies.map(toPolicyItem).join(', ');
+}
+
+function toPolicyItem({ name, quota, unit, windowSeconds }: Policy): string {
+  const inUnits = unit === undefined ? '' : `;qu="${unit}"`;
+  const within = windowSeconds === undefined ? '' : `;w=${windowSeconds}`;
+  return `"${name}";q=${quota}${inUnits}${within}`;
+}
+
+function limitField(policies: readonly Policy[]): string {
+  return policies.map(toLimitItem).join(', ');
+}
+
+function toLimitItem({ name, remaining, resetSeconds }: Policy): string {
+  return `"${name}";r=${remaining}${resetSeconds === undefined ? '' : `;t=${resetSeconds}`}`;
+}

@@ -1,0 +1,136 @@
+/** The keys of API_KEYS and of the keys file, found by token. */
+import { hash } from 'node:crypto';
+import { SettingsError, requiresKeys, type LoadedSettings } from '../settings/load.ts';
+import { createKey, type Key } from './key.ts';
+import { readKeysFile, type KeyEntry } from './keys-file.ts';
+
+export interface FoundKey {
+  readonly key: Key;
+  readonly isExpired: boolean;
+}
+
+export interface KeyRing extends Disposable {
+  /** undefined for an unknown token. One SHA-256 and one look-up, however many keys there are. */
+  find(token: string): FoundKey | undefined;
+  /**
+   * Reads the keys file again; requests in flight keep the key that they have. An invalid file changes nothing and is
+   * logged.
+   */
+  reload(): void;
+}
+
+interface RingLog {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
+
+/** A token of a key. */
+interface Token {
+  readonly key: Key;
+  /** Milliseconds since 1970. */
+  readonly expires: number | undefined;
+}
+
+/** By SHA-256 of the token in hex. */
+type Tokens = ReadonlyMap<string, Token>;
+
+/**
+ * undefined: open mode. Otherwise a token is required as long as the process lives, even if no valid key is left. Throws
+ * a `SettingsError`.
+ */
+export function openKeyRing(
+  settings: Pick<LoadedSettings, 'apiKeys' | 'apiKeysFile'>,
+  log: RingLog,
+): KeyRing | undefined {
+  return requiresKeys(settings) ? createKeyRing(settings, log) : undefined;
+}
+
+function createKeyRing({ apiKeys, apiKeysFile: path }: Parameters<typeof openKeyRing>[0], log: RingLog): KeyRing {
+  let entries = path === undefined ? [] : readKeysFile(path);
+  if (path !== undefined && entries.length === 0) {
+    throw new SettingsError(`API_KEYS_FILE: ${path} has no keys; fix: parlance key new NAME`);
+  }
+  let tokens = tokensOf(apiKeys, entries, path);
+  warnOfExpiry(entries, log);
+  const timer = setInterval(() => warnOfExpiry(entries, log), dayMs).unref();
+  return {
+    find(token) {
+      const found = tokens.get(digestOf(token));
+      return found && { key: found.key, isExpired: found.expires !== undefined && found.expires <= Date.now() };
+    },
+    reload() {
+      if (path === undefined) return;
+      try {
+        const read = readKeysFile(path);
+        tokens = tokensOf(apiKeys, read, path);
+        log.info(changesBetween(entries, read), 'the keys file was read again');
+        entries = read;
+      } catch (error) {
+        if (!(error instanceof SettingsError)) throw error;
+        log.error({ reason: error.message }, 'the keys file is invalid; the keys stay as they are');
+        return;
+      }
+      warnOfExpiry(entries, log);
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}
+
+function tokensOf(apiKeys: readonly string[], entries: readonly KeyEntry[], path = ''): Tokens {
+  const tokens = new Map<string, Token>();
+  for (const [index, token] of apiKeys.entries()) {
+    const digest = digestOf(token);
+    if (!tokens.has(digest)) tokens.set(digest, { key: createKey(`key-${String(index + 1)}`), expires: undefined });
+  }
+  const keys = new Map<string, Key>();
+  for (const [index, { name, sha256, expires, ...rules }] of entries.entries()) {
+    const other = tokens.get(sha256)?.key.name;
+    if (other !== undefined) {
+      throw new SettingsError(`${path}: keys[${String(index)}].sha256: the token is also ${other} of API_KEYS`);
+    }
+    const key = keys.get(name) ?? createKey(name, rules);
+    keys.set(name, key);
+    tokens.set(sha256, { key, expires: expires === undefined ? undefined : Date.parse(expires) });
+  }
+  return tokens;
+}
+
+/** Tokens of our making have 256 random bits: a slow hash would add nothing. */
+function digestOf(token: string): string {
+  return hash('sha256', token);
+}
+
+// ------------------------------------------------------------------------------------------------------- changes
+
+/** Names; a key has changed when a token was added or removed, too. */
+export function changesBetween(before: readonly KeyEntry[], after: readonly KeyEntry[]) {
+  const [old, now] = [before, after].map(describeByName) as [Map<string, string>, Map<string, string>];
+  return {
+    added: [...now.keys()].filter((name) => !old.has(name)),
+    removed: [...old.keys()].filter((name) => !now.has(name)),
+    changed: [...now.keys()].filter((name) => old.has(name) && old.get(name) !== now.get(name)),
+  };
+}
+
+function describeByName(entries: readonly KeyEntry[]): Map<string, string> {
+  const byName = Map.groupBy(entries, ({ name }) => name);
+  return new Map([...byName].map(([name, own]) => [name, own.map((entry) => JSON.stringify(entry)).sort().join()])); // prettier-ignore
+}
+
+// -------------------------------------------------------------------------------------------------------- expiry
+
+const dayMs = 86_400_000;
+const noticeDays = 14;
+
+/** Tokens that are still valid and expire soon. */
+export function expiringSoon(entries: readonly KeyEntry[], now = Date.now()): readonly KeyEntry[] {
+  return entries.filter(({ expires }) => {
+    const rest = expires === undefined ? Infinity : Date.parse(expires) - now;
+    return rest > 0 && rest <= noticeDays * dayMs;
+  });
+}
+
+function warnOfExpiry(entries: readonly KeyEntry[], log: RingLog): void {
+  for (const { name, expires } of expiringSoon(entries)) log.warn({ key: name, expires }, 'an API key expires soon');
+}

@@ -1,0 +1,102 @@
+/** The keys file: its schema, and what it means. It has hashes of tokens only. */
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { nativeContract } from '../contract/document.ts';
+import { SettingsError } from '../settings/load.ts';
+import { describeErrors, explainable, type Place } from '../settings/schema-errors.ts';
+import { parseYaml } from '../settings/yaml.ts';
+import type { KeyRules } from './key.ts';
+import { grantableOperations, keysFileSchema } from './schema.ts';
+
+/** An entry of the file: one token of the key of this name. */
+export interface KeyEntry extends KeyRules {
+  readonly name: string;
+  /** Of the token, in lower case. */
+  readonly sha256: string;
+  /** RFC 3339. */
+  readonly expires?: string;
+}
+
+const { $schema: _draft, ...schema } = keysFileSchema(grantableOperations(nativeContract.document)); // equal in both drafts
+
+/** Reads the entries; may be none. Throws a `SettingsError` that lists each location. */
+export function readKeysFile(path: string): readonly KeyEntry[] {
+  const values = parseYaml(readText(path), path);
+  const mistakes = schemaMistakes(values, path);
+  if (mistakes.length > 0) throw new SettingsError(mistakes.join('\n'));
+  const entries = (values as { readonly keys: readonly KeyEntry[] }).keys.map((entry) => ({
+    ...entry,
+    sha256: entry.sha256.toLowerCase(),
+  }));
+  const clashes = clashesIn(entries).map((clash) => `${path}: ${clash}`);
+  if (clashes.length > 0) throw new SettingsError(clashes.join('\n'));
+  return entries;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new SettingsError(`API_KEYS_FILE: ${path} cannot be read: ${(cause as Error).message}`, { cause });
+  }
+}
+
+let compiled: ValidateFunction | undefined;
+
+/** Compiled once, and only where there is a file: it takes 20 ms. */
+function validator(): ValidateFunction {
+  if (compiled) return compiled;
+  const ajv = new Ajv2020(explainable);
+  addFormats.default(ajv, ['date-time']);
+  compiled = ajv.compile(schema);
+  return compiled;
+}
+
+function schemaMistakes(values: unknown, path: string): string[] {
+  const validate = validator();
+  if (validate(values)) return [];
+  return describeErrors(validate.errors ?? [], (pointer) => placeOf(pointer, path));
+}
+
+function placeOf(pointer: string, path: string): Place {
+  const place = pointer
+    .slice(1)
+    .replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]')
+    .replaceAll('/', '.');
+  const where = place === '' ? path : `${path}: ${place}`;
+  if (place.endsWith('.sha256')) {
+    // It may be the token itself.
+    const expects = 'must be the SHA-256 of the token, as 64 hex digits; fix: parlance key new NAME';
+    return { where, secret: true, expects };
+  }
+  if (place.endsWith('.name')) {
+    const expects = 'must have 1 to 32 of a-z, 0-9, - and _, begin with a letter or digit, and not be key-N';
+    return { where, expects };
+  }
+  return place.endsWith('.expires') ? { where, expects: 'must be a time such as 2027-03-01T00:00:00Z' } : { where };
+}
+
+/** Counters and queues are by name: entries of one name are one key. */
+function clashesIn(entries: readonly KeyEntry[]): string[] {
+  const byHash = new Map<string, number>();
+  const byName = new Map<string, number>();
+  return entries.flatMap(({ name, sha256, expires: _expires, ...rules }, index) => {
+    const twin = byHash.get(sha256);
+    const first = byName.get(name);
+    if (twin === undefined) byHash.set(sha256, index);
+    if (first === undefined) byName.set(name, index);
+    const place = `keys[${String(index)}]`;
+    if (twin !== undefined) return [`${place}.sha256: keys[${String(twin)}] has the same token`];
+    if (first === undefined || isDeepStrictEqual(rules, rulesOf(entries[first]))) return [];
+    return [
+      `${place}: another token of the key "${name}" (keys[${String(first)}]): they may differ in sha256 and expires only`,
+    ];
+  });
+}
+
+function rulesOf(entry: KeyEntry | undefined): KeyRules {
+  const { name: _name, sha256: _sha256, expires: _expires, ...rules } = entry ?? { name: '', sha256: '' };
+  return rules;
+}

@@ -1,0 +1,47 @@
+/** What the API key of the current request may do. Without a key (open mode, start) everything is permitted. */
+import { currentKey } from '../caller.ts';
+import type { OperationId } from '../contract/operations.ts';
+import { ProblemError } from '../contract/problems.ts';
+
+const namesInMessages = 5;
+
+export function mayCall(operation: OperationId): boolean {
+  return currentKey()?.mayCall(operation) ?? true;
+}
+
+/** Throws `operation-not-allowed` unless the key may use one of the operations. */
+export function requireOperation(...operations: readonly OperationId[]): void {
+  if (operations.some(mayCall)) return;
+  const names = operations.join(' or ');
+  throw new ProblemError('operation-not-allowed', `The API key may not use ${names}; ask the operator for it.`);
+}
+
+export function mayUseModel(id: string): boolean {
+  return currentKey()?.mayUseModel(id) ?? true;
+}
+
+/** Those that the key may use. */
+export function allowedModels<Model extends { readonly id: string }>(models: readonly Model[]): readonly Model[] {
+  const key = currentKey();
+  return key ? models.filter(({ id }) => key.mayUseModel(id)) : models;
+}
+
+/**
+ * Throws `model-not-allowed` with the ids that are allowed instead. Judges the id alone: whether a model of that id
+ * exists is not shown to keys that may not use it.
+ */
+export function requireModel(id: string, allowed: readonly string[], pointer: string): void {
+  if (!mayUseModel(id)) throw modelNotAllowed(`the model "${id}"`, allowed, pointer);
+}
+
+export function modelNotAllowed(what: string, allowed: readonly string[], pointer: string): ProblemError {
+  const more = allowed.length > namesInMessages ? ', …' : '';
+  const known = allowed.length > 0 ? `; it may use: ${allowed.slice(0, namesInMessages).join(', ')}${more}` : '';
+  return new ProblemError('model-not-allowed', `The API key may not use ${what}${known}.`, {
+    errors: [{ in: 'body', pointer, detail: 'must be a model that the API key may use' }],
+  });
+}
+
+export function mayUseTool(name: string): boolean {
+  return currentKey()?.mayUseTool(name) ?? true;
+}

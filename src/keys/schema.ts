@@ -1,0 +1,107 @@
+/** The schema of the keys file. */
+
+type Security = readonly object[];
+
+interface Operations {
+  /** Of operations without one of their own. */
+  readonly security?: Security;
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly operationId?: string; readonly security?: Security }>>>
+  >;
+}
+
+/** Ids of the operations that ask for a token; the others cannot be withheld. */
+export function grantableOperations({ paths, security: usual = [] }: Operations): string[] {
+  return Object.values(paths)
+    .flatMap((methods) => Object.values(methods))
+    .filter(({ security = usual }) => security.some((scheme) => 'BearerAuth' in scheme))
+    .flatMap(({ operationId }) => operationId ?? []);
+}
+
+const pattern = { type: 'string', minLength: 1, maxLength: 256 } as const;
+const count = { type: 'integer', minimum: 1, maximum: 1_000_000_000 } as const;
+
+/** `key-N` are those of API_KEYS. */
+export const keyName = /^(?!key-[0-9]+$)[a-z0-9][a-z0-9_-]{0,31}$/;
+
+const entrySchema = (operations: readonly string[]) => ({
+  type: 'object',
+  additionalProperties: false,
+  required: ['name', 'sha256'],
+  properties: {
+    name: {
+      type: 'string',
+      pattern: keyName.source,
+      description:
+        'Name in the log and in metrics. Entries of one name are tokens of one key. key-1, key-2 and so on are those of API_KEYS.',
+    },
+    sha256: {
+      type: 'string',
+      pattern: '^[0-9a-fA-F]{64}$',
+      description: 'SHA-256 of the token, as 64 hex digits. `parlance key new NAME` makes both.',
+    },
+    expires: {
+      type: 'string',
+      format: 'date-time',
+      description: 'Until when the token is valid, such as 2027-03-01T00:00:00Z. Default: for ever.',
+    },
+    operations: {
+      type: 'array',
+      minItems: 1,
+      items: { type: 'string', enum: operations },
+      description: 'Ids of the operations that the key may use; they also govern /v1. Default: all.',
+    },
+    models: {
+      type: 'array',
+      minItems: 1,
+      items: pattern,
+      description:
+        'Filter for the models that the key may use: ids with * as a wildcard; a leading "!" excludes. Default: all.',
+    },
+    tools: {
+      type: 'array',
+      items: pattern,
+      description:
+        'Filter for the tools of the service in chats, such as read_aloud or files__*, as for `models`; []: none. Default: all.',
+    },
+    weight: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 100,
+      description: 'Share of the queue relative to other keys. Default: 1.',
+    },
+    limits: {
+      type: 'object',
+      additionalProperties: false,
+      description: 'Limits of all tokens of the key together. Default: none.',
+      properties: {
+        requestsPerMinute: { ...count, description: 'Requests that begin in a minute.' },
+        concurrentRequests: { ...count, description: 'Requests in flight.' },
+        audioMinutesPerDay: {
+          type: 'number',
+          exclusiveMinimum: 0,
+          maximum: 1_000_000_000,
+          description: 'Minutes of recordings that are transcribed in a day (UTC).',
+        },
+        tokensPerDay: { ...count, description: 'Tokens that chats use in a day (UTC).' },
+      },
+    },
+  },
+});
+
+/** JSON Schema of the file, also for editors. */
+export const keysFileSchema = (operations: readonly string[]) => ({
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  title: 'The keys file of Parlance (API_KEYS_FILE)',
+  type: 'object',
+  additionalProperties: false,
+  required: ['keys'],
+  properties: {
+    keys: {
+      type: 'array',
+      maxItems: 10_000,
+      items: entrySchema(operations),
+      description: 'The API keys, one entry per token.',
+    },
+  },
+});

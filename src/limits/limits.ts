@@ -1,0 +1,156 @@
+/** The limits of API keys: which of them apply to a request, and whether it is within them. */
+import type { Charge } from '../caller.ts';
+import type { OperationId as NativeOperation, ProblemCode } from '../contract/operations.ts';
+import { ProblemError } from '../contract/problems.ts';
+import type { LimitHeaders, Policy } from '../contract/rate-limit.ts';
+import type { Key, KeyLimits } from '../keys/key.ts';
+import type { Budgets } from './budgets.ts';
+import { minuteSeconds, type Minute, type MinuteCounter } from './minutes.ts';
+import type { Places } from './places.ts';
+
+/** What limits need of a request. */
+export interface LimitedRequest {
+  readonly scope: { readonly key?: Key; charge?: Charge };
+  readonly door: { limitHeaders(policies: readonly Policy[], shown: readonly Policy[]): LimitHeaders };
+  readonly atEnd: (cleanup: () => unknown) => void;
+}
+
+/** A request that is within its limits. */
+export interface Allowance {
+  /** The limits as they are now. */
+  headers(): LimitHeaders;
+}
+
+export interface Limits {
+  /**
+   * Counts the request until its end. Rejects with `rate-limited`, `concurrency-limited` and `quota-exceeded`, in this
+   * order. undefined: nothing limits it.
+   */
+  admit(operation: string, request: LimitedRequest): Promise<Allowance> | undefined;
+}
+
+type Budget = 'audio' | 'tokens';
+
+/** The budget that an operation uses, at both doors. */
+const budgetOf: Readonly<Partial<Record<NativeOperation | 'createChatCompletion', Budget>>> = {
+  createTranscription: 'audio',
+  streamTranscription: 'audio',
+  createChat: 'tokens',
+  streamChat: 'tokens',
+  createChatCompletion: 'tokens',
+};
+
+export interface LimitsOptions {
+  readonly minutes: MinuteCounter;
+  readonly places: Places;
+  readonly budgets: Budgets;
+  /** A limit has refused a request; `policy` as in RateLimit-Policy. */
+  readonly onRefused?: (key: string, policy: string) => void;
+  /** 0 to 1. */
+  readonly random?: () => number;
+}
+
+export function createLimits({ minutes, places, budgets, onRefused, random = Math.random }: LimitsOptions): Limits {
+  return {
+    admit(operation, request) {
+      const { key } = request.scope;
+      if (!key) return undefined;
+      const budget = budgetOf[operation as keyof typeof budgetOf];
+      return isLimited(key.limits, budget) ? enter(key, budget, request) : undefined;
+    },
+  };
+
+  async function enter(
+    { name, limits }: Key,
+    budget: Budget | undefined,
+    { scope, door, atEnd }: LimitedRequest,
+  ): Promise<Allowance> {
+    const { requestsPerMinute, concurrentRequests } = limits;
+    const minute = requestsPerMinute === undefined ? undefined : await minutes.count(name);
+    const policies = () => [
+      ...requestsPolicy(requestsPerMinute, minute),
+      ...placesPolicy(concurrentRequests, places.used(name)),
+      ...budgetPolicy(limits, budget, name),
+    ];
+    const refuse = (code: ProblemCode, violated: Policy['name'], detail: string) => {
+      onRefused?.(name, violated);
+      const all = policies();
+      const shown = all.filter((policy) => policy.name === violated);
+      const wait = withJitter(shown[0]?.resetSeconds ?? 1, random());
+      const headers = { ...door.limitHeaders(all, shown), 'Retry-After': String(wait) };
+      return new ProblemError(code, `The API key ${detail}`, { headers, violatedPolicies: [violated] });
+    };
+
+    if (requestsPerMinute !== undefined && minute && minute.used > requestsPerMinute) {
+      const detail = `may send ${count(requestsPerMinute, 'request')} in a minute; try again in ${String(secondsUntil(minute.endsAt))} s.`;
+      throw refuse('rate-limited', 'requests', detail);
+    }
+    if (concurrentRequests !== undefined) {
+      const detail = `may have ${count(concurrentRequests, 'request')} in flight; wait for the end of one of them.`;
+      if (!places.take(name, concurrentRequests)) throw refuse('concurrency-limited', 'concurrent', detail);
+      atEnd(() => places.release(name));
+    }
+    for (const { name: spent, quota, remaining } of budgetPolicy(limits, budget, name)) {
+      const what = spent === 'audio' ? `${String(quota)} s of recordings` : count(quota, 'token');
+      if (remaining === 0) throw refuse('quota-exceeded', spent, `has used its ${what} of today (UTC).`);
+      scope.charge = (used) => budgets.charge(name, used);
+    }
+    return {
+      headers() {
+        const all = policies();
+        return door.limitHeaders(all, all.filter(isCurrent));
+      },
+    };
+  }
+
+  function budgetPolicy(limits: KeyLimits, budget: Budget | undefined, key: string): Policy[] {
+    const day = { windowSeconds: 86_400, resetSeconds: secondsUntil(budgets.endsAt) };
+    const { audioMinutesPerDay, tokensPerDay } = limits;
+    if (budget === 'audio' && audioMinutesPerDay !== undefined) {
+      const quota = Math.max(1, Math.round(audioMinutesPerDay * 60));
+      const remaining = Math.max(0, Math.ceil(quota - budgets.used(key).audioMs / 1000));
+      return [{ name: 'audio', quota, unit: 'parlance-audio-seconds', remaining, ...day }];
+    }
+    if (budget === 'tokens' && tokensPerDay !== undefined) {
+      const remaining = Math.max(0, tokensPerDay - budgets.used(key).tokens);
+      return [{ name: 'tokens', quota: tokensPerDay, unit: 'parlance-tokens', remaining, ...day }];
+    }
+    return [];
+  }
+}
+
+function isLimited(limits: KeyLimits, budget: Budget | undefined): boolean {
+  const { requestsPerMinute, concurrentRequests, audioMinutesPerDay, tokensPerDay } = limits;
+  if (requestsPerMinute !== undefined || concurrentRequests !== undefined) return true;
+  return (budget === 'audio' ? audioMinutesPerDay : budget === 'tokens' ? tokensPerDay : undefined) !== undefined;
+}
+
+function requestsPolicy(quota: number | undefined, minute: Minute | undefined): Policy[] {
+  if (quota === undefined || !minute) return [];
+  const remaining = Math.max(0, quota - minute.used);
+  const resetSeconds = secondsUntil(minute.endsAt);
+  return [{ name: 'requests', quota, windowSeconds: minuteSeconds, remaining, resetSeconds }];
+}
+
+function placesPolicy(quota: number | undefined, used: number): Policy[] {
+  if (quota === undefined) return [];
+  return [{ name: 'concurrent', quota, unit: 'concurrent-requests', remaining: Math.max(0, quota - used) }];
+}
+
+/** The answer may come after the end of the minute that counted its request; nothing is known of the next one. */
+function isCurrent({ resetSeconds }: Policy): boolean {
+  return resetSeconds !== 0;
+}
+
+function secondsUntil(ms: number): number {
+  return Math.max(0, Math.ceil((ms - Date.now()) / 1000));
+}
+
+/** At most 10 % and a minute later, so that the clients of a key do not return all at once. */
+function withJitter(seconds: number, random: number): number {
+  return seconds + Math.round(Math.min(seconds * 0.1, 60) * random);
+}
+
+function count(number: number, what: string): string {
+  return `${String(number)} ${what}${number === 1 ? '' : 's'}`;
+}

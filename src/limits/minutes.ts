@@ -1,0 +1,28 @@
+/** Counts the requests of each key in fixed windows of a minute, which begin with a request. */
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+
+export interface Minute {
+  /** Requests in this window, with the one that has just been counted. */
+  readonly used: number;
+  /** Milliseconds since 1970. */
+  readonly endsAt: number;
+}
+
+export interface MinuteCounter {
+  /** Counts a request of the key. */
+  count(name: string): Promise<Minute>;
+}
+
+export const minuteSeconds = 60;
+
+/** For this process. */
+export function createMinuteCounter(): MinuteCounter {
+  // It only counts: each key has a limit of its own, which a reload of the keys may change.
+  const limiter = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: minuteSeconds });
+  return {
+    async count(name) {
+      const { consumedPoints, msBeforeNext } = await limiter.consume(name);
+      return { used: consumedPoints, endsAt: Date.now() + msBeforeNext };
+    },
+  };
+}

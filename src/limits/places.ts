@@ -1,0 +1,27 @@
+/** Counts the requests in flight of each key. Synchronous: between the check and the count, no other request can pass. */
+
+export interface Places {
+  /** Takes a place unless the key has that many. */
+  take(name: string, most: number): boolean;
+  /** Releases one. */
+  release(name: string): void;
+  /** Requests in flight. */
+  used(name: string): number;
+}
+
+export function createPlaces(): Places {
+  const taken = new Map<string, number>();
+  const used = (name: string) => taken.get(name) ?? 0;
+  return {
+    used,
+    take(name, most) {
+      if (used(name) >= most) return false;
+      taken.set(name, used(name) + 1);
+      return true;
+    },
+    release(name) {
+      if (used(name) > 1) taken.set(name, used(name) - 1);
+      else taken.delete(name);
+    },
+  };
+}

@@ -1,0 +1,94 @@
+/** The counters of today in a file, so that a restart does not give the budgets anew. */
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Logger } from '../../engines/contract/index.ts';
+import { isObject, parseObject } from '../../lib/json.ts';
+import { makeDirectory } from '../../lib/make-directory.ts';
+import { createBudgets, type Budgets, type DayUsage, type Total } from './budgets.ts';
+
+const version = 1;
+const writeEveryMs = 10_000;
+
+export interface UsageFileOptions {
+  readonly path: string;
+  readonly log: Pick<Logger, 'error'>;
+  /** Milliseconds between two writes; 10 s when absent. */
+  readonly everyMs?: number;
+}
+
+/**
+ * Budgets that are written to the file every 10 s when they have changed, and when they are disposed. A file that cannot
+ * be read is kept aside and logged, and the counters start from zero.
+ */
+export async function openBudgets({
+  path,
+  log,
+  everyMs = writeEveryMs,
+}: UsageFileOptions): Promise<Budgets & AsyncDisposable> {
+  const budgets = createBudgets(await readUsage(path, log));
+  let writing = Promise.resolve();
+  let written = 0;
+  const writeChanges = async () => {
+    const { changes } = budgets;
+    if (changes === written) return;
+    await writeUsage(path, budgets.usage());
+    written = changes;
+  };
+  const write = () => (writing = writing.then(writeChanges).catch(failed));
+  const failed = (err: unknown) => log.error({ path, err }, 'what the API keys have used today could not be written');
+  const timer = setInterval(() => void write(), everyMs).unref();
+  return {
+    used: budgets.used,
+    charge: budgets.charge,
+    get endsAt() {
+      return budgets.endsAt;
+    },
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      await write();
+    },
+  };
+}
+
+async function readUsage(path: string, log: Pick<Logger, 'error'>): Promise<DayUsage | undefined> {
+  try {
+    return parseUsage(await readFile(path, 'utf8'));
+  } catch (err) {
+    if ((err as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    const aside = `${path}.unreadable`;
+    const isKept = await rename(path, aside).then(
+      () => true,
+      () => false,
+    );
+    const facts = { path, err, ...(isKept && { keptAs: aside }) };
+    log.error(facts, 'what the API keys have used today could not be read: their daily budgets start from zero');
+    return undefined;
+  }
+}
+
+function parseUsage(text: string): DayUsage {
+  const file = parseObject(text);
+  if (!file) throw new Error('it is not a JSON object');
+  if (file.version !== version) throw new Error(`its version is not ${String(version)}`);
+  if (typeof file.day !== 'string' || !isObject(file.keys)) throw new Error('it has no day or no keys');
+  return { day: file.day, keys: new Map(Object.entries(file.keys).map(([name, used]) => [name, parseTotal(used)])) };
+}
+
+function parseTotal(value: unknown): Total {
+  const { audio_ms: audioMs, tokens } = isObject(value) ? value : {};
+  if (!isAmount(audioMs) || !isAmount(tokens)) throw new Error('a key has an amount that is not a whole number');
+  return { audioMs, tokens };
+}
+
+function isAmount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** A crash leaves the old file or the new one. */
+async function writeUsage(path: string, { day, keys }: DayUsage): Promise<void> {
+  const totals = [...keys].map(([name, { audioMs, tokens }]) => [name, { audio_ms: audioMs, tokens }] as const);
+  const text = `${JSON.stringify({ version, day, keys: Object.fromEntries(totals) })}\n`;
+  await makeDirectory(dirname(path));
+  await writeFile(`${path}.new`, text, { mode: 0o600, flush: true });
+  await rename(`${path}.new`, path);
+}

@@ -1,0 +1,31 @@
+/** Label values: each is one of a list that callers cannot extend. */
+
+/** RFC 9110 and PATCH, as in OpenTelemetry. */
+const methods: ReadonlySet<string> = new Set([
+  ...['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE'],
+]);
+
+export function methodLabel(method: string): string {
+  return methods.has(method) ? method : '_OTHER';
+}
+
+export function routeLabel(template: string | undefined): string {
+  return template ?? 'unmatched';
+}
+
+/** What is not in the list. */
+export const other = 'other';
+
+/**
+ * The first `most` values pass, further ones become `other`: for names from outside (models that a provider lists, tools
+ * of an MCP server), which may change without end.
+ */
+export function bounded(most: number): (value: string) => string {
+  const known = new Set<string>();
+  return (value) => {
+    if (known.has(value)) return value;
+    if (known.size >= most) return other;
+    known.add(value);
+    return value;
+  };
+}

@@ -1,0 +1,205 @@
+/** Keeps the metrics and writes them in the text format of Prometheus. The only file that knows prom-client. */
+import { createRequire } from 'node:module';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { bounded, methodLabel, routeLabel } from './labels.ts';
+import {
+  queueRefusals,
+  type ChatFacts,
+  type MetricSources,
+  type Metrics,
+  type QueueState,
+  type RequestFacts,
+} from './metrics.ts';
+import { metricsTable as table } from './table.ts';
+
+export interface PrometheusMetrics extends Metrics {
+  readonly mediaType: string;
+  /** The metrics as text. Asks no engine. */
+  render(): Promise<string>;
+}
+
+/** Far more than the models and tools of a service that is set up well. */
+const mostModels = 1_000;
+const mostTools = 500;
+
+export function createPrometheusMetrics(): PrometheusMetrics {
+  const registry = new Registry();
+  const kept = createKept(registry);
+  const gauges = createGauges(registry);
+  addProcessMetrics(registry);
+  const model = bounded(mostModels);
+  const tool = bounded(mostTools);
+
+  function countRequest({ method, route, isProbe, status, ms, error, key, operation }: RequestFacts): void {
+    gauges.requestEnded(method);
+    if (isProbe) return;
+    const labels = { http_request_method: methodLabel(method), http_route: routeLabel(route), error_type: error ?? '' };
+    kept.requestDuration.observe({ ...labels, http_response_status_code: status }, ms / 1000);
+    if (key !== undefined && operation !== undefined) kept.keyRequests.inc({ key, operation });
+  }
+
+  function countChat({ engine, ms, error, firstChunkMs, tokens, key, ...facts }: ChatFacts): void {
+    const labels = {
+      gen_ai_operation_name: 'chat',
+      gen_ai_provider_name: engine,
+      gen_ai_request_model: model(facts.model),
+    };
+    kept.chatDuration.observe({ ...labels, error_type: error ?? '' }, ms / 1000);
+    if (firstChunkMs !== undefined) kept.chatFirstChunk.observe(labels, firstChunkMs / 1000);
+    if (tokens === undefined) return;
+    kept.chatTokens.observe({ ...labels, gen_ai_token_type: 'input' }, tokens.input);
+    kept.chatTokens.observe({ ...labels, gen_ai_token_type: 'output' }, tokens.output);
+    if (key !== undefined) kept.keyTokens.inc({ key }, tokens.total);
+  }
+
+  return {
+    mediaType: registry.contentType,
+    render: () => registry.metrics(),
+    requestStarted: gauges.requestStarted,
+    requestEnded: countRequest,
+    requestRefused(status, error) {
+      const labels = { http_request_method: methodLabel(''), http_route: routeLabel(undefined), error_type: error };
+      kept.requestDuration.observe({ ...labels, http_response_status_code: status }, 0);
+    },
+    chatEnded: countChat,
+    transcriptionEnded({ ms, error, audioMs, key, ...facts }) {
+      const labels = { model: model(facts.model) };
+      kept.transcriptionDuration.observe({ ...labels, error_type: error ?? '' }, ms / 1000);
+      if (audioMs === undefined) return;
+      kept.audioSeconds.inc({ operation: 'transcription', ...labels }, audioMs / 1000);
+      if (key !== undefined) kept.keyAudioSeconds.inc({ key }, audioMs / 1000);
+    },
+    speechEnded({ ms, error, firstByteMs, audioMs, ...facts }) {
+      const labels = { model: model(facts.model) };
+      kept.speechDuration.observe({ ...labels, error_type: error ?? '' }, ms / 1000);
+      if (firstByteMs !== undefined) kept.speechFirstByte.observe(labels, firstByteMs / 1000);
+      if (audioMs !== undefined) kept.audioSeconds.inc({ operation: 'speech', ...labels }, audioMs / 1000);
+    },
+    toolEnded: (name, ok) => kept.toolCalls.inc({ tool: tool(name), ok: String(ok) }),
+    keyLimited: (key, policy) => kept.keyLimited.inc({ key, policy }),
+    openQueue(engine, state) {
+      gauges.addQueue(engine, state);
+      for (const reason of queueRefusals) kept.queueRefused.inc({ engine, reason }, 0); // else rate() misses the first
+      return {
+        started: (waitedMs) => kept.queueWait.observe({ engine }, waitedMs / 1000),
+        refused: (reason) => kept.queueRefused.inc({ engine, reason }),
+      };
+    },
+    watch: gauges.watch,
+  };
+}
+
+/** Those that are counted as things happen. */
+function createKept(registry: Registry) {
+  const histogram = <Label extends string>(row: Row<Label> & { readonly buckets: readonly number[] }) =>
+    new Histogram<Label>({ ...configOf(row, registry), buckets: [...row.buckets] });
+  const counter = <Label extends string>(row: Row<Label>) => new Counter<Label>(configOf(row, registry));
+  return {
+    requestDuration: histogram(table.requestDuration),
+    chatDuration: histogram(table.chatDuration),
+    chatFirstChunk: histogram(table.chatFirstChunk),
+    chatTokens: histogram(table.chatTokens),
+    transcriptionDuration: histogram(table.transcriptionDuration),
+    speechDuration: histogram(table.speechDuration),
+    speechFirstByte: histogram(table.speechFirstByte),
+    queueWait: histogram(table.queueWait),
+    audioSeconds: counter(table.audioSeconds),
+    queueRefused: counter(table.queueRefused),
+    keyRequests: counter(table.keyRequests),
+    keyLimited: counter(table.keyLimited),
+    keyAudioSeconds: counter(table.keyAudioSeconds),
+    keyTokens: counter(table.keyTokens),
+    toolCalls: counter(table.toolCalls),
+  };
+}
+
+/** Those that are read from their source when somebody asks for them. */
+function createGauges(registry: Registry) {
+  const active = new Map<string, number>();
+  const queues: { readonly engine: string; readonly state: () => QueueState }[] = [];
+  let sources: MetricSources | undefined;
+
+  const gauge = <Label extends string>(
+    row: Row<Label>,
+    read: () => Iterable<readonly [labels: Readonly<Record<Label, string>>, value: number]>,
+  ) =>
+    new Gauge<Label>({
+      ...configOf(row, registry),
+      collect() {
+        this.reset();
+        for (const [labels, value] of read()) this.set(labels, value);
+      },
+    });
+
+  const ofQueues = (read: (state: QueueState) => number) => () => {
+    const sums = new Map<string, number>();
+    for (const { engine, state } of queues) sums.set(engine, (sums.get(engine) ?? 0) + read(state()));
+    return [...sums].map(([engine, value]) => [{ engine }, value] as const);
+  };
+
+  gauge(table.activeRequests, () => [...active].map(([method, value]) => [{ http_request_method: method }, value]));
+  gauge(
+    table.queueRunning,
+    ofQueues(({ running }) => running),
+  );
+  gauge(
+    table.queueWaiting,
+    ofQueues(({ waiting }) => waiting),
+  );
+  gauge(
+    table.queueSlots,
+    ofQueues(({ slots }) => slots),
+  );
+  gauge(table.engineAvailable, () => availability(sources));
+  gauge(table.clips, () => [[{}, sources?.clips().count ?? 0]]);
+  gauge(table.clipBytes, () => [[{}, sources?.clips().bytes ?? 0]]);
+  gauge(table.mcpServerUp, () =>
+    (sources?.mcpServers() ?? []).map(({ name, isUp }) => [{ server: name }, Number(isUp)]),
+  );
+  gauge(table.buildInfo, () => [[{ version, node: process.versions.node }, 1]]);
+
+  const addActive = (method: string, change: number) => {
+    const label = methodLabel(method);
+    active.set(label, (active.get(label) ?? 0) + change);
+  };
+  return {
+    requestStarted: (method: string) => addActive(method, 1),
+    requestEnded: (method: string) => addActive(method, -1),
+    addQueue: (engine: string, state: () => QueueState) => void queues.push({ engine, state }),
+    watch: (given: MetricSources) => {
+      sources = given;
+    },
+  };
+}
+
+/** A name that an engine serves for several capabilities is available when it is for all of them. */
+function availability(sources: MetricSources | undefined) {
+  const found = new Map<string, readonly [labels: { engine: string; model: string }, value: number]>();
+  for (const { engine, model, available } of (sources?.availability() ?? []).slice(0, mostModels)) {
+    const name = `${engine} ${model}`;
+    const [, before = 1] = found.get(name) ?? [];
+    found.set(name, [{ engine, model }, Math.min(before, Number(available))]);
+  }
+  return found.values();
+}
+
+interface Row<Label extends string> {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly Label[];
+}
+
+function configOf<Label extends string>({ name, help, labels }: Row<Label>, registry: Registry) {
+  return { name, help, labelNames: labels, registers: [registry] };
+}
+
+const { version } = createRequire(import.meta.url)('@parlance/server/package.json') as { readonly version: string };
+
+/** Gauges that are named like counters: `promtool check metrics` rejects them. */
+const misnamed = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
+
+/** Of this process; its children (whisper-cli, ffmpeg, espeak-ng) are not in them. */
+function addProcessMetrics(registry: Registry): void {
+  collectDefaultMetrics({ register: registry });
+  for (const name of misnamed) registry.removeSingleMetric(name);
+}

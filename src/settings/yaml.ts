@@ -1,0 +1,45 @@
+/** Reads YAML that may contain secrets. */
+import { parseDocument } from 'yaml';
+
+/** Invalid settings: the message lists each location, the value and what is allowed. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+}
+
+/** By error code of the parser. */
+const yamlMistakes: Readonly<Record<string, string>> = {
+  BAD_INDENT: 'the indentation differs from the lines around it, or a bracket is not closed',
+  TAB_AS_INDENT: 'a tab is used for indentation; use spaces',
+  DUPLICATE_KEY: 'duplicate key',
+  MULTIPLE_DOCS: 'a second document (---); only one is allowed',
+  BLOCK_AS_IMPLICIT_KEY: 'a second "key: value" in one value; put a text that contains ": " into quotes',
+  MULTILINE_IMPLICIT_KEY: 'a key needs a colon on the same line',
+  MISSING_CHAR: 'a quote, bracket, comma or colon is missing',
+  BAD_SCALAR_START: 'a text that begins with a reserved character such as @ or ` must be in quotes',
+  BAD_DQ_ESCAPE: 'an unknown escape after a backslash; use single quotes',
+  UNEXPECTED_TOKEN: 'something is at the wrong level, such as "key: value" behind the items of a list',
+  BAD_ALIAS: 'an alias (*name) without a name',
+};
+
+/**
+ * Returns {} for an empty file. Throws a `SettingsError` that shows only the position and the kind of mistake: the
+ * parser's messages quote the file, which may contain keys.
+ */
+export function parseYaml(source: string, path: string): unknown {
+  const document = parseDocument(source);
+  const [broken] = document.errors;
+  if (broken) {
+    const { line, col } = broken.linePos?.[0] ?? { line: 1, col: 1 };
+    const what = yamlMistakes[broken.code] ?? 'the syntax is wrong';
+    throw new SettingsError(`${path} is not YAML: line ${String(line)}, column ${String(col)}: ${what}`);
+  }
+  try {
+    const values: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
+    JSON.stringify(values); // throws for circular values
+    return values;
+  } catch (cause) {
+    throw new SettingsError(`${path} is not YAML: an alias is undefined, refers to itself or expands too often`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,123 @@
+/** Measures the length of encoded speech from its bytes as they pass, without decoding them. */
+
+export interface AudioMeter {
+  take(chunk: Uint8Array): void;
+  /** Milliseconds so far; 0 while nothing is recognized. */
+  ms(): number;
+}
+
+/** For the media types of the contract; others measure 0. */
+export function createAudioMeter(mediaType: string): AudioMeter {
+  if (mediaType === 'audio/mpeg') return createMp3Meter();
+  if (mediaType === 'audio/ogg') return createOggMeter();
+  return createWavMeter();
+}
+
+// ------------------------------------------------------------------------------------------------------------- mp3
+
+/** Kilobits per second by index, layer III: MPEG 1, and MPEG 2 and 2.5. */
+const bitRates = [
+  [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+  [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+] as const;
+const sampleRates = [44_100, 48_000, 32_000] as const;
+
+/** Adds up the frames; the bytes between them (tags) are skipped. */
+function createMp3Meter(): AudioMeter {
+  let head = 0;
+  let known = 0;
+  let skip = 0;
+  let ms = 0;
+  return {
+    take(chunk) {
+      for (let at = 0; at < chunk.length;) {
+        const skipped = Math.min(skip, chunk.length - at);
+        skip -= skipped;
+        at += skipped;
+        if (at === chunk.length) return;
+        head = ((head << 8) | (chunk[at++] ?? 0)) >>> 0;
+        known += 1;
+        const frame = known < 4 ? undefined : readFrame(head);
+        if (frame === undefined) continue;
+        ms += frame.ms;
+        skip = frame.bytes - 4;
+        known = 0;
+      }
+    },
+    ms: () => ms,
+  };
+}
+
+/** The header of a frame of layer III (ISO/IEC 11172-3, 2.4.2.3); undefined for other bytes. */
+function readFrame(head: number): { readonly bytes: number; readonly ms: number } | undefined {
+  const version = (head >>> 19) & 3; // 3: MPEG 1, 2: MPEG 2, 0: MPEG 2.5
+  const isLayer3 = head >>> 21 === 0x7ff && ((head >>> 17) & 3) === 1 && version !== 1;
+  const baseRate = sampleRates[(head >>> 10) & 3];
+  const kilobits = bitRates[version === 3 ? 0 : 1][(head >>> 12) & 15];
+  if (!isLayer3 || baseRate === undefined || !kilobits) return undefined;
+  const rate = version === 3 ? baseRate : version === 2 ? baseRate / 2 : baseRate / 4;
+  const samples = version === 3 ? 1152 : 576;
+  return { bytes: Math.floor((samples * 125 * kilobits) / rate) + ((head >>> 9) & 1), ms: (samples * 1000) / rate };
+}
+
+// ------------------------------------------------------------------------------------------------------------- ogg
+
+/** The last position of a page says how many samples there are (RFC 3533, 6). */
+function createOggMeter(): AudioMeter {
+  let page = Buffer.alloc(0);
+  let skip = 0;
+  let rate = 0;
+  let samples = 0;
+  return {
+    take(chunk) {
+      let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+      for (;;) {
+        const skipped = Math.min(skip, rest.length);
+        skip -= skipped;
+        rest = rest.subarray(skipped);
+        if (rest.length === 0) return;
+        page = Buffer.concat([page, rest]);
+        const end = 27 + (page[26] ?? 0);
+        if (page.length < (rate === 0 ? end + identificationBytes : end)) return;
+        rate ||= readRate(page.subarray(end));
+        if (rate === 0 || page.toString('latin1', 0, 4) !== 'OggS') skip = Infinity; // not ours to measure
+        const position = page.readBigInt64LE(6);
+        if (position > 0n) samples = Number(position); // -1: no packet ends on this page
+        skip += end + page.subarray(27, end).reduce((sum, length) => sum + length, 0);
+        rest = page;
+        page = Buffer.alloc(0);
+      }
+    },
+    ms: () => (rate === 0 ? 0 : (samples * 1000) / rate),
+  };
+}
+
+/** Enough of the first packet for `readRate`. */
+const identificationBytes = 16;
+
+/** Opus counts in 48 kHz (RFC 7845, 4); Vorbis in its own rate. */
+function readRate(packet: Buffer): number {
+  if (packet.toString('latin1', 0, 8) === 'OpusHead') return 48_000;
+  return packet.toString('latin1', 0, 7) === '\x01vorbis' ? packet.readUInt32LE(12) : 0;
+}
+
+// ------------------------------------------------------------------------------------------------------------- wav
+
+const wavHeadBytes = 44;
+
+/** What follows the header, by its bytes per second. */
+function createWavMeter(): AudioMeter {
+  let head = Buffer.alloc(0);
+  let bytes = 0;
+  return {
+    take(chunk) {
+      bytes += chunk.length;
+      if (head.length < wavHeadBytes) head = Buffer.concat([head, chunk.subarray(0, wavHeadBytes - head.length)]);
+    },
+    ms() {
+      const isWav = head.length === wavHeadBytes && head.toString('latin1', 8, 16) === 'WAVEfmt ';
+      const bytesPerSecond = isWav ? head.readUInt32LE(28) : 0;
+      return bytesPerSecond === 0 ? 0 : ((bytes - wavHeadBytes) * 1000) / bytesPerSecond;
+    },
+  };
+}

@@ -1,0 +1,89 @@
+/**
+ * The trace of the current request: headers for outgoing requests, and spans for a tracer. A tracer is a module of the
+ * operator's that subscribes to the channels below (deploy/otel.mjs); without one, a span costs the look at a flag.
+ */
+import { channel } from 'node:diagnostics_channel';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isLoopback } from '../lib/loopback.ts';
+import { writeTraceparent, type Trace } from '../lib/trace-context.ts';
+import { currentScope } from './caller.ts';
+
+export type Attributes = Readonly<Record<string, string | number | readonly string[]>>;
+
+/** Never has texts, names of files, or anything else that a caller has sent. */
+export interface Span {
+  /** `server`: the request itself, whose id is `trace.spanId`. All others are children of it. */
+  readonly kind: 'server' | 'client' | 'internal';
+  /** A tracer may set `flags` when the request begins; they are passed on. */
+  readonly trace: Trace;
+  name: string;
+  attributes: Attributes;
+  isOver: boolean;
+}
+
+/** Both channels get the same `Span` object. */
+const [begins, ends] = [channel('parlance.span.begin'), channel('parlance.span.end')];
+const exits = channel('parlance.exit');
+
+export function hasTracer(): boolean {
+  return begins.hasSubscribers;
+}
+
+/** Undefined without a tracer, and outside of requests. */
+export function beginSpan(kind: Span['kind'], name: string, attributes: Attributes = {}): Span | undefined {
+  if (!begins.hasSubscribers) return undefined;
+  const trace = currentScope()?.trace;
+  if (trace === undefined) return undefined;
+  const span: Span = { kind, name, trace, attributes, isOver: false };
+  begins.publish(span);
+  return span;
+}
+
+/** `error.type` among the attributes marks a failure. Only the first call counts. */
+export function endSpan(span: Span | undefined, attributes: Attributes = {}, name = span?.name): void {
+  if (span === undefined || name === undefined || span.isOver) return;
+  Object.assign(span, { name, attributes: { ...span.attributes, ...attributes }, isOver: true });
+  ends.publish(span);
+}
+
+/** Runs the work as a span. */
+export function traced<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
+  const span = beginSpan('internal', name, attributes);
+  return span === undefined ? work() : follow(span, work);
+}
+
+async function follow<T>(span: Span, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    endSpan(span, { 'error.type': errorType(error) });
+    throw error;
+  } finally {
+    endSpan(span);
+  }
+}
+
+/** The code of a problem, else the class: messages may quote what a caller has sent. */
+export function errorType(error: unknown): string {
+  const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown };
+  return [code, name].find((one) => typeof one === 'string') ?? 'unknown';
+}
+
+/**
+ * The headers for a request to this URL that is made on behalf of the current one; none outside of requests. `tracestate`
+ * has data of tracing vendors, so it stays on this machine.
+ */
+export function traceHeaders(url: string | undefined): Readonly<Record<string, string>> {
+  const trace = currentScope()?.trace;
+  if (trace === undefined) return {};
+  const { state } = trace;
+  const isNear = state !== undefined && url !== undefined && isLoopback(URL.parse(url)?.hostname ?? '');
+  return { traceparent: writeTraceparent(trace), ...(isNear && { tracestate: state }) };
+}
+
+/** A tracer may send its last spans before the process exits. */
+export async function flushSpans(timeoutMs: number): Promise<void> {
+  const pending: Promise<unknown>[] = [];
+  exits.publish({ waitUntil: (work: Promise<unknown>) => void pending.push(work) });
+  if (pending.length > 0) await Promise.race([Promise.allSettled(pending), sleep(timeoutMs)]);
+}

@@ -1,0 +1,186 @@
+/** Keys by their tokens, from API_KEYS and from the file. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openKeyRing } from '../../src/keys/key-ring.ts';
+import { createToken } from '../../src/keys/new-token.ts';
+import { keyName } from '../../src/keys/schema.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { keysFile, sha256, tokenOf, type TestEntry } from './support/keys.ts';
+
+interface Line {
+  readonly level: string;
+  readonly facts: object;
+  readonly message: string;
+}
+
+/** A ring of these keys; `write` replaces the file. */
+async function open({ apiKeys = [], entries }: { apiKeys?: readonly string[]; entries: readonly TestEntry[] }) {
+  const path = join(await temporaryDirectory(), 'keys.yaml');
+  const write = (text: string) => writeFileSync(path, text);
+  write(keysFile(...entries));
+  const lines: Line[] = [];
+  const at = (level: string) => (facts: object, message: string) => void lines.push({ level, facts, message });
+  const log = { info: at('info'), warn: at('warn'), error: at('error') };
+  const ring = openKeyRing({ apiKeys: [...apiKeys], apiKeysFile: path }, log)!;
+  onTestFinished(() => ring[Symbol.dispose]());
+  return { ring, write, lines, path, nameOf: (token: string) => ring.find(token)?.key.name };
+}
+
+const plain = tokenOf('plain');
+const app = { name: 'app' };
+
+describe('a key', () => {
+  it('is found by its token, from both sources', async () => {
+    const { nameOf, ring } = await open({ apiKeys: ['first', plain], entries: [app, { ...app, version: 2 }] });
+    expect([plain, 'first', tokenOf('app'), tokenOf('app', 2)].map(nameOf)).toEqual(['key-2', 'key-1', 'app', 'app']);
+    expect(ring.find(tokenOf('app'))!.key).toBe(ring.find(tokenOf('app', 2))!.key);
+    expect(['', 'APP', sha256(plain), `${plain} `, 'app'].map(nameOf)).toEqual(Array(5).fill(undefined));
+  });
+
+  it('may do everything, once, unless it says otherwise', async () => {
+    const { ring } = await open({ entries: [app] });
+    const { key } = ring.find(tokenOf('app'))!;
+    expect([key.mayCall('createChat'), key.mayUseModel('x'), key.mayUseTool('read_aloud')]).toEqual([true, true, true]);
+    expect(key).toMatchObject({ weight: 1, limits: {} });
+  });
+
+  it('has its weight, its limits and what it may do', async () => {
+    const limits = { requestsPerMinute: 60, tokensPerDay: 5 };
+    const entry = {
+      ...app,
+      weight: 3,
+      limits,
+      operations: ['createChat'],
+      models: ['gpt-*', '!gpt-4*'],
+      tools: ['a__*'],
+    };
+    const { key } = (await open({ entries: [entry] })).ring.find(tokenOf('app'))!;
+    expect(key).toMatchObject({ name: 'app', weight: 3, limits });
+    expect(['createChat', 'streamChat'].filter(key.mayCall)).toEqual(['createChat']);
+    expect(['gpt-5', 'gpt-4o', 'local', 'my-gpt-5'].filter(key.mayUseModel)).toEqual(['gpt-5']);
+    expect(['a__b', 'b__a', 'read_aloud'].filter(key.mayUseTool)).toEqual(['a__b']);
+  });
+
+  it('without tools has none', async () => {
+    const { key } = (await open({ entries: [{ ...app, tools: [] }] })).ring.find(tokenOf('app'))!;
+    expect(key.mayUseTool('read_aloud')).toBe(false);
+  });
+
+  it('of the file must not be one of API_KEYS', async () => {
+    await expect(open({ apiKeys: [tokenOf('app')], entries: [app] })).rejects.toThrow(
+      /keys.yaml: keys\[0\].sha256: the token is also key-1 of API_KEYS$/,
+    );
+  });
+});
+
+it('no key at all is open mode; a file without keys stops the start', async () => {
+  const log = { info() {}, warn() {}, error() {} };
+  expect(openKeyRing({ apiKeys: [] }, log)).toBeUndefined();
+  await expect(open({ entries: [] })).rejects.toThrow(/^API_KEYS_FILE: \S+ has no keys; fix: parlance key new NAME$/);
+});
+
+describe('expiry', () => {
+  beforeEach(() => void vi.useFakeTimers({ now: new Date('2027-02-01T00:00:00Z') }));
+  afterEach(() => void vi.useRealTimers());
+
+  it('ends a token at its time, and none of the others', async () => {
+    const { ring } = await open({
+      entries: [
+        { ...app, expires: '2027-02-01T00:00:01Z' },
+        { ...app, version: 2 },
+      ],
+    });
+    expect(ring.find(tokenOf('app'))!.isExpired).toBe(false);
+    vi.advanceTimersByTime(1_000);
+    expect(ring.find(tokenOf('app'))!.isExpired).toBe(true);
+    expect(ring.find(tokenOf('app', 2))!.isExpired).toBe(false);
+  });
+
+  it('is announced once a day from 14 days before', async () => {
+    const expires = '2027-02-17T00:00:00+00:00';
+    const { lines } = await open({
+      entries: [
+        { ...app, expires },
+        { name: 'later', expires: '2028-01-01T00:00:00Z' },
+      ],
+    });
+    expect(lines).toEqual([]);
+    const days: number[] = [];
+    for (let day = 1; day <= 20; day += 1) {
+      vi.advanceTimersByTime(86_400_000);
+      if (lines.length > days.length) days.push(day);
+    }
+    expect(days).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+    const line = { level: 'warn', facts: { key: 'app', expires }, message: 'an API key expires soon' };
+    expect(lines).toEqual(days.map(() => line));
+  });
+});
+
+describe('reading the file again', () => {
+  it('adds, removes and changes keys, and logs their names', async () => {
+    const { ring, write, lines, nameOf } = await open({
+      apiKeys: [plain],
+      entries: [{ name: 'goes' }, { name: 'stays' }, { name: 'changes' }, { name: 'rotates' }],
+    });
+    const before = ring.find(tokenOf('changes'))!.key;
+    write(
+      keysFile(
+        ...[{ name: 'stays' }, { name: 'changes', weight: 2 }],
+        ...[{ name: 'rotates' }, { name: 'rotates', version: 2 }, { name: 'comes' }],
+      ),
+    );
+    ring.reload();
+    expect([plain, ...['goes', 'stays', 'comes'].map((name) => tokenOf(name))].map(nameOf)).toEqual([
+      ...['key-1', undefined, 'stays', 'comes'],
+    ]);
+    expect(nameOf(tokenOf('rotates', 2))).toBe('rotates');
+    expect(before.weight).toBe(1); // requests in flight keep it
+    expect(ring.find(tokenOf('changes'))!.key.weight).toBe(2);
+    const facts = { added: ['comes'], removed: ['goes'], changed: ['changes', 'rotates'] };
+    expect(lines).toEqual([{ level: 'info', facts, message: 'the keys file was read again' }]);
+  });
+
+  it.each([
+    ['YAML', 'keys: ['],
+    ['a keys file', 'keys: [{ name: app, token: hush }]'],
+    ['there', ''],
+    ['free of the tokens of API_KEYS', keysFile({ name: 'plain' })],
+  ])('keeps the keys when it is not %s', async (_what, text) => {
+    const { ring, write, lines, nameOf } = await open({ apiKeys: [plain], entries: [app] });
+    write(text);
+    ring.reload();
+    expect([plain, tokenOf('app')].map(nameOf)).toEqual(['key-1', 'app']);
+    const facts = { reason: expect.stringContaining('keys.yaml') as string };
+    expect(lines).toEqual([{ level: 'error', facts, message: 'the keys file is invalid; the keys stay as they are' }]);
+    expect(JSON.stringify(lines)).not.toContain('hush');
+  });
+
+  it('may take the last key away: everything is then refused', async () => {
+    const { ring, write, nameOf } = await open({ entries: [app] });
+    write('keys: []');
+    ring.reload();
+    expect(nameOf(tokenOf('app'))).toBeUndefined();
+  });
+});
+
+it('a new token has 256 random bits and its own hash', () => {
+  const [one, two] = [createToken('web-app'), createToken('web-app')];
+  expect(one.token).toMatch(/^pl_web-app_[A-Za-z0-9_-]{43}$/);
+  expect(one.token).not.toBe(two.token);
+  expect(one.sha256).toBe(sha256(one.token));
+});
+
+it.each([
+  ['web-app', true],
+  ['a', true],
+  ['key', true],
+  ['key-a', true],
+  ['key-12', false],
+  ['Web', false],
+  ['-a', false],
+  ['', false],
+  ['a'.repeat(33), false],
+])('the name %j is valid: %s', (name, isValid) => {
+  expect(keyName.test(name)).toBe(isValid);
+});

@@ -1,0 +1,262 @@
+/** The limits of a key, request by request: what is counted, what is refused, and which fields say so. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Charge } from '../../src/caller.ts';
+import { ProblemError } from '../../src/contract/problems.ts';
+import { limitHeaders, type LimitHeaders } from '../../src/contract/rate-limit.ts';
+import { createKey, type Key, type KeyLimits } from '../../src/keys/key.ts';
+import { createBudgets } from '../../src/limits/budgets.ts';
+import { createLimits, type LimitedRequest } from '../../src/limits/limits.ts';
+import { createMinuteCounter } from '../../src/limits/minutes.ts';
+import { createPlaces } from '../../src/limits/places.ts';
+import { openaiLimitHeaders } from '../../src/openai/limit-headers.ts';
+import { parseList } from '../support/structured-fields.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: Date.parse('2026-11-22T23:00:00Z') });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const keyWith = (limits: KeyLimits, name = 'web-app') => createKey(name, { limits });
+
+interface Sent extends LimitedRequest {
+  /** Of a successful answer; undefined: nothing limits the request. */
+  headers(): LimitHeaders | undefined;
+  charge: Charge;
+  end(): void;
+}
+
+function open({ random = 0, door = limitHeaders } = {}) {
+  const limits = createLimits({
+    minutes: createMinuteCounter(),
+    places: createPlaces(),
+    budgets: createBudgets(),
+    random: () => random,
+  });
+  /** Admits a request; its end is the test's. */
+  async function send(key: Key | undefined, operation = 'createChat'): Promise<Sent> {
+    const cleanups: (() => unknown)[] = [];
+    const scope: { key?: Key; charge?: Charge } = key ? { key } : {};
+    const request = { scope, door: { limitHeaders: door }, atEnd: (cleanup: () => unknown) => cleanups.push(cleanup) };
+    const allowance = await limits.admit(operation, request);
+    return {
+      ...request,
+      headers: () => allowance?.headers(),
+      charge: (used) => scope.charge?.(used),
+      end: () => cleanups.forEach((cleanup) => cleanup()),
+    };
+  }
+  return { send };
+}
+
+async function refusal(sent: Promise<unknown>): Promise<ProblemError> {
+  const error: unknown = await sent.then(
+    () => new Error('the request was admitted'),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof ProblemError) return error;
+  throw error;
+}
+
+it('without limits, and without a key, nothing is counted and nothing is sent', async () => {
+  const { send } = open();
+  expect((await send(undefined)).headers()).toBeUndefined();
+  expect((await send(keyWith({}))).headers()).toBeUndefined();
+  expect((await send(keyWith({ audioMinutesPerDay: 1 }), 'createChat')).headers(), 'another budget').toBeUndefined();
+});
+
+describe('requestsPerMinute', () => {
+  const key = keyWith({ requestsPerMinute: 60 });
+
+  it('admits 60 in a minute, and refuses the 61st', async () => {
+    const { send } = open();
+    for (let count = 1; count <= 60; count += 1) await send(key, 'listChatModels');
+    vi.advanceTimersByTime(47_500);
+    const { code, message, headers, violatedPolicies } = await refusal(send(key));
+    expect({ code, message, violatedPolicies }).toEqual({
+      code: 'rate-limited',
+      message: 'The API key may send 60 requests in a minute; try again in 13 s.',
+      violatedPolicies: ['requests'],
+    });
+    expect(headers).toEqual({
+      'RateLimit-Policy': '"requests";q=60;w=60',
+      RateLimit: '"requests";r=0;t=13',
+      'Retry-After': '13',
+    });
+  });
+
+  it('begins anew when the minute is over', async () => {
+    const { send } = open();
+    for (let count = 1; count <= 61; count += 1) await send(key).catch(() => undefined);
+    vi.advanceTimersByTime(60_000);
+    expect((await send(key)).headers()).toMatchObject({ RateLimit: '"requests";r=59;t=60' });
+  });
+
+  it('counts each key for itself, and all tokens of a key together', async () => {
+    const { send } = open();
+    const once = { requestsPerMinute: 1 };
+    await send(keyWith(once, 'one'));
+    await send(keyWith(once, 'other'));
+    await refusal(send(keyWith(once, 'one')));
+  });
+
+  it('obeys a limit that has changed while the minute lasts', async () => {
+    const { send } = open();
+    await send(keyWith({ requestsPerMinute: 1 }));
+    await refusal(send(keyWith({ requestsPerMinute: 1 })));
+    await send(keyWith({ requestsPerMinute: 3 }));
+  });
+
+  it('says nothing of the next minute when the answer comes after the end of its own', async () => {
+    const { send } = open();
+    const late = await send(key);
+    vi.advanceTimersByTime(61_000);
+    expect(late.headers()).toEqual({ 'RateLimit-Policy': '"requests";q=60;w=60' });
+  });
+});
+
+describe('concurrentRequests', () => {
+  const key = keyWith({ concurrentRequests: 4 });
+
+  it('refuses exactly one of five in parallel, a thousand times', async () => {
+    const { send } = open();
+    for (let round = 0; round < 1_000; round += 1) {
+      const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => send(key)));
+      expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+      for (const outcome of outcomes) if (outcome.status === 'fulfilled') outcome.value.end();
+    }
+  });
+
+  it('also where every request is counted in a minute first', async () => {
+    const both = keyWith({ concurrentRequests: 4, requestsPerMinute: 1_000_000 });
+    const { send } = open();
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => send(both)));
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+  });
+
+  it('names the limit; only a Retry-After of a second is known', async () => {
+    const { send } = open();
+    for (let count = 1; count <= 4; count += 1) await send(key);
+    const { code, message, headers, violatedPolicies } = await refusal(send(key));
+    expect({ code, message, violatedPolicies }).toEqual({
+      code: 'concurrency-limited',
+      message: 'The API key may have 4 requests in flight; wait for the end of one of them.',
+      violatedPolicies: ['concurrent'],
+    });
+    expect(headers).toEqual({
+      'RateLimit-Policy': '"concurrent";q=4;qu="concurrent-requests"',
+      RateLimit: '"concurrent";r=0',
+      'Retry-After': '1',
+    });
+  });
+
+  it('takes no place for a request that is refused', async () => {
+    const { send } = open();
+    const one = keyWith({ concurrentRequests: 1, requestsPerMinute: 2 });
+    const first = await send(one);
+    expect((await refusal(send(one))).code).toBe('concurrency-limited');
+    expect((await refusal(send(one))).code, 'the refused ones count in their minute').toBe('rate-limited');
+    first.end();
+    vi.advanceTimersByTime(60_000);
+    await send(one);
+  });
+});
+
+describe.each([
+  ['audioMinutesPerDay', { audioMinutesPerDay: 2 }, 'createTranscription', 'audio', { audioMs: 60_000 }, 60],
+  ['audioMinutesPerDay, of streams', { audioMinutesPerDay: 2 }, 'streamTranscription', 'audio', { audioMs: 1 }, 120],
+  ['tokensPerDay', { tokensPerDay: 120 }, 'createChat', 'tokens', { tokens: 60 }, 60],
+  ['tokensPerDay, of streams', { tokensPerDay: 120 }, 'streamChat', 'tokens', { tokens: 1 }, 119],
+  ['tokensPerDay, under /v1', { tokensPerDay: 120 }, 'createChatCompletion', 'tokens', { tokens: 1 }, 119],
+] as const)('%s', (_limit, limits, operation, name, used, left) => {
+  const key = keyWith(limits);
+  const unit = name === 'audio' ? 'parlance-audio-seconds' : 'parlance-tokens';
+  const policy = `"${name}";q=120;qu="${unit}";w=86400`;
+
+  it('is charged with what was used, and the answer says what is left', async () => {
+    const { send } = open();
+    const sent = await send(key, operation);
+    expect(sent.headers()).toEqual({ 'RateLimit-Policy': policy, RateLimit: `"${name}";r=120;t=3600` });
+    sent.charge(used);
+    expect(sent.headers()).toMatchObject({ RateLimit: `"${name}";r=${left};t=3600` });
+  });
+
+  it('lets the request that crosses the line finish, and refuses the next until the day is over (UTC)', async () => {
+    const { send } = open();
+    const crossing = await send(key, operation);
+    const beside = await send(key, operation);
+    crossing.charge({ audioMs: 500_000, tokens: 500 });
+    beside.charge({ audioMs: 500_000, tokens: 500 });
+    const { code, message, headers, violatedPolicies } = await refusal(send(key, operation));
+    expect({ code, violatedPolicies }).toEqual({ code: 'quota-exceeded', violatedPolicies: [name] });
+    const amount = name === 'audio' ? '120 s of recordings' : '120 tokens';
+    expect(message).toBe(`The API key has used its ${amount} of today (UTC).`);
+    expect(headers).toEqual({
+      'RateLimit-Policy': policy,
+      RateLimit: `"${name}";r=0;t=3600`,
+      'Retry-After': '3600',
+    });
+    await send(key, 'listChatModels');
+    vi.setSystemTime('2026-11-23T00:00:00Z');
+    expect((await send(key, operation)).headers()).toMatchObject({ RateLimit: `"${name}";r=120;t=86400` });
+  });
+});
+
+describe('the fields', () => {
+  const key = keyWith({ requestsPerMinute: 60, concurrentRequests: 4, audioMinutesPerDay: 120, tokensPerDay: 500_000 });
+
+  it('have every limit of the key that applies to the operation, as RFC 9651 writes lists', async () => {
+    const { send } = open();
+    const { 'RateLimit-Policy': policies, RateLimit: state } = (await send(key, 'createTranscription')).headers() ?? {};
+    expect(parseList(policies!)).toEqual([
+      { value: 'requests', parameters: { q: 60, w: 60 } },
+      { value: 'concurrent', parameters: { q: 4, qu: 'concurrent-requests' } },
+      { value: 'audio', parameters: { q: 7200, qu: 'parlance-audio-seconds', w: 86_400 } },
+    ]);
+    expect(parseList(state!)).toEqual([
+      { value: 'requests', parameters: { r: 59, t: 60 } },
+      { value: 'concurrent', parameters: { r: 3 } },
+      { value: 'audio', parameters: { r: 7200, t: 3600 } },
+    ]);
+    const others = await Promise.all(['createChat', 'createSpeech'].map((operation) => send(key, operation)));
+    const names = others.map((sent) => parseList(sent.headers()!.RateLimit!).map(({ value }) => value));
+    expect(names).toEqual([
+      ['requests', 'concurrent', 'tokens'],
+      ['requests', 'concurrent'],
+    ]);
+  });
+
+  it('of a refusal show the limit that refuses: Retry-After is never earlier than its reset', async () => {
+    const { send } = open();
+    for (let count = 1; count <= 4; count += 1) await send(key);
+    const { headers } = await refusal(send(key));
+    expect(headers.RateLimit).toBe('"concurrent";r=0');
+    expect(parseList(headers['RateLimit-Policy']!)).toHaveLength(3);
+  });
+
+  it.each([
+    [keyWith({ requestsPerMinute: 1 }), 60, 66],
+    [keyWith({ tokensPerDay: 1 }), 3_600, 3_660],
+  ])('Retry-After has up to 10 %% more, and a minute at most', async (limited, earliest, latest) => {
+    for (const [random, expected] of [[0, earliest] as const, [0.999, latest] as const]) {
+      const { send } = open({ random });
+      (await send(limited)).charge({ tokens: 1 });
+      expect((await refusal(send(limited))).headers['Retry-After']).toBe(String(expected));
+    }
+  });
+
+  it('under /v1 are also those of OpenAI, for requests only', async () => {
+    const { send } = open({ door: openaiLimitHeaders });
+    const headers = (await send(key)).headers() ?? {};
+    expect(headers).toMatchObject({
+      'x-ratelimit-limit-requests': '60',
+      'x-ratelimit-remaining-requests': '59',
+      'x-ratelimit-reset-requests': '60s',
+    });
+    expect(Object.keys(headers).filter((header) => header.startsWith('x-'))).toHaveLength(3);
+    expect((await send(keyWith({ concurrentRequests: 1 }, 'other'))).headers()).not.toHaveProperty(
+      'x-ratelimit-limit-requests',
+    );
+  });
+});

@@ -1,0 +1,96 @@
+/** A service with keys that have limits, and engines that a test holds and releases. */
+import type { KeyLimits } from '../../src/keys/key.ts';
+import { bearer, keysFile, tokenOf } from '../keys/support/keys.ts';
+import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
+
+/**
+ * A chat and a transcription in the test's own process. Their models: `fine`; `held` works until it is released; `failing`
+ * fails after its first round, or half of the recording; `unreported` reports no usage.
+ */
+const engines = `
+const ready = { available: true, code: 'ready', reason: 'Ready.' };
+const usage = (totalTokens) => ({ promptTokens: 1, completionTokens: totalTokens - 1, totalTokens, reasoningTokens: 0 });
+const ids = ['fine', 'held', 'failing', 'unreported'];
+
+const held = (signal) =>
+  new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
+    globalThis.limitsTest?.(resolve);
+  });
+
+const define = (capability, supports, work) => ({
+  contract: 1,
+  name: 'limits-' + capability,
+  capability,
+  options: { type: 'object', properties: {} },
+  create: () => ({
+    models: async () => ids.map((id) => ({ id, local: true, supports })),
+    availability: async () => ready,
+    ...work,
+  }),
+});
+
+export default [
+  define('chat', [], {
+    async *complete({ model }, { signal, onUsage }) {
+      yield { type: 'step-started', step: 0 };
+      yield { type: 'content-delta', step: 0, delta: 'Hi.' };
+      if (model === 'held' || model === 'failing') onUsage?.(usage(7));
+      if (model === 'held') await held(signal);
+      if (model === 'failing') throw new TypeError('a defect of the engine');
+      const counted = model === 'unreported' ? null : usage(10);
+      yield { type: 'completed', result: { content: 'Hi.', finishReason: 'stop', reasoning: null, usage: counted } };
+    },
+  }),
+  define('transcription', ['segment'], {
+    async transcribe({ model }, { signal, onSegment, onProgress }) {
+      if (model === 'held' || model === 'failing') onProgress?.(30_000, 60_000);
+      if (model === 'held') await held(signal);
+      if (model === 'failing') throw new TypeError('a defect of the engine');
+      onSegment?.({ startMs: 0, endMs: 1_000, text: 'Hi.' });
+      return { text: 'Hi.', language: null, ...(model !== 'unreported' && { durationMs: 60_000 }) };
+    },
+  }),
+];
+`;
+
+export type Keys = Readonly<Record<string, KeyLimits>>;
+
+export function startLimited(keys: Keys, options: TestServiceOptions = {}): Promise<TestService> {
+  const entries = Object.entries(keys).map(([name, limits]) => ({ name, limits }));
+  return startTestService({
+    ...options,
+    env: { API_KEYS_FILE: 'keys.json', ...options.env },
+    config: 'engines: { limits: { use: ./limits.mjs } }\n',
+    files: { 'limits.mjs': engines, 'keys.json': keysFile(...entries), ...options.files },
+  });
+}
+
+export const as = (name: string) => bearer(tokenOf(name));
+
+export const hello = (model = 'fine') => ({ model, messages: [{ role: 'user', content: 'Hello' }] });
+
+interface Held {
+  /** Resolves when so many calls of the model \`held\` are at work. */
+  wait(calls: number): Promise<void>;
+  release(): void;
+}
+
+/** Holds the calls of the model `held`. One test at a time. */
+export function hold(): Held {
+  let releases: (() => void)[] = [];
+  let wake = (): void => undefined;
+  (globalThis as { limitsTest?: (release: () => void) => void }).limitsTest = (release) => {
+    releases.push(release);
+    wake();
+  };
+  return {
+    async wait(calls) {
+      while (releases.length < calls) await new Promise<void>((resolve) => (wake = resolve));
+    },
+    release() {
+      for (const release of releases) release();
+      releases = [];
+    },
+  };
+}

@@ -1,0 +1,103 @@
+/** The log: ids of the request in each line, and the second net for secrets. */
+import { describe, expect, it } from 'vitest';
+import { runInScope } from '../src/caller.ts';
+import { createLog } from '../src/log.ts';
+import type { LogLine } from './support/service.ts';
+
+const lines: LogLine[] = [];
+const log = createLog('debug', { write: (line) => void lines.push(JSON.parse(line) as LogLine) });
+
+function logged(facts: object): LogLine {
+  log.info(facts, 'a line');
+  return lines.at(-1)!;
+}
+
+function errOf(error: unknown) {
+  return logged({ err: error }).err as { type: string; message: string; stack: string; code?: unknown };
+}
+
+describe('a line', () => {
+  const trace = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7', flags: 0 };
+
+  it('has the ids of the request, for child loggers too', () => {
+    runInScope({ caller: 'key-1', id: 'a-request', trace }, () => {
+      const ids = { id: 'a-request', trace_id: trace.traceId, span_id: trace.spanId };
+      expect(logged({ status: 200 })).toMatchObject({ ...ids, status: 200 });
+      log.child({ engine: 'local' }).debug({}, 'works');
+      expect(lines.at(-1)).toMatchObject({ ...ids, engine: 'local', msg: 'works' });
+    });
+  });
+
+  it('has none outside of requests', () => {
+    expect(Object.keys(logged({}))).toEqual(['level', 'time', 'pid', 'hostname', 'msg']);
+  });
+
+  it('leaves the facts that it is given as they are', () => {
+    const facts = { headers: { authorization: 'hush' }, apiKey: 'hush' };
+    logged(facts);
+    expect(facts).toEqual({ headers: { authorization: 'hush' }, apiKey: 'hush' });
+  });
+});
+
+describe('secrets', () => {
+  it.each([
+    ['at the top', { apiKey: 'hush' }],
+    ['in another case', { 'X-Api-Key': 'hush', AUTHORIZATION: 'hush' }],
+    ['deeper', { request: { headers: { Authorization: 'Bearer hush', cookie: ['hush'] } } }],
+    ['in a list', { servers: [{ password: 'hush' }] }],
+    ['too deep to look', { a: { b: { c: { d: { e: { token: 'hush' } } } } } }],
+    ['in what libraries attach to errors', { err: Object.assign(new Error('no'), { config: { headers: 'hush' } }) }],
+    ['in an error under another name', { failure: Object.assign(new Error('no'), { request: 'hush' }) }],
+    ['in an error below', { outcome: { reason: Object.assign(new Error('no'), { request: 'hush' }) } }],
+  ])('are removed: %s', (_what, facts) => {
+    expect(JSON.stringify(logged(facts))).not.toContain('hush');
+  });
+
+  it('do not take other facts with them', () => {
+    const facts = { tokens: 5, call: { model: 'a', messages: [1] }, at: new Date(0), none: null };
+    expect(logged(facts)).toMatchObject({ ...facts, at: '1970-01-01T00:00:00.000Z' });
+  });
+
+  it('do not hide a line whose facts throw', () => {
+    const hostile = {
+      get trap() {
+        throw new Error('no');
+      },
+    };
+    expect(logged({ hostile, kept: 1 })).toMatchObject({ hostile: '[unreadable]', kept: 1 });
+  });
+});
+
+describe('an error', () => {
+  it('has its type, message, code and stack, with those of its causes', () => {
+    const cause = new TypeError('deep down');
+    const error = Object.assign(new RangeError('on top', { cause }), { code: 'E_TOP' });
+    const { type, message, code, stack } = errOf(error);
+    expect({ type, message, code }).toEqual({ type: 'RangeError', message: 'on top: deep down', code: 'E_TOP' });
+    expect(stack).toMatch(/^RangeError: on top\n {4}at [^]*\ncaused by: TypeError: deep down\n {4}at /);
+  });
+
+  it('is a name where there is only one: the addresses of a host', () => {
+    const refused = new AggregateError([new Error('ECONNREFUSED ::1'), new Error('ECONNREFUSED 127.0.0.1')]);
+    expect(errOf(new Error('fetch failed', { cause: refused })).message).toContain('ECONNREFUSED ::1');
+  });
+
+  it('says at most 2 KB of its causes, and ends where they go in a circle', () => {
+    const said = (length: number) => new Error('x'.repeat(length));
+    const { message, stack } = errOf(new Error('failed', { cause: said(100_000) }));
+    expect(message.length).toBe(2_048);
+    expect(stack.length).toBeLessThan(2 * 2_048 + 2_000);
+    expect(errOf(said(100_000)).stack.length).toBe(4_096);
+    const round = new Error('round');
+    round.cause = round;
+    expect(errOf(round).message.length).toBeLessThan(200);
+  });
+
+  it('may be no error at all', () => {
+    expect(logged({ err: 'a text' }).err).toBe('a text');
+    expect(logged({ err: { reason: 'an object', token: 'hush' } }).err).toEqual({
+      reason: 'an object',
+      token: '[redacted]',
+    });
+  });
+});

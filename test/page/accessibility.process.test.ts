@@ -1,0 +1,232 @@
+/** For everyone: screen readers, keyboards, small screens, the dark, and eyes that want no motion. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { expect, test } from 'vitest';
+import { describeWith } from '../support/programs.ts';
+import { toneWav } from '../support/tone-model.ts';
+import {
+  lanName,
+  openPage,
+  programs,
+  sharedBrowser,
+  sharedService,
+  startPageService,
+  textOf,
+  type UserPage,
+} from './support.ts';
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Styled {
+  getComputedStyle(element: object): { borderTopStyle: string };
+}
+
+/** What axe finds, each with the elements that it is about. */
+async function faultsOf({ page }: UserPage): Promise<readonly string[]> {
+  if (await page.evaluate('!window.axe')) await page.evaluate(axe);
+  return page.evaluate(`axe.run(document).then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target, any }) => target.join(' ') + ' ' + (any[0]?.message ?? '')).join(', ')))`);
+}
+
+const everything = [
+  'think: of everything',
+  'read aloud: one',
+  '# Title',
+  'Text with `code`, **bold**, [a link](https://good.example/).',
+  '- one\n- two',
+  '```\na long line of code that goes on and on and on and on and on and on and on and on and on\n```',
+  '| a | b |\n| - | - |\n| 1 | 2 |',
+].join('\n\n');
+
+const preparingEngine = `
+export default {
+  contract: 1,
+  name: 'preparing',
+  capability: 'transcription',
+  options: { type: 'object', properties: {} },
+  create: () => ({
+    models: async () => [{ id: 'base', local: true }],
+    availability: async () => ({ available: false, code: 'preparing', reason: 'Downloading: 42 %.', progress: 0.42 }),
+    transcribe() {},
+  }),
+};
+`;
+
+/** The names of what Tab reaches, up to the end of the page. */
+async function walk({ page }: UserPage): Promise<readonly string[]> {
+  const names: string[] = [];
+  for (;;) {
+    await page.keyboard.press('Tab');
+    const name = await page.evaluate<string>(`{
+      const one = document.activeElement;
+      const text = one.labels?.[0]?.textContent || one.getAttribute('aria-label') || one.textContent;
+      one === document.body ? '' : text.trim();
+    }`);
+    if (name === '' || names.length > 50) return names;
+    names.push(name);
+  }
+}
+
+describeWith(programs, 'the page', () => {
+  const service = sharedService();
+  const browser = sharedBrowser({ hears: toneWav({ words: [], rate: 16_000 }) }); // silence
+  const open = async (context: object = {}) => (await openPage(browser(), service(), { context })).ready();
+
+  /** What can be on the screen. */
+  const states: Readonly<Record<string, (page: UserPage) => Promise<unknown>>> = {
+    empty: async () => {},
+    'with turns': async (page) => {
+      await page.send(everything);
+      const answer = await page.answer();
+      for (const summary of await answer.locator('summary').all()) await summary.click();
+    },
+    'with a failed answer': async (page) => {
+      await page.send('fail: provider-error');
+      await page.alert.waitFor();
+    },
+    'with a kept recording': async (page) => {
+      await page.upload('memo.wav', Buffer.from('no recording'));
+      await page.alert.waitFor();
+    },
+    answering: async (page) => {
+      await page.choose('Answers', 'sandbox-chat-slow');
+      await page.send('word '.repeat(200));
+      await textOf(page.answers.locator('.markdown')).toContain('word');
+    },
+    transcribing: async (page) => {
+      await page.page.route('**/transcribe/stream', () => {}); // for ever
+      await page.upload('memo.wav', Buffer.from('no recording'));
+      await page.page.getByRole('progressbar', { name: 'Transcription' }).waitFor();
+    },
+    'with a file above it': async (page) => {
+      await page.page.evaluate(`document.body.dispatchEvent(new DragEvent('dragover', { bubbles: true }))`);
+      await page.page.getByText('Drop a recording').waitFor();
+    },
+    'with the options': async (page) => {
+      await page.button('Options').click();
+      await page.page.getByRole('dialog').waitFor();
+    },
+    recording: async (page) => {
+      await page.button('Speak').click();
+      await page.button('Stop and transcribe').waitFor();
+    },
+    'hands-free': async (page) => {
+      await page.button('Hands-free').click();
+      await textOf(page.hint).toContain('Listening.');
+    },
+  };
+
+  /** In the light, the dark, and on a phone. */
+  async function checkEverywhere(page: UserPage): Promise<void> {
+    await page.sees({ animations: [] }); // reduced motion
+    expect(await faultsOf(page)).toEqual([]);
+    await page.page.emulateMedia({ colorScheme: 'dark' });
+    expect(await faultsOf(page)).toEqual([]);
+    await page.page.setViewportSize({ width: 360, height: 740 });
+    expect(await page.page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(await faultsOf(page)).toEqual([]);
+  }
+
+  test.each(Object.keys(states))(
+    'has no fault that axe finds, moves nothing and fits everywhere: %s',
+    async (state) => {
+      const page = await open({ reducedMotion: 'reduce' });
+      await states[state]!(page);
+      await checkEverywhere(page);
+    },
+  );
+
+  test('has no fault that axe finds, moves nothing and fits everywhere: the question for the key', async () => {
+    const locked = await startPageService({ env: { API_KEYS: 'secret' } });
+    const page = await openPage(browser(), locked, { context: { reducedMotion: 'reduce' } });
+    await page.page.getByRole('dialog').waitFor();
+    await checkEverywhere(page);
+  });
+
+  test('has no fault that axe finds, moves nothing and fits everywhere: hardly anything configured', async () => {
+    const bare = await startPageService({
+      config: 'engines: { preparing: { use: ./preparing.mjs } }',
+      files: { 'preparing.mjs': preparingEngine },
+      env: { PUBLIC_URL: `http://${lanName}` },
+    });
+    const origin = `http://${lanName}:${new URL(bare.url).port}`; // without a microphone, too
+    const page = await openPage(browser(), bare, { origin, context: { reducedMotion: 'reduce' } });
+    await page.page.getByRole('region', { name: 'What to do next' }).waitFor();
+    await page.page.getByRole('progressbar', { name: 'Preparing' }).waitFor();
+    await page.page.getByText('This address is the reason').waitFor();
+    await checkEverywhere(page);
+  });
+
+  test('shows its buttons in forced colours', async () => {
+    const page = await open({ forcedColors: 'active' });
+    const withoutBorder = await page.page
+      .locator('button:visible')
+      .evaluateAll(
+        (all: object[]) =>
+          all.filter((one) => (globalThis as never as Styled).getComputedStyle(one).borderTopStyle === 'none').length,
+      );
+    expect(withoutBorder).toBe(0);
+  });
+
+  test('is used by touch on a phone', async () => {
+    const page = await open({ isMobile: true, hasTouch: true, viewport: { width: 360, height: 740 } });
+    expect(await page.page.evaluate('scrollY')).toBe(0);
+    await page.message.tap();
+    await page.message.fill('Good morning');
+    await page.button('Send').tap();
+    await textOf((await page.answer()).locator('.markdown')).toBe('You said: Good morning');
+    const small = await page.page
+      .locator('.bottom button:visible')
+      .evaluateAll((all: { offsetWidth: number; offsetHeight: number; textContent: string }[]) =>
+        all.filter((one) => Math.min(one.offsetWidth, one.offsetHeight) < 44).map(({ textContent }) => textContent),
+      );
+    expect(small).toEqual([]);
+  });
+
+  test('is used by the keyboard alone, in the order of the eye', async () => {
+    const page = await open();
+    await page.hasFocus(page.message);
+    await page.page.keyboard.type('Good morning');
+    await page.page.keyboard.press('Enter');
+    await page.answer();
+    await walk(page); // to the end of the page
+    const order = await walk(page);
+    expect(order).toEqual([
+      'New conversation',
+      'Options',
+      'API',
+      'Hears',
+      'Answers',
+      'Speaks',
+      'Voice',
+      'Read aloud',
+      'Message',
+      'Speak',
+      'Hands-free',
+      'File',
+      'Read answers aloud',
+    ]);
+  });
+
+  test('breaks the line with Shift+Enter, and sends nothing while a word is composed', async () => {
+    const page = await open();
+    await page.message.pressSequentially('one');
+    await page.message.press('Shift+Enter');
+    await page.message.pressSequentially('two');
+    await page.message.dispatchEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true });
+    expect(await page.message.inputValue()).toBe('one\ntwo');
+    expect(await page.questions.count()).toBe(0);
+    await page.message.press('Enter');
+    await textOf(page.questions).toBe('one\ntwo');
+  });
+
+  test('tells a screen reader once what was answered, and never a growing text', async () => {
+    const page = await open();
+    await page.send('one two three four five');
+    await page.answer();
+    await textOf(page.status).toBe('Answer: You said: one two three four five');
+    const { announcements } = await page.observed();
+    expect(announcements).toEqual(['Answering.', 'Answer: You said: one two three four five']);
+    expect(await page.page.getByRole('log').getAttribute('aria-live')).toBe('off');
+  });
+});

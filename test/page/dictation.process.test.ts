@@ -1,0 +1,157 @@
+/** The microphone: what is said is written down, corrected, sent, answered and heard. No recording is lost. */
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { describeWith } from '../support/programs.ts';
+import { speechSeconds, tonePcm, toneWav, wav, type Speech } from '../support/tone-model.ts';
+import {
+  draftOf,
+  openPage,
+  patience,
+  programs,
+  requestsOf,
+  sharedBrowser,
+  sharedService,
+  textOf,
+  type UserPage,
+} from './support.ts';
+
+const text = 'alpha bravo charlie';
+const speech: Speech = { words: ['alpha', 'bravo', 'charlie'], rate: 16_000, tailSeconds: 0.5 };
+const recording = toneWav(speech);
+
+/** The device plays from its opening on, and the recorder begins 50 to 200 ms later. */
+const deviceLeadSeconds = 0.1;
+const lead = new Int16Array(deviceLeadSeconds * speech.rate);
+const deviceRecording = wav(Int16Array.from([...lead, ...tonePcm(speech)]), { rate: speech.rate, channels: 1 });
+
+/**
+ * A user who begins to speak with the first sample of the recording, however late the browser begins it: the model
+ * expects each word in its half of a second, give or take 0.1 s. `hasSpoken` is set at the end.
+ */
+const promptUser = `{
+  const recording = Uint8Array.fromBase64('${recording.toString('base64')}').buffer;
+  const { start } = MediaRecorder.prototype;
+  let context;
+  navigator.mediaDevices.getUserMedia = async () => {
+    context = new AudioContext();
+    await context.suspend();
+    const source = context.createBufferSource();
+    source.buffer = await context.decodeAudioData(recording.slice());
+    source.onended = () => (window.hasSpoken = true);
+    const microphone = context.createMediaStreamDestination();
+    source.connect(microphone);
+    source.start();
+    return microphone.stream;
+  };
+  MediaRecorder.prototype.start = function (...all) {
+    start.apply(this, all);
+    context.resume();
+  };
+}`;
+
+const spoken = ({ page }: UserPage) => expect.poll(() => page.evaluate('window.hasSpoken'), patience).toBe(true);
+
+describeWith(programs, 'a user who speaks', () => {
+  const service = sharedService();
+  const browser = sharedBrowser({ hears: deviceRecording });
+  const open = async (settings = {}) =>
+    (await openPage(browser(), service(), { settings, script: promptUser })).ready();
+
+  test('reads the words that Chromium’s microphone plays', async () => {
+    const page = await (await openPage(browser(), service())).ready();
+    const take = async () => {
+      await page.message.fill('');
+      await page.button('Speak').click();
+      await page.listened(deviceLeadSeconds + speechSeconds(speech));
+      await page.button('Stop and transcribe').click();
+      await textOf(page.status).toMatch(/^(Heard|Nothing was heard)/);
+      return page.message.inputValue();
+    };
+    // On a busy machine, the recorder may begin too late for the model: then the user says it again.
+    await expect.poll(take, { timeout: 50_000 }).toBe(text);
+    await page.hasFocus(page.message);
+    const { tracks } = await page.observed();
+    expect(tracks).toEqual({ opened: tracks.opened, live: 0 });
+  });
+
+  test('reads the words, sends them, and sees the steps of the answer', async () => {
+    const page = await open();
+    await page.button('Speak').click();
+    await spoken(page);
+    await page.button('Stop and transcribe').click();
+    await draftOf(page).toBe(text);
+    await page.hasFocus(page.message);
+
+    await page.page.keyboard.press('Shift+Enter');
+    await page.page.keyboard.type('think: what they may be');
+    await page.page.keyboard.press('Enter');
+    await textOf(page.questions).toBe('alpha bravo charlie\nthink: what they may be');
+    const answer = await page.answer();
+    await answer.getByText('Reasoning').click();
+    await textOf(answer.locator('.reasoning')).toBe('what they may be');
+    await textOf(answer.locator('.markdown')).toContain('You said: alpha bravo charlie');
+    await textOf(answer.locator('> footer')).toContain('sandbox-chat');
+  });
+
+  test('holds Space', async () => {
+    const page = await open();
+    await page.button('Speak').focus();
+    await page.page.keyboard.down(' ');
+    await spoken(page);
+    await page.page.keyboard.up(' ');
+    await draftOf(page).toBe(text);
+  });
+
+  test('presses Space twice, and sends at once, if that is wanted', async () => {
+    const page = await open({ sendAtOnce: true });
+    await page.button('Speak').press(' ');
+    await spoken(page);
+    await page.button('Stop and transcribe').press(' ');
+    await textOf((await page.answer()).locator('.markdown')).toBe('You said: alpha bravo charlie');
+    await draftOf(page).toBe('');
+  });
+
+  test('hears a clip before it is complete, and again at a click', async () => {
+    const page = await openPage(browser(), service());
+    await page.send(`read aloud: ${'The quick brown fox jumps over the lazy dog. '.repeat(100)}`);
+    await page.sees({ isSounding: true, isWhole: false });
+    await page.answer(); // a clip goes with a run that is cancelled
+    await textOf(page.answers.locator('summary')).toContain('read_aloud: ok');
+    await page.page.keyboard.press('Escape');
+    await page.sees({ isSounding: false });
+    await page.button('Play the clip').click();
+    await page.sees({ isSounding: true });
+    await page.answers.getByRole('button', { name: 'Stop' }).click();
+    await page.sees({ isSounding: false });
+  });
+
+  test('keeps a recording whose transcription failed: it can be tried again, and saved', async () => {
+    const page = await open();
+    await page.button('Speak').click();
+    await spoken(page);
+    await page.page.context().setOffline(true);
+    await page.button('Stop and transcribe').click();
+    await textOf(page.alert).toContain('The service does not answer');
+    await textOf(page.alert).toContain('The recording is kept');
+
+    const [download] = await Promise.all([page.page.waitForEvent('download'), page.button('Save').click()]);
+    expect(download.suggestedFilename()).toBe('recording.webm');
+    const saved = await readFile(await download.path());
+    expect(saved.subarray(0, 4).toString('hex')).toBe('1a45dfa3'); // EBML, of which WebM is made
+
+    await page.page.context().setOffline(false);
+    await page.button('Try again').click();
+    await draftOf(page).toBe(text);
+    expect(await page.alert.count()).toBe(0);
+  });
+
+  test('is told that nothing was heard, and nothing is sent', async () => {
+    const page = await openPage(browser(), service(), { settings: { sendAtOnce: true } });
+    const before = requestsOf(service()).filter(({ operation }) => operation === 'streamChat').length;
+    await page.upload('silence.wav', toneWav({ words: [], rate: 16_000, tailSeconds: 2 }));
+    await page.page.getByText('Nothing was heard. Is the right microphone chosen').waitFor();
+    await textOf(page.status).toBe('Nothing was heard.');
+    expect(await page.questions.count()).toBe(0);
+    expect(requestsOf(service()).filter(({ operation }) => operation === 'streamChat')).toHaveLength(before);
+  });
+});

@@ -1,0 +1,140 @@
+/** A conversation without hands. */
+import { expect, test } from 'vitest';
+import { describeWith } from '../support/programs.ts';
+import { tonePcm, wav } from '../support/tone-model.ts';
+import { openPage, programs, sharedBrowser, sharedService, textOf, type UserPage } from './support.ts';
+
+const rate = 16_000;
+
+/** A room that is never quite silent. */
+function room(seconds: number): Int16Array {
+  let seed = 1;
+  return Int16Array.from({ length: Math.round(seconds * rate) }, () => {
+    seed = (seed * 48_271) % 0x7fffffff;
+    return (seed % 41) - 20;
+  });
+}
+
+/** Without the silent slot at the begin: the page adds as much of the room. */
+const words = tonePcm({ words: ['alpha', 'bravo'], rate, tailSeconds: 0 }).subarray(rate / 2);
+const click = Int16Array.from({ length: 0.06 * rate }, (_, at) => 9_000 * Math.sin(at));
+
+const parts = [room(0.4), click, room(0.6), words, room(0.3)];
+const samples = Int16Array.from(parts.flatMap((part) => [...part]));
+const milliseconds = (samples.length / rate) * 1_000;
+
+/**
+ * The user says the same whenever `speak` is called: Chromium's fake microphone begins its recording anew with each
+ * `getUserMedia`. What takes its time, such as the transcription, is never spoken over.
+ */
+const patientUser = `{
+  const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+  navigator.mediaDevices.getUserMedia = async (constraints) => {
+    const context = new AudioContext();
+    const microphone = context.createMediaStreamDestination();
+    window.speak = async () => {
+      const voice = await open(constraints);
+      const source = context.createMediaStreamSource(voice);
+      source.connect(microphone);
+      await new Promise((resolve) => setTimeout(resolve, ${milliseconds}));
+      source.disconnect();
+      voice.getTracks()[0].stop();
+    };
+    window.unplug = () => microphone.stream.getTracks()[0].dispatchEvent(new Event('ended'));
+    return microphone.stream;
+  };
+}`;
+
+/** The answer lasts longer than a turn. */
+const slowVoice = `{
+  const { play } = HTMLMediaElement.prototype;
+  HTMLMediaElement.prototype.play = function () {
+    this.playbackRate = 0.0625;
+    return play.call(this);
+  };
+}`;
+
+const deaf = 'Speaking. The microphone is deaf meanwhile.';
+
+describeWith(programs, 'hands-free', () => {
+  const service = sharedService();
+  const browser = sharedBrowser({ hears: wav(samples, { rate, channels: 1 }) });
+
+  async function start(settings: object, script = patientUser): Promise<UserPage> {
+    const page = await openPage(browser(), service(), { settings: { pauseMs: 500, ...settings }, script });
+    await page.ready();
+    await page.button('Hands-free').click();
+    await textOf(page.hint).toContain('Listening.');
+    return page;
+  }
+
+  const speak = ({ page }: UserPage) => page.evaluate('speak()');
+
+  /** A busy machine tears holes into the sound: who is not understood says it again. Resolves with how often it was said. */
+  async function say(page: UserPage): Promise<number> {
+    const before = await page.questions.count();
+    for (let takes = 1; takes <= 5; takes++) {
+      await speak(page);
+      await textOf(page.hint).toMatch(/^(Listening|Speaking)/);
+      if ((await page.questions.count()) > before) return takes;
+    }
+    throw new Error('The page has not understood a word.');
+  }
+
+  const transcriptions = async (page: UserPage) =>
+    (await page.observed()).announcements.filter((text) => text === 'Transcribing.').length;
+
+  test('sends each turn and no click, listens again after the answer, and hears nothing while muted', async () => {
+    const page = await start({ readAloud: false });
+    const takes = (await say(page)) + (await say(page));
+    await textOf(page.answers.locator('.markdown')).toBe('You said: alpha bravo\nYou said: alpha bravo');
+    expect(await transcriptions(page)).toBe(takes);
+
+    await page.button('Mute').click();
+    await speak(page);
+    await textOf(page.hint).toBe('Muted.');
+    expect(await page.questions.count()).toBe(2);
+    await page.button('Mute').click();
+    await textOf(page.hint).toContain('Listening.');
+    expect(await transcriptions(page)).toBe(takes);
+  });
+
+  test('is deaf while it speaks, unless the user lets speech interrupt it', async () => {
+    const page = await start({}, patientUser + slowVoice);
+    await say(page);
+    await textOf(page.hint).toBe(deaf);
+    await speak(page);
+    await textOf(page.hint).toBe(deaf);
+    expect(await page.questions.allTextContents()).toEqual(['alpha bravo']);
+
+    await page.button('Options').click();
+    await page.page.getByLabel('speech interrupts the answer').check();
+    await page.button('Done').click();
+    await textOf(page.hint).toBe('Speaking. Say something to interrupt it.');
+    await say(page);
+    await textOf(page.questions).toBe('alpha bravo\nalpha bravo');
+    await textOf(page.hint).toBe('Speaking. Say something to interrupt it.');
+    await page.button('Interrupt').click();
+    await textOf(page.hint).toContain('Listening.');
+    await page.sees({ isSounding: false });
+  });
+
+  test('sends what was said until the microphone was disconnected', async () => {
+    const page = await start({ readAloud: false });
+    const speaking = speak(page);
+    await textOf(page.hint).toBe('Hearing you.');
+    await page.page.evaluate('unplug()');
+    await textOf(page.alert).toContain('The microphone was disconnected');
+    await page.button('Speak').waitFor();
+    await speaking;
+    expect(await transcriptions(page)).toBe(1);
+  });
+
+  test('keeps the screen on, and releases it and the microphone at the end', async () => {
+    const page = await start({}, '');
+    await page.sees({ wakeLocks: { asked: 1, held: 1 }, tracks: { opened: 1, live: 1 } });
+    await page.button('Hands-free').click();
+    await page.sees({ wakeLocks: { asked: 1, held: 0 }, tracks: { opened: 1, live: 0 } });
+    await page.button('Speak').waitFor();
+  });
+});

@@ -1,0 +1,130 @@
+/** The pickers: what is there, what is missing and why, and where the data goes. */
+import { hash } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { describeWith } from '../support/programs.ts';
+import { toneWav, writeToneModel } from '../support/tone-model.ts';
+import {
+  draftOf,
+  openPage,
+  patience,
+  programs,
+  sharedBrowser,
+  sharedService,
+  startPageService,
+  textOf,
+} from './support.ts';
+
+/** The tone model stands in for `tiny`, whose real bytes are not available to tests. */
+const tiny = vi.hoisted(() => ({ sha1: '', sizeMiB: 75 }));
+vi.mock('../../engines/whisper-cli/catalogue.ts', async (original) => {
+  const real = await original<typeof import('../../engines/whisper-cli/catalogue.ts')>();
+  return { ...real, catalogue: { ...real.catalogue, tiny } };
+});
+
+const config = `
+engines:
+  whisper: { use: whisper-cli, models: [{ id: tones, file: '\${WHISPER_MODEL}' }] }
+  made-up: { use: sandbox }
+  groq: { use: hosted-stt, baseUrl: https://api.groq.com/openai/v1, apiKey: '\${GROQ_API_KEY}', models: [large] }
+  paid: { use: hosted-stt, baseUrl: https://api.groq.com/openai/v1, apiKey: secret, models: [away] }
+`;
+
+async function toneModel(): Promise<Buffer> {
+  const directory = await mkdtemp(join(tmpdir(), 'parlance-model-'));
+  const file = join(directory, 'tones.bin');
+  await writeToneModel(file);
+  const bytes = await readFile(file);
+  await rm(directory, { recursive: true });
+  return bytes;
+}
+
+/** A mirror that sends half of the file, and the rest when `sendRest` is called. */
+async function startMirror(file: Buffer): Promise<{ readonly url: string; readonly sendRest: () => void }> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const server = createServer((_request, response) => {
+    response.setHeader('content-length', file.length);
+    response.write(file.subarray(0, file.length / 2));
+    void promise.then(() => response.end(file.subarray(file.length / 2)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sendRest: () => resolve(undefined) };
+}
+
+describeWith(programs, 'the pickers', () => {
+  const browser = sharedBrowser();
+  const service = sharedService({ config });
+
+  test('list what is unavailable, disabled and with its reason', async () => {
+    const page = await openPage(browser(), service());
+    await page.ready();
+    const large = page.picker('Hears').locator('option[value=large]');
+    expect(await large.isDisabled()).toBe(true);
+    expect(await large.textContent()).toBe('large · No API key is configured for the provider groq.');
+  });
+
+  test('say where the data goes', async () => {
+    const page = await openPage(browser(), service());
+    await page.ready();
+    const note = page.page.locator('#transcription-note');
+    await textOf(note).toBe('here');
+    await page.picker('Hears').selectOption('away');
+    await textOf(note).toBe('leaves this machine: paid');
+  });
+
+  test('stay as they were at the next visit', async () => {
+    const page = await openPage(browser(), service());
+    await page.choose('Answers', 'sandbox-chat-slow');
+    await page.page.reload();
+    await page.ready();
+    expect(await page.picker('Answers').inputValue()).toBe('sandbox-chat-slow');
+  });
+
+  test('show how far a download is, and the model as soon as it works: without a reload', async () => {
+    const file = await toneModel();
+    tiny.sha1 = hash('sha1', file);
+    const mirror = await startMirror(file);
+    const models = '[{ id: tiny, file: data/models/ggml-tiny.bin }]';
+    const { service, ...rest } = await startPageService({
+      config: `engines: { whisper: { use: whisper-cli, models: ${models}, mirror: '${mirror.url}' } }`,
+    });
+    const prepared = service.registry.prepare({ signal: AbortSignal.timeout(60_000), progress: () => {} });
+    const page = await openPage(browser(), rest);
+    const note = page.page.locator('#transcription-note');
+    await textOf(note).toBe('Preparing (downloading ggml-tiny.bin: 50 %).');
+    const bar = page.page.getByRole('progressbar', { name: 'Preparing' });
+    expect(await bar.evaluate(({ value }: { value: number }) => value)).toBeCloseTo(0.5, 2);
+    expect(await page.button('Speak').isDisabled()).toBe(true);
+
+    mirror.sendRest();
+    expect(await prepared).toMatchObject([{ status: 'fulfilled' }]);
+    await expect.poll(() => page.button('Speak').isEnabled(), patience).toBe(true);
+    await textOf(note).toBe('here');
+    await page.upload('memo.wav', toneWav({ words: ['alpha'], rate: 16_000 }));
+    await draftOf(page).toBe('alpha');
+  });
+
+  test('show at length why the only model does not work', async () => {
+    const config = `engines: { whisper: { use: whisper-cli, models: [{ id: gone, file: gone.bin }] } }`;
+    const page = await openPage(browser(), await startPageService({ config }));
+    await textOf(page.page.locator('#transcription-note')).toBe('Not available');
+    await textOf(page.page.getByRole('region', { name: 'What to do next' })).toContain('gone.bin does not exist');
+    expect(await page.button('Speak').isDisabled()).toBe(true);
+  });
+
+  test('say what to do where nothing is configured', async () => {
+    const page = await openPage(browser(), await startPageService({ config: 'engines: {}' }));
+    const advice = page.page.getByRole('region', { name: 'What to do next' });
+    for (const text of ['npm run setup', 'Start Ollama', 'Install espeak-ng']) await textOf(advice).toContain(text);
+    await page.message.fill('Good morning');
+    expect(await page.button('Send').isDisabled()).toBe(true);
+  });
+});

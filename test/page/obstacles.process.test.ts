@@ -1,0 +1,91 @@
+/** Why there is no microphone, and what to do about it. Files work all the same. */
+import { describe, expect, test } from 'vitest';
+import { describeWith } from '../support/programs.ts';
+import { toneWav } from '../support/tone-model.ts';
+import { draftOf, lanName, openPage, programs, sharedBrowser, sharedService, textOf } from './support.ts';
+
+const speech = toneWav({ words: ['golf', 'hotel'], rate: 16_000 });
+
+/** `getUserMedia` fails as with real devices, which a fake one cannot. */
+const refuse = (name: string) =>
+  `navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', '${name}'))`;
+
+describeWith(programs, 'a user without a microphone', () => {
+  const service = sharedService();
+  const browser = sharedBrowser();
+
+  describe('on http in the local network', () => {
+    const lan = sharedService({ env: { PUBLIC_URL: `http://${lanName}` } });
+    const open = () => openPage(browser(), lan(), { origin: `http://${lanName}:${new URL(lan().url).port}` });
+
+    test('is told before a click that the address is the reason', async () => {
+      const page = await open();
+      await page.ready();
+      const notice = page.page.getByText('This address is the reason that there is no microphone');
+      await textOf(notice).toMatch(/open http:\/\/localhost:\d+.*ssh -L \d+:127\.0\.0\.1:\d+ lan\.test.*PUBLIC_URL/);
+      expect(await page.button('Speak').isDisabled()).toBe(true);
+      expect(await page.button('Hands-free').isDisabled()).toBe(true);
+    });
+
+    test('gets files transcribed that are chosen, dropped or pasted', async () => {
+      const page = await open();
+      await page.upload('memo.wav', speech);
+      await draftOf(page).toBe('golf hotel');
+      await page.drop('memo.wav', speech);
+      await draftOf(page).toBe('golf hotel golf hotel');
+      await page.paste('memo.wav', speech);
+      await draftOf(page).toBe('golf hotel golf hotel golf hotel');
+    });
+  });
+
+  test.each([
+    ['missing', refuse('NotFoundError'), 'No microphone was found. Plug one in'],
+    ['in use', refuse('NotReadableError'), 'Another program holds the microphone'],
+  ])('is told that it is %s, and tries again', async (_obstacle, script, text) => {
+    const page = await openPage(browser(), service(), { script });
+    await page.ready();
+    await page.button('Speak').click();
+    await textOf(page.alert).toContain(text);
+    await page.page.evaluate('delete navigator.mediaDevices.getUserMedia');
+    await page.button('Try again').click();
+    await page.button('Stop and transcribe').waitFor();
+    expect(await page.alert.count()).toBe(0);
+  });
+
+  test('is told that this browser cannot record', async () => {
+    const page = await openPage(browser(), service(), { script: 'delete globalThis.MediaRecorder' });
+    await page.ready();
+    await page.page.getByText('This browser cannot record. Files work all the same.').waitFor();
+    expect(await page.button('Speak').isDisabled()).toBe(true);
+    await page.upload('memo.wav', speech);
+    await draftOf(page).toBe('golf hotel');
+  });
+
+  test('is told that it was disconnected; what was recorded is transcribed', async () => {
+    const script = `{
+      const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+      navigator.mediaDevices.getUserMedia = async (constraints) => {
+        const stream = await open(constraints);
+        window.unplug = () => stream.getTracks()[0].dispatchEvent(new Event('ended'));
+        return stream;
+      };
+    }`;
+    const page = await openPage(browser(), service(), { script });
+    await page.ready();
+    await page.button('Speak').click();
+    await page.button('Stop and transcribe').waitFor();
+    await page.page.evaluate('unplug()');
+    await textOf(page.alert).toContain('The microphone was disconnected');
+    await page.page.getByText('Nothing was heard.', { exact: false }).first().waitFor();
+    await page.sees({ tracks: { opened: 1, live: 0 } });
+  });
+
+  test.each(['Speak', 'Hands-free'])('is told where to allow it (%s)', async (name) => {
+    const page = await openPage(browser(), service(), { context: { permissions: [] } });
+    await page.ready();
+    await page.button(name).click();
+    await textOf(page.alert).toContain('The microphone is blocked for this page. Allow it at the left of the address');
+    expect(await page.button('Try again').isEnabled()).toBe(true);
+    expect(await page.button('Speak').isEnabled()).toBe(true);
+  });
+});
