@@ -103,7 +103,7 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
   async function transcribe(instance: string, call: TranscriptionCall, options: TranscriptionOptions) {
     const { signal } = options;
     const { recording, ...asked } = call;
-    const { id, trace, usage, caller = '' } = currentScope() ?? {};
+    const { id, trace, usage, caller = '', key } = currentScope() ?? {};
     const { path, ...facts } = recording;
     const document: CallDocument = {
       ...{ instance, call: asked, recording: facts },
@@ -117,7 +117,7 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
     };
     const listeners = forSeveralAttempts(options);
     signal.throwIfAborted();
-    using share = await shares.take({ id: newId(), instance, caller }).catch(refuse);
+    using share = await shares.take({ id: newId(), instance, caller, weight: key?.weight ?? 1 }).catch(refuse);
     const { priority } = share;
     const count = { lost: 0, returned: 0 };
     for (let isFirst = true; ; isFirst = false) {
@@ -186,7 +186,7 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
       open.delete(id);
       line.promise.then(({ cut }) => cut(), ignore); // a worker that came in this moment
       if (placing.jobId !== undefined) queueOf(instance).remove(placing.jobId).catch(ignore); // else it meets 410
-      throw error;
+      throw isFirst ? reasonOf(error) : error;
     }
 
     function close(how: () => void): void {
@@ -303,6 +303,12 @@ function read(message: Message, { onSegment, onProgress }: Listeners): Outcome |
 /** What is wrong with code and message, the guard of the engine finds. */
 function errorOf({ code, message, retryAfter }: Failure): EngineError {
   return new EngineError(code, message, retryAfter === undefined ? {} : { retryAfter });
+}
+
+/** The deadline has passed in the line: no engine was late. */
+function reasonOf(error: unknown): unknown {
+  if (!EngineError.is(error) || error.code !== 'engine-timeout') return error;
+  return new EngineError('overloaded', 'The queue of this model is full; try again later.', { cause: error });
 }
 
 function noWorker(): EngineError {

@@ -23,9 +23,17 @@ export interface Share extends Disposable {
   readonly priority: number;
 }
 
+interface Claim {
+  readonly id: string;
+  readonly instance: string;
+  readonly caller: string;
+  /** Of the caller's key: with 2 it counts as two callers. */
+  readonly weight: number;
+}
+
 export interface Shares extends Disposable {
   /** Throws `overloaded` when the caller has its share of the line; rejects when Redis does not answer. */
-  take(call: { readonly id: string; readonly instance: string; readonly caller: string }): Promise<Share>;
+  take(call: Claim): Promise<Share>;
 }
 
 /** There is room for newcomers beside callers whose shares have shrunk since they took them. */
@@ -44,12 +52,12 @@ export function createShares({ hold, release, capacityOf, waitingOf, secret, lim
 
   /**
    * A lone caller may have as many open calls as slots and waiting places, as on one machine. With more callers each has
-   * an equal part of twice as many, with one part to spare for the next.
+   * an equal part of twice as many, with one part to spare for the next. (The weights of the others count as 1.)
    */
-  function requireShare(instance: string, { calls, ofCaller, callers }: Held): void {
+  function requireShare({ instance, weight }: Claim, { calls, ofCaller, callers }: Held): void {
     const { slots, meanMs } = capacityOf(instance);
     const bound = 2 * (Math.max(1, slots) + waitingOf(instance));
-    const share = Math.max(1, Math.floor(bound / (callers + 1)));
+    const share = Math.max(1, Math.floor((bound * weight) / (callers + weight)));
     if (ofCaller <= share && calls <= hardBound * bound) return;
     const seconds = Math.ceil((calls * (meanMs || usualMeanMs)) / Math.max(1, slots) / 1000);
     const retryAfter = Math.min(longestRetryAfterSeconds, seconds);
@@ -57,7 +65,8 @@ export function createShares({ hold, release, capacityOf, waitingOf, secret, lim
   }
 
   return {
-    async take({ id, instance, caller }) {
+    async take(claim) {
+      const { id, instance, caller, weight } = claim;
       const holding = { id, instance, caller: macFor(secret, ['caller', caller]).slice(0, 22) };
       const giveBack = (): void => {
         open.delete(holding);
@@ -66,8 +75,8 @@ export function createShares({ hold, release, capacityOf, waitingOf, secret, lim
       open.add(holding);
       try {
         const held = await hold(holding, limits.announcedMs);
-        requireShare(instance, held);
-        return { priority: held.ofCaller, [Symbol.dispose]: giveBack };
+        requireShare(claim, held);
+        return { priority: Math.ceil(held.ofCaller / weight), [Symbol.dispose]: giveBack };
       } catch (error) {
         giveBack();
         throw error;

@@ -37,7 +37,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
   beforeAll(async () => {
     workers = [];
     redis = await openRedisServer({ isThere: false });
-    [front] = await Promise.all([startFront({ url: redis.url }), add(), add()]);
+    [front] = await Promise.all([startFront({ url: redis.url }), add({ METRICS_PORT: '0' }), add()]);
   });
   afterAll(async () => {
     await Promise.all([front, ...workers, redis].map((one) => one[Symbol.asyncDispose]()));
@@ -54,7 +54,12 @@ describeWith(['redis-server'], 'in a fleet', () => {
     const { status, body, retryAfter } = await transcribe(front, { say: 'too early' });
     expect([status, body.code, retryAfter]).toEqual([503, 'overloaded', '5']);
 
+    const probes = await probesOf(workers[0]!);
+    expect(await probes('/healthz')).toBe(200);
+    expect(await probes('/readyz')).toBe(503);
+
     await redis.start();
+    await expect.poll(() => probes('/readyz')).toBe(200);
     await expect.poll(async () => (await transcribe(front, { say: 'now' })).status).toBe(200);
     await expect
       .poll(async () => (await fetch(`${front.url}/api/v1/transcribe`)).json())
@@ -177,3 +182,10 @@ describeWith(['redis-server'], 'in a fleet', () => {
     expect(worker.log().filter(({ level }) => level >= 60)).toEqual([]);
   });
 });
+
+/** The statuses of what a worker serves on METRICS_PORT. */
+async function probesOf({ said }: WorkerProcess) {
+  await expect.poll(() => said.stderr).toMatch(/Metrics +http/);
+  const [, url] = /Metrics +(http\S+)\/metrics/.exec(said.stderr)!;
+  return async (path: string) => (await fetch(`${url!}${path}`)).status;
+}

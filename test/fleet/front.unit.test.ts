@@ -1,7 +1,7 @@
 /** A front against a queue and workers that are objects: what Redis loses and workers drop, it places again. */
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { TimedText, TranscriptionOptions } from '../../engines/contract/index.ts';
+import { EngineError, type TimedText, type TranscriptionOptions } from '../../engines/contract/index.ts';
 import { createFront, type Line } from '../../src/fleet/front.ts';
 import type { Message } from '../../src/fleet/line.ts';
 import { fleetLimits } from '../../src/fleet/limits.ts';
@@ -112,6 +112,14 @@ describe('a call', () => {
     await expect(answer).rejects.toThrow('the caller is gone');
     expect([jobs.size, state.shares]).toEqual([0, 0]);
     expect(front.find(ticket!.url)).toBeUndefined();
+  });
+
+  it('whose deadline passes in the line fails with overloaded: no engine was late', async () => {
+    const { caller, transcribe } = start();
+    const answer = transcribe();
+    await second(0);
+    caller.abort(new EngineError('engine-timeout', 'Too late.'));
+    await expect(answer).rejects.toMatchObject({ code: 'overloaded' });
   });
 
   it('fails with overloaded at once when Redis is away', async () => {

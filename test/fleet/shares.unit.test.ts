@@ -24,7 +24,8 @@ function start() {
   });
   onTestFinished(() => shares[Symbol.dispose]());
   let calls = 0;
-  const take = (caller: string) => shares.take({ id: String((calls += 1)), instance: 'local', caller });
+  const take = (caller: string, weight = 1) =>
+    shares.take({ id: String((calls += 1)), instance: 'local', caller, weight });
   /** How many of so many calls are accepted. */
   const takeMany = async (caller: string, count: number) => {
     const taken = await Promise.allSettled(Array.from({ length: count }, () => take(caller)));
@@ -57,6 +58,16 @@ it('the n-th call of a caller has the priority n', async () => {
   const priorities = [];
   for (const caller of ['a', 'a', 'a', 'b', 'a', 'b']) priorities.push((await take(caller)).priority);
   expect(priorities).toEqual([1, 2, 3, 1, 4, 2]);
+});
+
+it('a caller of weight 2 has the share and the priorities of two', async () => {
+  const { take, takeMany } = start();
+  const priorities = [];
+  for (let call = 0; call < 4; call++) priorities.push((await take('heavy', 2)).priority);
+  expect(priorities).toEqual([1, 1, 2, 2]);
+  await takeMany('a', 1);
+  const more = await Promise.allSettled(Array.from({ length: 20 }, () => take('heavy', 2)));
+  expect(more.filter(({ status }) => status === 'fulfilled')).toHaveLength(12 - 4);
 });
 
 it('a call is held for as long as it is open, under a name that is not its caller’s', async () => {
