@@ -22,6 +22,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
   let redis: RedisServer;
   let front: Awaited<ReturnType<typeof startFront>>;
   let workers: WorkerProcess[];
+  let probed: WorkerProcess;
   const add = async (env: Readonly<Record<string, string>> = {}) => {
     const worker = await startWorker({ url: redis.url, slots: 1, env: { SHUTDOWN_GRACE: '60', ...env } });
     workers.push(worker);
@@ -37,7 +38,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
   beforeAll(async () => {
     workers = [];
     redis = await openRedisServer({ isThere: false });
-    [front] = await Promise.all([startFront({ url: redis.url }), add({ METRICS_PORT: '0' }), add()]);
+    [front, probed] = await Promise.all([startFront({ url: redis.url }), add({ METRICS_PORT: '0' }), add()]);
   });
   afterAll(async () => {
     await Promise.all([front, ...workers, redis].map((one) => one[Symbol.asyncDispose]()));
@@ -54,7 +55,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
     const { status, body, retryAfter } = await transcribe(front, { say: 'too early' });
     expect([status, body.code, retryAfter]).toEqual([503, 'overloaded', '5']);
 
-    const probes = await probesOf(workers[0]!);
+    const probes = await probesOf(probed);
     expect(await probes('/healthz')).toBe(200);
     expect(await probes('/readyz')).toBe(503);
 
