@@ -323,8 +323,8 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     env: 'FLEET_SECRET',
     schema: { type: 'string', minLength: 32 },
     expects: 'must have at least 32 characters',
+    inFile: false,
     secret: true,
-    example: '${FLEET_SECRET}',
     description: 'Shared by all nodes of the fleet; signs tickets and requests between them',
   },
   fleetPrefix: {

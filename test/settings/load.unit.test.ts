@@ -99,7 +99,7 @@ const examples: Readonly<Record<Name, { env: string; fromEnv: unknown; yaml?: st
     fromFile: 'https://10.0.0.5',
   },
   fleetListen: { env: '0.0.0.0:8485', fromEnv: '0.0.0.0:8485', yaml: '"[::]:1"', fromFile: '[::]:1' },
-  fleetSecret: { env: 's'.repeat(32), fromEnv: 's'.repeat(32), yaml: 't'.repeat(40), fromFile: 't'.repeat(40) },
+  fleetSecret: { env: 's'.repeat(32), fromEnv: 's'.repeat(32) },
   fleetPrefix: { env: '{parlance}', fromEnv: '{parlance}', yaml: 'voice', fromFile: 'voice' },
   fleetEngines: { env: 'local, other', fromEnv: ['local', 'other'], yaml: '[local]', fromFile: ['local'] },
 };
