@@ -406,7 +406,10 @@ export type components = {
             name: string;
             /** @description Name of the engine instance in the settings. */
             engine: string;
-            /** @description true: request data never leaves the machine. false: it is sent to an external hosted provider. */
+            /**
+             * @description true: request data never leaves the machine, or its operator's fleet where one is configured. false: it is sent to an
+             *     external hosted provider.
+             */
             local: boolean;
             /** @description Whether the model can be used. Temporary conditions that resolve by themselves keep it true. */
             available: boolean;
@@ -525,7 +528,10 @@ export type components = {
             name: string;
             /** @description Name of the engine instance in the settings. */
             engine: string;
-            /** @description true: request data never leaves the machine. false: it is sent to an external hosted provider. */
+            /**
+             * @description true: request data never leaves the machine, or its operator's fleet where one is configured. false: it is sent to an
+             *     external hosted provider.
+             */
             local: boolean;
             /** @description Whether the model can be used. Temporary conditions that resolve by themselves keep it true. */
             available: boolean;
@@ -788,7 +794,8 @@ export type components = {
             file: string;
             /**
              * @description An id from `GET /transcribe/models`. Absent or empty: the server's default (TRANSCRIBE_MODEL). Models with
-             *     `local: true` keep the recording on the machine; all others send it to an external hosted provider.
+             *     `local: true` keep the recording on the machine, or on its operator's fleet where one is configured; all others
+             *     send it to an external hosted provider.
              */
             model?: string;
             /**

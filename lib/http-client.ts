@@ -32,22 +32,27 @@ export interface HttpResponse {
   readonly body: Readable;
 }
 
-const connectMs = 10_000;
+const defaultConnectMs = 10_000;
 
-/** Only connecting has a timeout here; the caller's signal limits everything else. */
-const options = { headersTimeout: 0, bodyTimeout: 0, connect: { timeout: connectMs }, allowH2: false } as const;
+export interface HttpClientOptions {
+  /** Timeout for connecting, the only one: the caller's signal limits everything else. Default: 10 s. */
+  readonly connectMs?: number;
+}
 
 /**
  * Keeps connections alive between requests. Their number is unlimited: with a limit, a long stream would block the
  * requests behind it. undici is loaded with the first request. Disposing of the client closes its connections. Throws if
  * `proxyMistakes` returns any.
  */
-export function createHttpClient(env: Environment): HttpClient {
+export function createHttpClient(
+  env: Environment,
+  { connectMs = defaultConnectMs }: HttpClientOptions = {},
+): HttpClient {
   const mistakes = proxyMistakes(env);
   if (mistakes.length > 0) throw new Error(mistakes.join('\n'));
   const open = async () => {
     const undici = await import('undici'); // lazy: it takes 80 ms of startup and may never be needed
-    return { undici, ...createDispatcher(undici, proxiesOf(env)) };
+    return { undici, ...createDispatcher(undici, proxiesOf(env), connectMs) };
   };
   let opened: ReturnType<typeof open> | undefined;
   const ready = () => (opened ??= open().catch(forget));
@@ -80,7 +85,9 @@ interface OpenDispatcher {
 function createDispatcher(
   { Agent, Pool, EnvHttpProxyAgent }: Undici,
   { http, https, noProxy }: Proxies,
+  connectMs: number,
 ): OpenDispatcher {
+  const options = { headersTimeout: 0, bodyTimeout: 0, connect: { timeout: connectMs }, allowH2: false } as const;
   const direct = new Agent(options);
   if (http === undefined && https === undefined) return { dispatcher: direct, destroy: () => direct.destroy() };
   const proxied = new EnvHttpProxyAgent({

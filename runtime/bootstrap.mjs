@@ -1,8 +1,9 @@
 /**
  * Runs first in every npm script, on any Node.js: installs the locked packages that are missing, and a Node.js for
  * this clone alone where the PATH has none that is new enough. With --omit=dev it installs only what the service needs
- * (70 MB instead of 540). A part of the script, not a `pre` script: npm skips those with ignore-scripts=true. What
- * follows it is `env node`: the shell itself remembers where it found the first `node`, env looks again.
+ * (70 MB instead of 540). The packages of fleet/ are for a start with FLEET_URL, and for development. A part of the
+ * script, not a `pre` script: npm skips those with ignore-scripts=true. What follows it is `env node`: the shell itself
+ * remembers where it found the first `node`, env looks again.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -136,6 +137,22 @@ function linkNode() {
   renameSync(fresh, link);
 }
 
-const results = await Promise.all([installPackages(), usesOwn ? installNode() : true]);
+// ------------------------------------------------------------------------------------------------------- fleet
+
+async function installFleet() {
+  const locked = packagesOf('fleet/package-lock.json') ?? {};
+  const installed = packagesOf('fleet/node_modules/.package-lock.json');
+  const isMissing = ([path, { version, optional }]) =>
+    path !== '' && !optional && installed?.[path]?.version !== version;
+  if (!Object.entries(locked).some(isMissing)) return true;
+  say('Installing the packages of the fleet (npm ci --prefix fleet) ...');
+  return npm('fleet', 'ci', '--ignore-scripts');
+}
+
+const results = await Promise.all([
+  installPackages(),
+  usesOwn ? installNode() : true,
+  process.env.FLEET_URL || !omitsDev ? installFleet() : true,
+]);
 if (!results.every(Boolean)) process.exitCode = 1;
 else if (usesOwn) linkNode();

@@ -13,7 +13,7 @@ import { largestRequestBody } from './contract/body-limit.ts';
 import { preferredAnswer } from './contract/prefer.ts';
 import type { ParentLogger } from './engine-host/context.ts';
 import { createReadiness } from './engine-host/readiness.ts';
-import { openEngines, type OpenEngines } from './engine-host/open-engines.ts';
+import { openNode, type Node } from './node.ts';
 import { admit, admitFile, handlers } from './handlers/index.ts';
 import { createAccess } from './http/auth.ts';
 import { createFailedLogins } from './http/failed-logins.ts';
@@ -42,7 +42,7 @@ import { isOpenAITarget } from './openai/paths.ts';
 import { createMcpTools } from './tools/mcp/index.ts';
 import { createReadAloud } from './tools/read-aloud.ts';
 import { createToolbox } from './tools/toolbox.ts';
-import type { Environment, LoadedSettings } from './settings/load.ts';
+import { SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
 
 export interface ServiceOptions {
   readonly settings: LoadedSettings;
@@ -81,6 +81,8 @@ export interface App extends AsyncDisposable {
   readonly disk: DiskUse;
   /** Reads API_KEYS_FILE again, as on SIGHUP; an invalid file changes nothing and is logged. */
   readonly reloadKeys: () => void;
+  /** Of a fleet: resolves when this node is at work for no other node any more. */
+  readonly leaveFleet: () => Promise<void>;
   /** From now on `/readyz` answers 503. */
   readonly drain: () => void;
   /** Ends the requests that are still at work with `shutting-down`. */
@@ -143,6 +145,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
   async function stop(): Promise<void> {
     await server.close();
+    await app.leaveFleet(); // its own requests may have needed it
     timers.forEach(clearTimeout);
     await app[Symbol.asyncDispose]();
     // Last: until then, it shows what the shutdown waits for.
@@ -175,7 +178,7 @@ async function openServers(
 }
 
 /** Loaded where it is used only: prom-client takes 20 ms and 5 MB. */
-async function createMetrics(): Promise<PrometheusMetrics> {
+export async function createMetrics(): Promise<PrometheusMetrics> {
   const { createPrometheusMetrics } = await import('./metrics/prometheus.ts');
   return createPrometheusMetrics();
 }
@@ -194,20 +197,17 @@ interface ProbedApp extends App {
 
 async function openProbedApp(options: ServiceOptions, metrics: Metrics | undefined): Promise<ProbedApp> {
   const { settings, env, log, engineLimits: limits } = options;
-  const engines = await openEngines(settings, env, log, { limits, metrics });
+  if (settings.fleetRole === 'worker') throw new SettingsError('FLEET_ROLE: a worker has no public listener');
+  const node = await openNode({ settings, env, log, limits, metrics });
   try {
-    return await buildApp(options, engines, metrics);
+    return await buildApp(options, node, metrics);
   } catch (error) {
-    await engines[Symbol.asyncDispose]();
+    await node[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-async function buildApp(
-  options: ServiceOptions,
-  engines: OpenEngines,
-  metrics: Metrics | undefined,
-): Promise<ProbedApp> {
+async function buildApp(options: ServiceOptions, engines: Node, metrics: Metrics | undefined): Promise<ProbedApp> {
   const {
     settings,
     env,
@@ -306,6 +306,7 @@ async function buildApp(
   const end = () => {
     drain();
     ending.abort(draining.signal.reason);
+    engines.fleet?.end();
   };
   mcp.connect();
   return {
@@ -313,6 +314,7 @@ async function buildApp(
     registry,
     disk: workspace.disk,
     reloadKeys: () => keys?.reload(),
+    leaveFleet: async () => engines.fleet?.drain(),
     drain,
     end,
     probes: { alive: () => alive(ending.signal), readyProbe },

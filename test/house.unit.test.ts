@@ -88,6 +88,17 @@ describe('the house', () => {
     );
   });
 
+  it('loads the fleet only where it is asked for', () => {
+    const importers = [...imports].filter(
+      ([importer, list]) => !importer.startsWith('src/fleet/') && list.some((path) => path.startsWith('src/fleet/')),
+    );
+    const loading = importers.filter(([importer]) =>
+      /^(import|export)(?! type)\b[^;]*?from '[^']*\/fleet\//m.test(readFileSync(join(home, importer), 'utf8')),
+    );
+    expect(importers.map(([importer]) => importer)).toContain('src/node.ts');
+    expect(loading).toEqual([]);
+  });
+
   it('imports nothing in a circle', () => {
     expect(findCircle()).toBeUndefined();
   });

@@ -23,6 +23,7 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
     /^src\/(chat|speech|clips|tools|transcription)\//,
     /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|settings|contract|system|keys)\/|src\/(caller|trace|metrics\/metrics|handlers\/dependencies)\.ts$)/,
   ],
+  [/^src\/fleet\//, /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system)\/|src\/caller\.ts$)/],
   [
     /^src\/handlers\//,
     /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|contract|keys)\/|src\/metrics\/metrics\.ts$|src\/http\/byte-range\.ts$)/,
@@ -40,7 +41,10 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
     /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|audio)\/|src\/chat\/event-order\.ts$)/,
   ],
   [/^src\/bin\//, /^(src\/(?!client\/)|lib\/|engines\/contract\/|generated\/)/],
-  [/^src\/(service|index)\.ts$/, /^(src\/(?!bin\/|client\/|conformance\/)|lib\/|engines\/contract\/|generated\/)/],
+  [
+    /^src\/(service|node|worker|index)\.ts$/,
+    /^(src\/(?!bin\/|client\/|conformance\/)|lib\/|engines\/contract\/|generated\/)/,
+  ],
   [/^src\/keys\//, /^(lib\/|engines\/contract\/|src\/(settings|contract)\/|src\/caller\.ts$)/],
   [/^src\/limits\//, /^(lib\/|engines\/contract\/|src\/(contract|keys)\/|src\/caller\.ts$)/],
   [/^src\/caller\.ts$/, /^(lib\/trace-context|src\/keys\/key)\.ts$/],

@@ -27,7 +27,7 @@ export interface ModelEntry {
   readonly id: string;
   /** Display name; default: the id. */
   readonly name?: string;
-  /** True when the engine's calls for this model never leave the machine. */
+  /** True when the engine's calls for this model never leave the machine; the service may run them on another machine of its operator. */
   readonly local: boolean;
   /** Listed by a provider, not written in the settings: the registry serves it as `instance/id`. */
   readonly discovered?: boolean;

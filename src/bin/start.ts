@@ -7,6 +7,7 @@ import { shrinkHeap } from '../system/shrink-heap.ts';
 import { prepareEngines } from './prepare-engines.ts';
 import { createLog } from '../log.ts';
 import { startService, type Service } from '../service.ts';
+import { startWorker, type Worker } from '../worker.ts';
 import { describeDoubts, loadSettings, type LoadedSettings } from '../settings/load.ts';
 import { flushSpans } from '../trace.ts';
 import { explainStartFailure } from './startup-error.ts';
@@ -23,12 +24,12 @@ if (started) {
     settings.transcribeSetup && settings.transcribeEnabled ? prepare(service, log, ended.signal) : Promise.resolve();
   endOnSignals(started, ended, preparation);
   // Without a file the default stays: a terminal that is closed ends the service.
-  if (settings.apiKeysFile !== undefined) process.on('SIGHUP', () => service.reloadKeys());
+  if (settings.apiKeysFile !== undefined && 'reloadKeys' in service) process.on('SIGHUP', () => service.reloadKeys());
   shrinkHeap();
   // For the operator, on stderr; stdout is for the log.
   const description = describeService(service, settings).catch((err: unknown) => {
     log.error({ err }, 'failed to describe the service');
-    return `Parlance listens on ${service.url}`;
+    return 'url' in service ? `Parlance listens on ${service.url}` : 'Parlance works for its fleet';
   });
   process.stderr.write(`${await description}\n`);
   for (const line of describeDoubts(process.env, settings)) process.stderr.write(`Warning: ${line}\n`);
@@ -36,7 +37,7 @@ if (started) {
 }
 
 interface Started {
-  readonly service: Service;
+  readonly service: Service | Worker;
   readonly settings: LoadedSettings;
   readonly log: PinoLogger;
 }
@@ -45,7 +46,8 @@ async function start(): Promise<Started | undefined> {
   try {
     const settings = loadSettings(process.env);
     const log = createLog(settings.logLevel);
-    return { settings, log, service: await startService({ settings, env: process.env, log }) };
+    const start = settings.fleetRole === 'worker' ? startWorker : startService;
+    return { settings, log, service: await start({ settings, env: process.env, log }) };
   } catch (error) {
     explainStartFailure(error);
     return undefined;
@@ -53,7 +55,7 @@ async function start(): Promise<Started | undefined> {
 }
 
 /** Runs in the background; starts before the summary, which then shows `preparing`. Resolves after cleanup. */
-async function prepare({ registry }: Service, log: Logger, signal: AbortSignal): Promise<void> {
+async function prepare({ registry }: Service | Worker, log: Logger, signal: AbortSignal): Promise<void> {
   try {
     await prepareEngines(registry, { signal, log, terminal: process.stderr });
   } catch (error) {
@@ -82,7 +84,7 @@ function endOnSignals({ service, settings }: Started, ended: AbortController, pr
 const flushTimeoutMs = 2_000;
 
 /** A load balancer takes a while to notice: until then it sends new requests, which are served. */
-async function drainAndStop(service: Service, { drainDelay, shutdownGrace }: LoadedSettings): Promise<void> {
+async function drainAndStop(service: Service | Worker, { drainDelay, shutdownGrace }: LoadedSettings): Promise<void> {
   service.drain();
   if (drainDelay > 0) await sleep(drainDelay * 1000);
   await service.stop(shutdownGrace * 1000);
@@ -96,7 +98,7 @@ const exitTimeoutMs = 800;
  * Handles uncaught exceptions, which include unhandled rejections. The state of the process is then unknown: requests in
  * flight fail with `shutting-down`, and the process exits with 1 for a supervisor to restart it.
  */
-function exitOnDefects(service: Service, log: PinoLogger): void {
+function exitOnDefects(service: Service | Worker, log: PinoLogger): void {
   let isExiting = false;
   const exit = () => process.exit();
   process.on('uncaughtException', (error, origin) => {

@@ -3,6 +3,7 @@ import type { Capability } from '../../engines/contract/index.ts';
 import { capabilities, type EngineFailure } from '../engine-host/registry.ts';
 import { listModels, noModelHint, toEntry } from '../engine-host/model-selection.ts';
 import type { Service } from '../service.ts';
+import type { Worker } from '../worker.ts';
 
 const titles: Readonly<Record<Capability, string>> = {
   transcription: 'Transcription',
@@ -10,14 +11,12 @@ const titles: Readonly<Record<Capability, string>> = {
   speech: 'Speech',
 };
 
-export async function describeService(
-  { url, metricsUrl, registry }: Service,
-  { page }: { page: boolean },
-): Promise<string> {
-  const where = page ? `page: ${url}/, API reference: ${url}/docs` : `contract: ${url}/openapi.json`;
-  const lines = [`Parlance listens on ${url} (${where})`];
+export async function describeService(service: Service | Worker, { page }: { page: boolean }): Promise<string> {
+  const { registry, metricsUrl } = service;
+  const isWorker = !('url' in service);
+  const lines = [isWorker ? 'Parlance works for its fleet, and listens for no requests' : whereIs(service.url, page)];
   if (metricsUrl !== undefined) lines.push(`  Metrics        ${metricsUrl}`);
-  for (const capability of capabilities) {
+  for (const capability of isWorker ? (['transcription'] as const) : capabilities) {
     const { models } = await listModels(registry, capability);
     const title = titles[capability].padEnd(14);
     for (const model of models) {
@@ -31,6 +30,11 @@ export async function describeService(
     lines.push(...failures.map((failure) => `  ${title} ${failure}`));
   }
   return lines.join('\n');
+}
+
+function whereIs(url: string, page: boolean): string {
+  const where = page ? `page: ${url}/, API reference: ${url}/docs` : `contract: ${url}/openapi.json`;
+  return `Parlance listens on ${url} (${where})`;
 }
 
 /** For the terminal and the report of the doctor. */

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { readWav, WavError } from '../../lib/wav-reader.ts';
 import { viaHeader, writeVia } from '../../lib/via.ts';
-import type { EngineContext, Logger } from '../../engines/contract/index.ts';
+import type { EngineContext, Logger, QueueOptions } from '../../engines/contract/index.ts';
 import { currentVia } from '../caller.ts';
 import { traceHeaders } from '../trace.ts';
 import { createDecoder } from '../audio/decode.ts';
@@ -28,6 +28,8 @@ export interface ContextOptions {
   /** The id of this service in chains of services. */
   readonly viaId: string;
   readonly metrics?: Metrics | undefined;
+  /** Called for each queue that an engine makes. */
+  readonly noteQueue?: ((instance: string, options: QueueOptions) => void) | undefined;
 }
 
 /** Returns a function that creates the context of an instance. Throws a `SettingsError` if FFMPEG is not executable. */
@@ -39,6 +41,7 @@ export function createEngineContexts({
   fetch,
   viaId,
   metrics,
+  noteQueue,
 }: ContextOptions): (instance: string) => EngineContext {
   const ffmpeg = findFfmpeg(settings, env);
   const { disk, accountOf } = workspace;
@@ -67,8 +70,10 @@ export function createEngineContexts({
       if (!sound) throw new WavError('not a WAV file: it is empty');
       return sound;
     },
-    queue: (options) =>
-      createQueue(options, () => performance.now(), metrics && ((state) => metrics.openQueue(instance, state))),
+    queue(options) {
+      noteQueue?.(instance, options);
+      return createQueue(options, () => performance.now(), metrics && ((state) => metrics.openQueue(instance, state)));
+    },
     run: runProgram,
     start: streamProgram,
   });

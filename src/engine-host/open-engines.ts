@@ -15,6 +15,9 @@ export interface OpenEngines extends AsyncDisposable {
   readonly viaId: string;
 }
 
+export type EngineOptions = Pick<RegistryOptions, 'limits' | 'guard' | 'elsewhere'> &
+  Pick<ContextOptions, 'metrics' | 'noteQueue'>;
+
 /** Throws a `SettingsError` that names the setting to change. */
 async function openWorkspace(root: string, { diskBudget, dataDirIsNamed }: LoadedSettings): Promise<Workspace> {
   try {
@@ -31,7 +34,7 @@ export async function openEngines(
   settings: LoadedSettings,
   env: Environment,
   log: ParentLogger,
-  { metrics, ...guarding }: Pick<RegistryOptions, 'limits' | 'guard'> & Pick<ContextOptions, 'metrics'> = {},
+  { metrics, noteQueue, ...options }: EngineOptions = {},
 ): Promise<OpenEngines> {
   const http = createHttpClient(env);
   const viaId = createViaId();
@@ -47,8 +50,8 @@ export async function openEngines(
         ...(chatModel !== undefined && { chat: chatModel }),
         ...(ttsModel !== undefined && { speech: ttsModel }),
       },
-      contextFor: createEngineContexts({ settings, env, log, workspace, fetch: http.fetch, viaId, metrics }),
-      ...guarding,
+      contextFor: createEngineContexts({ settings, env, log, workspace, fetch: http.fetch, viaId, metrics, noteQueue }),
+      ...options,
     });
     return {
       registry,

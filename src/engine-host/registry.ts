@@ -19,10 +19,20 @@ import {
   type Logger,
   type ModelEntry,
   type PrepareCall,
+  type TranscriptionEngine,
 } from '../../engines/contract/index.ts';
 import { provideEngineContract } from './engine-import.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
-import { dispose, failedEngine, guardEngine, hasFunction, unguarded, within, type Guarded } from './guard/guard.ts';
+import {
+  dispose,
+  failedEngine,
+  guardEngine,
+  hasFunction,
+  unguarded,
+  withEngine,
+  within,
+  type Guarded,
+} from './guard/guard.ts';
 import { readable } from './guard/failures.ts';
 import { defaultLimits, type GuardLimits } from './guard/limits.ts';
 import type { EngineInstances, InstanceSettings } from '../settings/load.ts';
@@ -45,6 +55,8 @@ export interface RegistryOptions {
   readonly contextFor: (instance: string) => EngineContext;
   /** Overrides of the default timeouts. */
   readonly limits?: Partial<GuardLimits> | undefined;
+  /** Replaces a transcription engine by one whose work is done on other machines (src/fleet). */
+  readonly elsewhere?: ((instance: string, engine: TranscriptionEngine) => Promise<TranscriptionEngine>) | undefined;
   /** False only for the conformance kit, which must see the unguarded behavior of an engine. */
   readonly guard?: boolean | undefined;
 }
@@ -400,12 +412,22 @@ async function openInstance(
       add(options.guard === false ? unguarded(engine) : guardEngine(engine, facts)); // from here on, disposed with the registry
       const missing = ['availability', verbs[capability]].find((method) => !hasFunction(engine, method));
       if (missing !== undefined) throw lacks(missing);
+      if (capability === 'transcription' && options.elsewhere) await moveElsewhere(instances, options.elsewhere);
     }
   } catch (error) {
     const mistake = error instanceof RegistryError ? error : refusal(place, `cannot open it: ${String(error)}`, error);
     return { instances, mistakes: [mistake], failures };
   }
   return { instances, mistakes: [], failures };
+}
+
+/** Replaces the engine of the last instance. */
+async function moveElsewhere(instances: Instance[], elsewhere: NonNullable<RegistryOptions['elsewhere']>) {
+  const last = instances.at(-1);
+  if (last === undefined) return;
+  const engine = await elsewhere(last.name, last.guarded.engine as TranscriptionEngine);
+  if (engine === last.guarded.engine) return;
+  instances.splice(-1, 1, { ...last, guarded: withEngine(last.guarded, engine) });
 }
 
 const verbs = { transcription: 'transcribe', chat: 'complete', speech: 'synthesize' } as const;

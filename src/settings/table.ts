@@ -33,6 +33,13 @@ export interface Settings {
   shutdownGrace: number;
   metricsPort?: number;
   metricsHost: string;
+  fleetUrl?: string;
+  fleetRole: 'front' | 'worker' | 'both';
+  fleetAddress?: string;
+  fleetListen?: string;
+  fleetSecret?: string;
+  fleetPrefix: string;
+  fleetEngines?: string[];
 }
 
 interface SettingRow {
@@ -281,6 +288,58 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     schema: text,
     default: '127.0.0.1',
     description: 'Address for METRICS_PORT; the metrics need no key, and have the names of the keys',
+  },
+  fleetUrl: {
+    env: 'FLEET_URL',
+    schema: { type: 'string', pattern: '^rediss?://[^\\s]+$' },
+    expects: 'must be a redis or rediss address, such as redis://10.0.0.2:6379',
+    secret: true,
+    example: 'redis://10.0.0.2:6379',
+    description:
+      'Redis or Valkey of the fleet: transcriptions of local models run on its workers; unset: on this machine',
+  },
+  fleetRole: {
+    env: 'FLEET_ROLE',
+    schema: { type: 'string', enum: ['front', 'worker', 'both'] },
+    default: 'both',
+    description: 'What this node of the fleet does: `front` takes requests, `worker` transcribes, `both`',
+  },
+  fleetAddress: {
+    env: 'FLEET_ADDRESS',
+    schema: { type: 'string', format: 'iri', pattern: '^https?://[^/?#@\\s]+/?$' },
+    expects: 'must be an http or https address without a path, such as http://10.0.0.5:8485',
+    normalize: (text) => new URL(text).origin,
+    example: 'http://10.0.0.5:8485',
+    description: 'Of a front: where the other nodes reach it; plain http only for private addresses',
+  },
+  fleetListen: {
+    env: 'FLEET_LISTEN',
+    schema: { type: 'string', pattern: '^[^\\s/]+:\\d{1,5}$' },
+    expects: 'must be an address and a port, such as 0.0.0.0:8485',
+    example: '0.0.0.0:8485',
+    description: 'Of a front: address and port to listen on for the fleet; unset: those of FLEET_ADDRESS',
+  },
+  fleetSecret: {
+    env: 'FLEET_SECRET',
+    schema: { type: 'string', minLength: 32 },
+    expects: 'must have at least 32 characters',
+    inFile: false,
+    secret: true,
+    description: 'Shared by all nodes of the fleet; signs tickets and requests between them',
+  },
+  fleetPrefix: {
+    env: 'FLEET_PREFIX',
+    schema: { type: 'string', pattern: '^[\\w{}-]{1,64}$' },
+    default: 'parlance',
+    expects: 'must be 1 to 64 letters, digits, hyphens, underscores or braces',
+    description: 'Prefix of the keys in Redis; fleets that share a Redis need different ones',
+  },
+  fleetEngines: {
+    env: 'FLEET_ENGINES',
+    schema: { type: 'array', items: text },
+    expects: 'must be names of engine instances, comma-separated',
+    example: ['local'],
+    description: 'Transcription instances that workers run, comma-separated; unset: all whose models are all local',
   },
 };
 

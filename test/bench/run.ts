@@ -1,5 +1,6 @@
-/** `npm run bench`: all benchmarks, one table. They print and judge nothing: times are the machine's as much as ours. */
+/** `npm run bench`: all benchmarks, one table; `npm run bench -- fleet chat`: these. They print and judge nothing: times are the machine's as much as ours. */
 import { benchChat } from './chat.ts';
+import { benchFleet } from './fleet.ts';
 import { benchLimits } from './limits.ts';
 import { benchListing } from './listing.ts';
 import { benchMemory } from './memory.ts';
@@ -9,13 +10,17 @@ import { benchStreams } from './streams.ts';
 import { runBenchmarks } from './support/table.ts';
 import { benchTranscribe } from './transcribe.ts';
 
-await runBenchmarks([
-  benchTranscribe,
-  benchListing,
-  benchMemory,
-  benchChat,
-  benchLimits,
-  benchMetrics,
-  benchStreams,
-  benchSpeech,
-]);
+const benchmarks = {
+  transcribe: benchTranscribe,
+  listing: benchListing,
+  memory: benchMemory,
+  chat: benchChat,
+  limits: benchLimits,
+  metrics: benchMetrics,
+  streams: benchStreams,
+  speech: benchSpeech,
+  fleet: benchFleet,
+};
+
+const named = process.argv.slice(2).filter((name): name is keyof typeof benchmarks => Object.hasOwn(benchmarks, name));
+await runBenchmarks(named.length > 0 ? named.map((name) => benchmarks[name]) : Object.values(benchmarks));

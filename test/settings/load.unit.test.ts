@@ -85,6 +85,23 @@ const examples: Readonly<Record<Name, { env: string; fromEnv: unknown; yaml?: st
   shutdownGrace: { env: '0', fromEnv: 0, yaml: '600', fromFile: 600 },
   metricsPort: { env: '9464', fromEnv: 9464, yaml: '0', fromFile: 0 },
   metricsHost: { env: '0.0.0.0', fromEnv: '0.0.0.0', yaml: '"::1"', fromFile: '::1' },
+  fleetUrl: {
+    env: 'rediss://:word@10.0.0.2:6380/1',
+    fromEnv: 'rediss://:word@10.0.0.2:6380/1',
+    yaml: 'redis://valkey',
+    fromFile: 'redis://valkey',
+  },
+  fleetRole: { env: 'worker', fromEnv: 'worker', yaml: 'front', fromFile: 'front' },
+  fleetAddress: {
+    env: 'http://Front-A:8485/',
+    fromEnv: 'http://front-a:8485',
+    yaml: 'https://10.0.0.5',
+    fromFile: 'https://10.0.0.5',
+  },
+  fleetListen: { env: '0.0.0.0:8485', fromEnv: '0.0.0.0:8485', yaml: '"[::]:1"', fromFile: '[::]:1' },
+  fleetSecret: { env: 's'.repeat(32), fromEnv: 's'.repeat(32) },
+  fleetPrefix: { env: '{parlance}', fromEnv: '{parlance}', yaml: 'voice', fromFile: 'voice' },
+  fleetEngines: { env: 'local, other', fromEnv: ['local', 'other'], yaml: '[local]', fromFile: ['local'] },
 };
 const namesInFile = names.filter((name) => examples[name].yaml !== undefined);
 
@@ -110,6 +127,8 @@ describe('a setting', () => {
       drainDelay: 0,
       shutdownGrace: 7,
       metricsHost: '127.0.0.1',
+      fleetRole: 'both',
+      fleetPrefix: 'parlance',
       dataDir: join(homedir(), '.local/share/parlance'),
       dataDirIsNamed: false,
       baseDir: folder,

@@ -115,7 +115,8 @@ export function tiedToUs(program: string, ...args: string[]): [string, ...string
   return setpriv === undefined ? [program, ...args] : [setpriv, '--pdeathsig', 'KILL', '--', program, ...args];
 }
 
-async function spawnProcess(script: string, options: ProcessOptions): Promise<ChildProcess> {
+/** The same; whoever calls this disposes of it. */
+export async function spawnProcess(script: string, options: ProcessOptions): Promise<ChildProcess> {
   const { env = {}, config, files = {}, through = () => [], nodeOptions = [] } = options;
   const dir = await mkdtemp(join(tmpdir(), 'parlance-child-'));
   const dataDir = options.dataDir ?? join(dir, 'data');

@@ -22,7 +22,10 @@ export interface CallFacts {
   readonly chatIdle: SharedDeadline;
 }
 
-export function guardTranscribe(engine: TranscriptionEngine, facts: CallFacts): TranscriptionEngine['transcribe'] {
+export function guardTranscribe(
+  engine: Pick<TranscriptionEngine, 'transcribe'>,
+  facts: Pick<CallFacts, 'instance' | 'abortMs'>,
+): TranscriptionEngine['transcribe'] {
   return async (call, { signal, onSegment, onProgress, onQueued }) => {
     const options = {
       signal,

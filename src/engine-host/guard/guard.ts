@@ -79,6 +79,26 @@ export function guardEngine(raw: Engine, facts: GuardFacts): Guarded {
   };
 }
 
+/** Another engine in its place, with the failures and the list of the first. */
+export function withEngine(guarded: Guarded, engine: Engines[Capability]): Guarded {
+  const available = new Map<string, boolean>();
+  return {
+    engine: {
+      ...engine,
+      async availability(id) {
+        const answer = await engine.availability(id);
+        available.set(id, answer.available);
+        return answer;
+      },
+    },
+    failures: () => guarded.failures(),
+    lastAvailable: (id) => available.get(id),
+    get hasList() {
+      return guarded.hasList;
+    },
+  };
+}
+
 /** Placeholder for an engine whose `create()` failed. */
 export function failedEngine(instance: string, { message }: Error): Guarded {
   const finding: Finding = { what: 'create()', ok: false, detail: message };

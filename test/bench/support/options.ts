@@ -15,7 +15,10 @@ export interface BenchOptions {
 /** `--model tiny|base --rounds N --slots N --threads N`; absent: tiny, and the service's own defaults. */
 export function benchOptions(): BenchOptions {
   const text = { type: 'string' } as const;
-  const { values } = parseArgs({ options: { model: text, rounds: text, slots: text, threads: text } });
+  const { values } = parseArgs({
+    options: { model: text, rounds: text, slots: text, threads: text },
+    allowPositionals: true, // names of benchmarks, for run.ts
+  });
   const model = values.model ?? 'tiny';
   if (!isSize(model)) throw new Error(`--model is one of ${Object.keys(parrotShapes).join(', ')}`);
   const cores = availableParallelism();

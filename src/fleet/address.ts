@@ -1,0 +1,42 @@
+/** FLEET_ADDRESS and FLEET_LISTEN. Recordings travel to FLEET_ADDRESS: without TLS only within a private network. */
+import { lookup } from 'node:dns/promises';
+import { BlockList } from 'node:net';
+import { SettingsError } from '../settings/load.ts';
+
+const privateNetworks = new BlockList();
+for (const [network, bits] of [
+  ['127.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['169.254.0.0', 16],
+  ['100.64.0.0', 10], // overlay networks use it
+] as const)
+  privateNetworks.addSubnet(network, bits);
+for (const [network, bits] of [
+  ['::1', 128],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const)
+  privateNetworks.addSubnet(network, bits, 'ipv6');
+
+/** Throws a `SettingsError` for plain http to an address that is not private. A name counts as what it resolves to. */
+export async function checkAddress(address: string): Promise<void> {
+  const { protocol, hostname } = new URL(address);
+  if (protocol === 'https:') return;
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const found = await lookup(host, { all: true }).catch((cause: unknown) => {
+    throw new SettingsError(`FLEET_ADDRESS: ${host} cannot be resolved: ${(cause as Error).message}`, { cause });
+  });
+  const open = found.find(({ address, family }) => !privateNetworks.check(address, family === 6 ? 'ipv6' : 'ipv4'));
+  if (open === undefined) return;
+  const why = `recordings would cross the network in clear text (${open.address} is not a private address)`;
+  throw new SettingsError(`FLEET_ADDRESS: ${why}; use https with a TLS proxy in front of FLEET_LISTEN, or a VPN`);
+}
+
+/** Where to listen: FLEET_LISTEN, else where FLEET_ADDRESS says. */
+export function listenAddress(address: string, listen: string | undefined): { host: string; port: number } {
+  const { hostname, port, protocol } = new URL(listen === undefined ? address : `http://${listen}`);
+  const fallback = listen === undefined && protocol === 'https:' ? 443 : 80;
+  return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? fallback : Number(port) };
+}

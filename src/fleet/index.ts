@@ -1,0 +1,169 @@
+/**
+ * A node of a fleet: fronts take requests, workers transcribe, and Redis only decides who works next. Loaded only where
+ * FLEET_URL is set. docs/more-than-one-machine.md has the picture.
+ */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { QueueOptions, TranscriptionEngine } from '../../engines/contract/index.ts';
+import { createHttpClient } from '../../lib/http-client.ts';
+import type { ParentLogger } from '../engine-host/context.ts';
+import { SettingsError, type LoadedSettings } from '../settings/load.ts';
+import type { Workspace } from '../system/workspace.ts';
+import { checkAddress, listenAddress } from './address.ts';
+import { runElsewhere } from './elsewhere.ts';
+import { createFront } from './front.ts';
+import { fleetLimits, type FleetLimits } from './limits.ts';
+import { callsPath, listenForFleet } from './listener.ts';
+import { createNodes } from './nodes.ts';
+import { openRedis, type Redis, type TicketQueue } from './redis.ts';
+import { createShares } from './shares.ts';
+import { createVerifier, sign } from './signature.ts';
+import { createTakers } from './takers.ts';
+import { openTicket, queueName, sealTicket } from './ticket.ts';
+import { createWorker } from './worker.ts';
+
+export interface Fleet extends AsyncDisposable {
+  /** For the registry: instances of the fleet are replaced by ones whose work is done by workers. */
+  readonly elsewhere: (instance: string, engine: TranscriptionEngine) => Promise<TranscriptionEngine>;
+  /** For the engine contexts: a worker takes as many tickets of an instance as its queue has slots. */
+  readonly noteQueue: (instance: string, options: QueueOptions) => void;
+  /** Once the engines are open. */
+  readonly start: (node: { readonly workspace: Workspace; readonly viaId: string }) => void;
+  /** For the readiness of this node: why it should be sent nothing; [] when it should. */
+  readonly notReady: () => readonly string[];
+  /** Takes no more tickets; resolves when those at work are done. */
+  drain(): Promise<void>;
+  /** Hands back what is at work, to be done by other workers. */
+  readonly end: () => void;
+}
+
+export interface FleetOptions {
+  readonly settings: LoadedSettings;
+  readonly log: ParentLogger;
+  readonly limits?: Partial<FleetLimits> | undefined;
+}
+
+/**
+ * Throws a `SettingsError` for an address that recordings must not be sent to, a port that is taken, and a Redis that
+ * evicts keys. Does not wait for a Redis that is not there.
+ */
+export async function openFleet({ settings, log: parent, limits: given }: FleetOptions): Promise<Fleet> {
+  const { fleetUrl = '', fleetSecret: secret = '', fleetAddress: address = '', fleetRole: role } = settings;
+  const limits = { ...fleetLimits, ...given };
+  const isFront = role !== 'worker';
+  const isWorker = role !== 'front';
+  const id = `${hostname()}-${randomUUID().slice(0, 8)}`;
+  const log = parent.child({ node: id });
+  const stopping = new AbortController();
+  const node = { viaId: '' };
+
+  if (isFront) await checkAddress(address);
+  const redis = openRedis({ url: fleetUrl, prefix: settings.fleetPrefix, limits, log, onReady: () => void refresh() });
+  const takers = createTakers(redis, limits, log);
+  const self = () => ({ role, address, instances: takers.capacities() });
+  const nodes = createNodes({ id, self, redis, limits, log });
+  const queues = new Map<string, TicketQueue>();
+  const shares = createShares({
+    hold: redis.hold,
+    release: redis.release,
+    capacityOf: nodes.capacityOf,
+    waitingOf: takers.waitingOf,
+    secret,
+    limits,
+  });
+  const front = createFront({
+    nodes,
+    shares,
+    queueOf(instance) {
+      const queue = queues.get(instance) ?? redis.queue(queueName(instance));
+      queues.set(instance, queue);
+      return queue;
+    },
+    ticketFor: (call) => sealTicket(secret, `${address}${callsPath}${call}`, Date.now() + lifeMs(settings)),
+    viaId: () => node.viaId,
+    limits,
+    log,
+  });
+  const http = createHttpClient({}, { connectMs: limits.connectMs }); // no proxy: fleet requests stay in the network
+
+  /** After every connection to Redis, which may have forgotten everything. */
+  async function refresh(): Promise<void> {
+    await nodes.update().catch((error: unknown) => log.debug({ err: error }, 'the node could not be announced'));
+    await front.look();
+  }
+
+  async function close(): Promise<void> {
+    stopping.abort(new Error('the node stops'));
+    await takers.drain();
+    front[Symbol.dispose]();
+    shares[Symbol.dispose]();
+    await listener?.[Symbol.asyncDispose]();
+    await nodes[Symbol.asyncDispose]();
+    await redis[Symbol.asyncDispose]();
+    await http[Symbol.asyncDispose]();
+  }
+
+  let listener: AsyncDisposable | undefined;
+  try {
+    await requireNoEviction(redis);
+    const verify = createVerifier(secret);
+    const where = listenAddress(address === '' ? 'http://127.0.0.1' : address, settings.fleetListen);
+    if (isFront) listener = await listenForFleet({ ...where, address, verify, find: front.find, limits, log });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+
+  return {
+    noteQueue: takers.noteQueue,
+    async elsewhere(instance, engine) {
+      if (!(await runsOnWorkers(instance, engine, settings.fleetEngines))) return engine;
+      if (isWorker) takers.add(instance, engine);
+      return isFront ? runElsewhere(instance, engine, { front, nodes, limits, alsoHere: isWorker }) : engine;
+    },
+    start({ workspace, viaId }) {
+      node.viaId = viaId;
+      if (!isWorker) return;
+      const signing = (request: Parameters<typeof sign>[1]) => sign(secret, request, Date.now());
+      const { engineOf } = takers;
+      const run = createWorker({ engineOf, workspace, http, sign: signing, limits, log, stopping: stopping.signal });
+      const runIfOurs = (value: unknown) => {
+        const ticket = openTicket(secret, value, Date.now());
+        if (ticket) return run(ticket);
+        log.warn(
+          {},
+          'a ticket was dropped: no front of this fleet has made it; is FLEET_SECRET the same on all nodes?',
+        );
+        return Promise.resolve(false);
+      };
+      takers.start(runIfOurs, () => void refresh());
+    },
+    notReady: () => (isWorker && !redis.isReady ? ['fleet: Redis cannot be reached'] : []),
+    drain: () => takers.drain(),
+    end: () => stopping.abort(new Error('the node stops')),
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** A ticket outlives its call; the fleet port answers 410 then. */
+function lifeMs({ transcribeTimeout }: LoadedSettings): number {
+  return (transcribeTimeout + 60) * 1000;
+}
+
+/** FLEET_ENGINES, else every instance whose models are all local. */
+async function runsOnWorkers(
+  instance: string,
+  engine: TranscriptionEngine,
+  named: readonly string[] | undefined,
+): Promise<boolean> {
+  if (named !== undefined) return named.includes(instance);
+  const models = await engine.models();
+  return models.length > 0 && models.every(({ local }) => local);
+}
+
+/** With any other policy, Redis drops tickets when its memory is full. It may forbid the question, or not be there. */
+async function requireNoEviction(redis: Redis): Promise<void> {
+  const policy = await redis.evictionPolicy();
+  if (policy === undefined || policy === 'noeviction') return;
+  throw new SettingsError(`FLEET_URL: the maxmemory-policy of Redis is ${policy}; set it to noeviction`);
+}

@@ -1,0 +1,35 @@
+/** Intervals and timeouts of a fleet, in milliseconds. Tests use shorter ones. */
+export interface FleetLimits {
+  /** Timeout of each Redis command that a request waits for. */
+  readonly redisMs: number;
+  /** Timeout for connecting to a front. */
+  readonly connectMs: number;
+  /** Both ends of a line send a sign of life this often. */
+  readonly signMs: number;
+  /** A line without any sign for this long is dead. */
+  readonly silenceMs: number;
+  /** How often a front looks for its waiting tickets in Redis. */
+  readonly lookMs: number;
+  /** How often nodes announce themselves, and for how long an announcement counts. */
+  readonly announceMs: number;
+  readonly announcedMs: number;
+  /** How often fronts read the announcements. */
+  readonly readNodesMs: number;
+  /** How long a ticket waits for a first worker. */
+  readonly firstWorkerMs: number;
+  /** Without a worker for this long, a model is unavailable; before that it is busy. */
+  readonly absentMs: number;
+}
+
+export const fleetLimits: FleetLimits = {
+  redisMs: 2_000,
+  connectMs: 2_000,
+  signMs: 2_000,
+  silenceMs: 6_000,
+  lookMs: 1_000,
+  announceMs: 5_000,
+  announcedMs: 15_000,
+  readNodesMs: 2_000,
+  firstWorkerMs: 30_000,
+  absentMs: 120_000,
+};

@@ -1,0 +1,94 @@
+/**
+ * The line: the request that a worker keeps open while it works on a call. Opening it takes the call; when it closes,
+ * whoever closes it, the work ends. The worker sends messages, one JSON object a line; the front only signs of life.
+ */
+import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import type { EngineErrorCode, TimedText, Transcript, TranscriptionCall } from '../../engines/contract/index.ts';
+import { parseObject } from '../../lib/json.ts';
+import type { RequestScope } from '../caller.ts';
+import type { FleetLimits } from './limits.ts';
+
+/** `GET <address of the call>/call`: everything but the recording, which is at `/recording`. */
+export interface CallDocument {
+  readonly instance: string;
+  readonly call: Omit<TranscriptionCall, 'recording'>;
+  readonly recording: Omit<TranscriptionCall['recording'], 'path'>;
+  /** Of the request: for the worker's log and the fairness of its disk, and against loops of services. */
+  readonly scope: Pick<RequestScope, 'id' | 'trace' | 'caller' | 'via'>;
+  /** Whether the front passes segments on: engines may work differently for them. */
+  readonly segments: boolean;
+}
+
+/** From the worker. Of the `result`, `failed` and `returned` exactly one is sent, last. */
+export type Message =
+  | { readonly type: 'alive' }
+  | { readonly type: 'progress'; readonly processedMs: number; readonly durationMs?: number | undefined }
+  | { readonly type: 'segment'; readonly segment: TimedText }
+  | { readonly type: 'result'; readonly transcript: Transcript }
+  | ({ readonly type: 'failed' } & Failure)
+  /** The worker cannot do it, and another may: it stops, its disk is full, it does not know the model. */
+  | ({ readonly type: 'returned' } & Failure);
+
+export interface Failure {
+  readonly code: EngineErrorCode;
+  readonly message: string;
+  readonly retryAfter?: number | undefined;
+}
+
+/** Characters of a message; the result of ten hours of speech with words has 10 million. */
+const longestMessage = 67_108_864;
+
+/** Ends when the stream ends, for any reason, and after what is not a message. `received` is called for each chunk. */
+export async function* messagesOf(stream: Readable, received: () => void): AsyncGenerator<Message, void, undefined> {
+  const decoder = new StringDecoder('utf8');
+  let pieces: string[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+      received();
+      const [first = '', ...others] = decoder.write(chunk as Buffer).split('\n');
+      pieces.push(first);
+      length += first.length;
+      for (const next of others) {
+        const message = parseObject(pieces.join(''));
+        if (typeof message?.type !== 'string') return;
+        yield message as unknown as Message;
+        pieces = [next];
+        length = next.length;
+      }
+      if (length > longestMessage) return;
+    }
+  } catch {
+    // The line broke. It does not matter how.
+  }
+}
+
+export interface Pulse extends Disposable {
+  /** Anything has come from the other end. */
+  readonly received: () => void;
+}
+
+/**
+ * Sends signs of life, and calls `dead` once when none comes back. Counts ticks instead of the time since the last sign:
+ * after a blocked event loop, one late tick is one tick, and the signs that came meanwhile are read before the next.
+ */
+export function startPulse(
+  { signMs, silenceMs }: Pick<FleetLimits, 'signMs' | 'silenceMs'>,
+  send: () => void,
+  dead: () => void,
+): Pulse {
+  const silentTicks = Math.ceil((2 * silenceMs) / signMs);
+  let ticks = 0;
+  let silent = 0;
+  const timer = setInterval(() => {
+    ticks += 1;
+    silent += 1;
+    if (silent === silentTicks) dead();
+    else if (ticks % 2 === 0) send();
+  }, signMs / 2);
+  return {
+    received: () => void (silent = 0),
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}

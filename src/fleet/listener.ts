@@ -1,0 +1,87 @@
+/** The fleet port of a front: workers open lines here, and fetch calls and recordings. Every request is signed. */
+import { createReadStream } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import type { Logger } from '../../engines/contract/index.ts';
+import { SettingsError } from '../settings/load.ts';
+import type { Line, OpenCall } from './front.ts';
+import { messagesOf, startPulse } from './line.ts';
+import type { FleetLimits } from './limits.ts';
+import type { Verify } from './signature.ts';
+
+export interface FleetListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** FLEET_ADDRESS: the start of every URL that workers sign. */
+  readonly address: string;
+  readonly verify: Verify;
+  readonly find: (id: string) => OpenCall | undefined;
+  readonly limits: FleetLimits;
+  readonly log: Logger;
+}
+
+export const callsPath = '/fleet/v1/calls/';
+
+/** Throws a `SettingsError` if it cannot listen there. */
+export async function listenForFleet(options: FleetListenerOptions): Promise<AsyncDisposable> {
+  const { host, port, log } = options;
+  const server = createServer({
+    requestTimeout: 0, // a line is open for as long as its transcription takes
+    keepAliveTimeout: 75_000,
+    noDelay: true,
+  });
+  server.on('request', (req, res) => {
+    respond(req, res, options).catch((error: unknown) => {
+      log.debug({ err: error }, 'a request of the fleet failed');
+      res.destroy();
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', ({ message }) => {
+      const what = `FLEET_LISTEN: cannot listen on ${host}:${port}: ${message}`;
+      reject(new SettingsError(`${what}; set FLEET_LISTEN to an address of this machine and a free port`));
+    });
+    server.listen(port, host, resolve);
+  });
+  server.on('error', (error) => log.error({ err: error }, 'a connection of the fleet could not be accepted'));
+  return {
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** Requests without a valid signature learn nothing about what exists. */
+async function respond(req: IncomingMessage, res: ServerResponse, options: FleetListenerOptions): Promise<void> {
+  const { method = '', url = '', headers } = req;
+  const { address, verify, find } = options;
+  if (!verify({ method, url: `${address}${url}` }, headers.authorization, Date.now())) return refuse(res, 401);
+  const [, id = '', part] = /^\/fleet\/v1\/calls\/([\w-]{22})(\/call|\/recording)?$/.exec(url) ?? [];
+  const call = find(id);
+  if (call === undefined) return refuse(res, 410);
+  if (method === 'POST' && part === undefined)
+    return call.isTaken ? refuse(res, 409) : openLine(req, res, call, options);
+  if (method !== 'GET' || part === undefined) return refuse(res, 405);
+  if (!call.isTaken) return refuse(res, 409);
+  if (part === '/call')
+    return void res.setHeader('Content-Type', 'application/json').end(JSON.stringify(call.document));
+  res.setHeader('Content-Length', call.document.recording.bytes);
+  await pipeline(createReadStream(call.recordingPath), res);
+}
+
+/** Closes the connection: the body of a refused line would never end. */
+function refuse(res: ServerResponse, status: number): void {
+  res.writeHead(status, { Connection: 'close' }).end();
+}
+
+function openLine(req: IncomingMessage, res: ServerResponse, call: OpenCall, { limits }: FleetListenerOptions): void {
+  const cut = () => void res.destroy();
+  res.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
+  res.write('\n');
+  const pulse = startPulse(limits, () => void res.write('\n'), cut);
+  res.on('close', () => pulse[Symbol.dispose]());
+  const line: Line = { messages: messagesOf(req, pulse.received), end: () => void res.end(), cut };
+  call.take(line);
+}

@@ -1,0 +1,111 @@
+/** The nodes of the fleet: each announces itself in Redis, and fronts keep what they read in memory. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../../engines/contract/index.ts';
+import { countOf, isObject, parseObject, textOf } from '../../lib/json.ts';
+import { version } from './ticket.ts';
+import type { FleetLimits } from './limits.ts';
+import type { Redis } from './redis.ts';
+
+/** What a node says of itself. */
+export interface Announcement {
+  readonly role: string;
+  /** Where a front is reached; "" for a worker. */
+  readonly address: string;
+  /** The instances that the node works for now. */
+  readonly instances: Readonly<Record<string, Capacity>>;
+}
+
+export interface Capacity {
+  readonly slots: number;
+  /** Mean duration of the last jobs in milliseconds; 0 before the first. */
+  readonly meanMs: number;
+}
+
+export interface Nodes extends AsyncDisposable {
+  /** Announces this node now, and reads the others. */
+  update(): Promise<void>;
+  /** All workers of an instance together. `slots` is 0 when there is none, or when Redis cannot be reached. */
+  readonly capacityOf: (instance: string) => Capacity;
+  /** Milliseconds since a worker of the instance was last seen; the time during which Redis is away does not count. */
+  absentMs(instance: string): number;
+  /** By id. */
+  all(): ReadonlyMap<string, Announcement>;
+}
+
+export interface NodesOptions {
+  readonly id: string;
+  readonly self: () => Announcement;
+  readonly redis: Redis;
+  readonly limits: FleetLimits;
+  readonly log: Logger;
+}
+
+const mostSlots = 10_000;
+
+export function createNodes({ id, self, redis, limits, log }: NodesOptions): Nodes {
+  let nodes: ReadonlyMap<string, Announcement> = new Map();
+  /** A clock that stands still while Redis is away. */
+  let readMs = 0;
+  let lastRead = performance.now();
+  /** By instance, on that clock. */
+  const lastSeen = new Map<string, number>();
+  const ended = new AbortController();
+
+  async function announce(): Promise<void> {
+    await redis.announce(id, JSON.stringify({ v: version, ...self() }), limits.announcedMs);
+  }
+
+  async function read(): Promise<void> {
+    const announced = await redis.announced();
+    nodes = new Map([...announced].flatMap(([node, text]) => (isOurs(text) ? [[node, parse(text)]] : [])));
+    const now = performance.now();
+    readMs += Math.min(now - lastRead, 2 * limits.readNodesMs);
+    lastRead = now;
+    for (const { instances } of nodes.values()) for (const name of Object.keys(instances)) lastSeen.set(name, readMs);
+  }
+
+  /** Redis logs its own outages. */
+  async function every(ms: number, work: () => Promise<void>): Promise<void> {
+    while (!ended.signal.aborted) {
+      if (redis.isReady) await work().catch((error: unknown) => log.debug({ err: error }, 'the list of nodes failed'));
+      await sleep(ms, undefined, { signal: ended.signal }).catch(() => undefined);
+    }
+  }
+
+  void every(limits.announceMs, announce);
+  void every(limits.readNodesMs, read);
+  return {
+    async update() {
+      await announce();
+      await read();
+    },
+    capacityOf(instance) {
+      const capacities = redis.isReady ? [...nodes.values()].flatMap(({ instances }) => instances[instance] ?? []) : [];
+      const known = capacities.filter(({ meanMs }) => meanMs > 0);
+      return {
+        slots: capacities.reduce((sum, { slots }) => sum + slots, 0),
+        meanMs: known.reduce((sum, { meanMs }) => sum + meanMs, 0) / (known.length || 1),
+      };
+    },
+    absentMs: (instance) => readMs - (lastSeen.get(instance) ?? 0),
+    all: () => nodes,
+    async [Symbol.asyncDispose]() {
+      ended.abort();
+      if (redis.isReady) await redis.withdraw(id).catch(() => undefined); // it expires by itself
+    },
+  };
+}
+
+function isOurs(text: string): boolean {
+  return parseObject(text)?.v === version;
+}
+
+/** Redis is not trusted: numbers are numbers, and no larger than they can be. */
+function parse(text: string): Announcement {
+  const { role, address, instances } = parseObject(text) ?? {};
+  const capacities = Object.entries(isObject(instances) ? instances : {}).map(([name, value]) => {
+    const { slots, meanMs } = isObject(value) ? value : {};
+    return [name, { slots: Math.min(mostSlots, countOf(slots) ?? 0), meanMs: countOf(meanMs) ?? 0 }] as const;
+  });
+  return { role: textOf(role), address: textOf(address), instances: Object.fromEntries(capacities) };
+}

@@ -1,0 +1,294 @@
+/**
+ * Redis: the only file that knows bullmq and ioredis. They are in a folder of their own (fleet/), which only a start with
+ * FLEET_URL installs, so their types are declared here: the parts that are used.
+ */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Logger } from '../../engines/contract/index.ts';
+import { raceAbort, startTimeout } from '../../lib/abort.ts';
+import { SettingsError } from '../settings/load.ts';
+import type { FleetLimits } from './limits.ts';
+import type { Ticket } from './ticket.ts';
+
+/** Where a waiting ticket is: its number of tickets ahead, with a worker, or nowhere. */
+export type Place = number | 'taken' | 'lost';
+
+export interface TicketQueue {
+  add(jobId: string, ticket: Ticket, priority: number): Promise<void>;
+  remove(jobId: string): Promise<void>;
+  placesOf(jobIds: readonly string[]): Promise<Place[]>;
+}
+
+export interface TicketWorker {
+  /** Takes no more tickets; resolves when those at work are done and Redis knows. */
+  close(): Promise<void>;
+}
+
+/** An open call in the sets that fronts share. */
+export interface Holding {
+  readonly id: string;
+  readonly instance: string;
+  /** Not the caller's name: a pseudonym. */
+  readonly caller: string;
+}
+
+/** What is open for the instance, this call included. */
+export interface Held {
+  readonly calls: number;
+  readonly ofCaller: number;
+  readonly callers: number;
+}
+
+/** Every function rejects within two seconds when Redis does not answer. */
+export interface Redis extends AsyncDisposable {
+  /** Whether Redis is connected. */
+  readonly isReady: boolean;
+  queue(name: string): TicketQueue;
+  /** Takes up to `slots` tickets at a time; `run` never rejects. */
+  work(name: string, slots: number, run: (ticket: unknown) => Promise<void>): TicketWorker;
+  /** Holds an open call, again and again, for `ms`. */
+  readonly hold: (holding: Holding, ms: number) => Promise<Held>;
+  readonly release: (holding: Holding) => Promise<void>;
+  /** Waits for the first attempt to connect. Undefined where Redis does not answer or does not allow the question. */
+  evictionPolicy(): Promise<string | undefined>;
+  /** Announces a node for `ms`. */
+  announce(id: string, text: string, ms: number): Promise<void>;
+  withdraw(id: string): Promise<void>;
+  /** What has been announced, by node. */
+  announced(): Promise<ReadonlyMap<string, string>>;
+}
+
+export interface RedisOptions {
+  readonly url: string;
+  readonly prefix: string;
+  readonly limits: FleetLimits;
+  readonly log: Logger;
+  /** Called whenever a connection is ready. */
+  readonly onReady: () => void;
+}
+
+/** BullMQ's own strategy waits for up to 20 s after Redis is back. */
+const retryStrategy = () => 500;
+
+/** Does not wait for Redis. Throws a `SettingsError` if the packages are missing. */
+export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): Redis {
+  const { bullmq, IORedis } = loadPackages();
+  // Fails at once without Redis: a request must not wait for it.
+  const client = new IORedis(url, { retryStrategy, enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+  const closings: (() => Promise<unknown>)[] = [];
+  logOutages(client, log, onReady);
+  const attempted = new Promise<void>((resolve) => client.on('ready', resolve).on('close', resolve));
+  const indexKey = `${prefix}:nodes`;
+  const setsOf = (instance: string, caller: string) =>
+    ['calls', `calls:${caller}`, 'callers'].map((set) => `${prefix}:open:${instance}:${set}`);
+  const nodeKey = (id: string) => `${prefix}:node:${id}`;
+
+  async function ask<T>(command: () => Promise<T>): Promise<T> {
+    // BullMQ waits for the first connection for ever.
+    if (client.status !== 'ready') throw new Error('Redis is not connected');
+    const late = () => new Error(`Redis did not answer within ${limits.redisMs} ms`);
+    using timeout = startTimeout(limits.redisMs, late);
+    try {
+      return await raceAbort(command(), timeout.signal);
+    } catch (error) {
+      throw loggable(error);
+    }
+  }
+
+  return {
+    get isReady() {
+      return client.status === 'ready';
+    },
+    queue(name) {
+      const queue = new bullmq.Queue(name, { connection: client, prefix });
+      queue.on('error', ignore); // those of its connection, which logs them
+      closings.push(() => queue.close());
+      return {
+        async add(jobId, ticket, priority) {
+          // The front retries, nobody else; nothing of a ticket stays behind.
+          const options = { jobId, priority, attempts: 1, removeOnComplete: true, removeOnFail: true };
+          await ask(() => queue.add('call', ticket, options));
+        },
+        async remove(jobId) {
+          await ask(() => queue.remove(jobId));
+        },
+        placesOf: (jobIds) => ask(() => placesOf(queue, client, jobIds)),
+      };
+    },
+    work(name, slots, run) {
+      const connection = new IORedis(url, { retryStrategy, maxRetriesPerRequest: null });
+      connection.on('error', ignore); // the same outage as that of `client`
+      const worker = new bullmq.Worker(name, (job) => run(job.data), {
+        ...{ connection, prefix, concurrency: slots, autorun: false },
+        // A stalled job never runs again: its front has noticed long before.
+        ...{ maxStalledCount: 0, runRetryDelay: retryStrategy() },
+      });
+      worker.on('error', (error) => log.debug({ err: loggable(error) }, 'a queue of the fleet failed'));
+      worker.run().catch((error: unknown) => log.error({ err: loggable(error) }, 'the worker takes no more tickets'));
+      const close = () => worker.close();
+      closings.push(async () => {
+        await worker.close(true);
+        connection.disconnect();
+      });
+      return { close };
+    },
+    hold: ({ id, instance, caller }, ms) =>
+      ask(async () => {
+        const [calls, ofCaller, callers] = await client.eval(
+          holdScript,
+          3,
+          ...setsOf(instance, caller),
+          id,
+          caller,
+          ms,
+        );
+        return { calls: calls ?? 0, ofCaller: ofCaller ?? 0, callers: callers ?? 0 };
+      }),
+    release: ({ id, instance, caller }) =>
+      ask(async () => {
+        await client.eval(releaseScript, 3, ...setsOf(instance, caller), id, caller);
+      }),
+    async evictionPolicy() {
+      using timeout = startTimeout(limits.redisMs, () => new Error('Redis does not answer'));
+      await raceAbort(attempted, timeout.signal).catch(ignore);
+      const [, policy] = await ask(() => client.config('GET', 'maxmemory-policy')).catch(() => []);
+      return policy;
+    },
+    announce: (id, text, ms) =>
+      ask(async () => {
+        await Promise.all([client.sadd(indexKey, id), client.set(nodeKey(id), text, 'PX', ms)]);
+      }),
+    withdraw: (id) =>
+      ask(async () => {
+        await Promise.all([client.srem(indexKey, id), client.del(nodeKey(id))]);
+      }),
+    announced: () =>
+      ask(async () => {
+        const ids = await client.smembers(indexKey);
+        const texts = ids.length === 0 ? [] : await client.mget(...ids.map(nodeKey));
+        const found = new Map(ids.flatMap((id, index) => (texts[index] == null ? [] : [[id, texts[index]]])));
+        const gone = ids.filter((id) => !found.has(id));
+        if (gone.length > 0) await client.srem(indexKey, ...gone);
+        return found;
+      }),
+    async [Symbol.asyncDispose]() {
+      await Promise.allSettled(closings.map((close) => close()));
+      client.disconnect();
+    },
+  };
+}
+
+/** KEYS: all open calls, those of the caller, all callers. Scores are when they leave, by the clock of Redis. */
+const holdScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local members = { ARGV[1], ARGV[1], ARGV[2] }
+local counts = {}
+for index, key in ipairs(KEYS) do
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
+  redis.call('ZADD', key, now + ARGV[3], members[index])
+  redis.call('PEXPIRE', key, ARGV[3])
+  counts[index] = redis.call('ZCARD', key)
+end
+return counts`;
+
+const releaseScript = `
+redis.call('ZREM', KEYS[1], ARGV[1])
+redis.call('ZREM', KEYS[2], ARGV[1])
+if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('ZREM', KEYS[3], ARGV[2]) end`;
+
+/** A ticket with a priority waits in the sorted set `prioritized`, in the order in which workers take. */
+async function placesOf(queue: Queue, client: Client, jobIds: readonly string[]): Promise<Place[]> {
+  const line = queue.toKey('prioritized');
+  return Promise.all(
+    jobIds.map(async (jobId) => {
+      const ahead = await client.zrank(line, jobId);
+      if (ahead !== null) return ahead;
+      return (await queue.getJobState(jobId)) === 'active' ? 'taken' : 'lost';
+    }),
+  );
+}
+
+/** One line when Redis goes and one when it comes back, instead of one for each attempt to connect. */
+function logOutages(client: Client, log: Logger, onReady: () => void): void {
+  let isAway = false;
+  client.on('error', (error) => {
+    if (!isAway) log.error({ err: loggable(error) }, 'Redis cannot be reached; retrying twice a second');
+    isAway = true;
+  });
+  client.on('close', () => {
+    if (!isAway) log.error({}, 'Redis has closed the connection; retrying twice a second');
+    isAway = true;
+  });
+  client.on('ready', () => {
+    if (isAway) log.info({}, 'Redis is connected');
+    isAway = false;
+    onReady();
+  });
+}
+
+/** Without the failed command: its arguments have addresses of calls, and at the start the password of Redis. */
+function loggable(error: unknown): Error {
+  const { message, code } = error as NodeJS.ErrnoException;
+  return Object.assign(new Error(message), code !== undefined && { code });
+}
+
+function ignore(): void {
+  // An emitter without a listener for `error` would end the process.
+}
+
+/** From fleet/ of a clone or an image; from the package's own neighbours where it was installed by npm. */
+function loadPackages(): Packages {
+  const folder = join(import.meta.dirname, '../../fleet');
+  const isClone = existsSync(join(folder, 'package.json'));
+  const load = createRequire(isClone ? join(folder, 'package.json') : import.meta.url);
+  try {
+    const { default: IORedis } = load('ioredis') as { default: Packages['IORedis'] };
+    return { bullmq: load('bullmq') as Packages['bullmq'], IORedis };
+  } catch (cause) {
+    const fix = isClone ? 'npm ci --prefix fleet --ignore-scripts' : 'npm install bullmq@6.7.0 ioredis@6.0.0';
+    throw new SettingsError(`FLEET_URL: the packages of the fleet are not installed; fix: ${fix}`, { cause });
+  }
+}
+
+interface Packages {
+  readonly bullmq: {
+    readonly Queue: new (name: string, options: object) => Queue;
+    readonly Worker: new (name: string, run: (job: { data: unknown }) => Promise<void>, options: object) => Worker;
+  };
+  readonly IORedis: new (url: string, options: object) => Client;
+}
+
+interface Emitter {
+  on(event: 'error', listener: (error: Error) => void): this;
+  on(event: 'ready' | 'close', listener: () => void): this;
+}
+
+interface Queue extends Emitter {
+  add(name: string, data: Ticket, options: object): Promise<unknown>;
+  remove(jobId: string): Promise<unknown>;
+  getJobState(jobId: string): Promise<string>;
+  toKey(type: string): string;
+  close(): Promise<void>;
+}
+
+interface Worker extends Emitter {
+  run(): Promise<void>;
+  /** With `true` it does not wait for the jobs at work. */
+  close(force?: boolean): Promise<void>;
+}
+
+interface Client extends Emitter {
+  readonly status: string;
+  config(command: 'GET', name: string): Promise<string[]>;
+  set(key: string, value: string, unit: 'PX', ms: number): Promise<unknown>;
+  del(key: string): Promise<number>;
+  sadd(key: string, member: string): Promise<number>;
+  srem(key: string, ...members: string[]): Promise<number>;
+  smembers(key: string): Promise<string[]>;
+  mget(...keys: string[]): Promise<(string | null)[]>;
+  eval(script: string, keys: number, ...rest: readonly (string | number)[]): Promise<number[]>;
+  zrank(key: string, member: string): Promise<number | null>;
+  disconnect(): void;
+}

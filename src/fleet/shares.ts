@@ -1,0 +1,91 @@
+/**
+ * Fairness and the bound of the line, over all fronts. Each open call is held in Redis under its caller, and leaves by
+ * itself when its front dies. The n-th open call of a caller waits behind everybody's first n-1: that is its priority.
+ */
+import { EngineError } from '../../engines/contract/index.ts';
+import type { FleetLimits } from './limits.ts';
+import type { Capacity } from './nodes.ts';
+import type { Held, Holding } from './redis.ts';
+import { macFor } from './ticket.ts';
+
+export interface SharesOptions {
+  readonly hold: (holding: Holding, ms: number) => Promise<Held>;
+  readonly release: (holding: Holding) => Promise<void>;
+  readonly capacityOf: (instance: string) => Capacity;
+  /** Calls that may wait for an instance, as the queue of its engine says. */
+  readonly waitingOf: (instance: string) => number;
+  readonly secret: string;
+  readonly limits: Pick<FleetLimits, 'announceMs' | 'announcedMs'>;
+}
+
+export interface Share extends Disposable {
+  /** From 1; lower ones are served first. */
+  readonly priority: number;
+}
+
+interface Claim {
+  readonly id: string;
+  readonly instance: string;
+  readonly caller: string;
+  /** Of the caller's key: with 2 it counts as two callers. */
+  readonly weight: number;
+}
+
+export interface Shares extends Disposable {
+  /** Throws `overloaded` when the caller has its share of the line; rejects when Redis does not answer. */
+  take(call: Claim): Promise<Share>;
+}
+
+/** There is room for newcomers beside callers whose shares have shrunk since they took them. */
+const hardBound = 2;
+
+const longestRetryAfterSeconds = 3_600;
+const usualMeanMs = 5_000;
+
+export function createShares({ hold, release, capacityOf, waitingOf, secret, limits }: SharesOptions): Shares {
+  const open = new Set<Holding>();
+
+  /** Redis logs its own outages; what it has forgotten is held again. */
+  const timer = setInterval(() => {
+    for (const holding of open) hold(holding, limits.announcedMs).catch(ignore);
+  }, limits.announceMs);
+
+  /**
+   * A lone caller may have as many open calls as slots and waiting places, as on one machine. With more callers each has
+   * an equal part of twice as many, with one part to spare for the next. (The weights of the others count as 1.)
+   */
+  function requireShare({ instance, weight }: Claim, { calls, ofCaller, callers }: Held): void {
+    const { slots, meanMs } = capacityOf(instance);
+    const bound = 2 * (Math.max(1, slots) + waitingOf(instance));
+    const share = Math.max(1, Math.floor((bound * weight) / (callers + weight)));
+    if (ofCaller <= share && calls <= hardBound * bound) return;
+    const seconds = Math.ceil((calls * (meanMs || usualMeanMs)) / Math.max(1, slots) / 1000);
+    const retryAfter = Math.min(longestRetryAfterSeconds, seconds);
+    throw new EngineError('overloaded', 'The queue of this model is full; try again later.', { retryAfter });
+  }
+
+  return {
+    async take(claim) {
+      const { id, instance, caller, weight } = claim;
+      const holding = { id, instance, caller: macFor(secret, ['caller', caller]).slice(0, 22) };
+      const giveBack = (): void => {
+        open.delete(holding);
+        release(holding).catch(ignore); // it expires
+      };
+      open.add(holding);
+      try {
+        const held = await hold(holding, limits.announcedMs);
+        requireShare(claim, held);
+        return { priority: Math.ceil(held.ofCaller / weight), [Symbol.dispose]: giveBack };
+      } catch (error) {
+        giveBack();
+        throw error;
+      }
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}
+
+function ignore(): void {
+  // Shares are kept and given back in the background.
+}

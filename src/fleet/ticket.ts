@@ -1,0 +1,57 @@
+/**
+ * What a front puts into the queue: an address, and nothing that may not be seen. Dashboards show the data of jobs, and
+ * append-only files and replicas of Redis keep it.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { isObject } from '../../lib/json.ts';
+
+/**
+ * Of tickets, fleet requests and lines; also part of the names of queues. Within a version only optional fields are
+ * added.
+ */
+export const version = 1;
+
+export interface Ticket {
+  readonly v: number;
+  /** Address of the call at its front. Secret: it is the permission to take the call. */
+  readonly url: string;
+  /** Milliseconds since the epoch. */
+  readonly expires: number;
+  /** HMAC of address and expiry: Redis is not trusted to send workers anywhere. */
+  readonly mac: string;
+}
+
+/** Clocks of nodes may differ by this much. */
+const skewMs = 120_000;
+
+export function queueName(instance: string): string {
+  return `transcription-v${version}-${instance}`;
+}
+
+export function sealTicket(secret: string, url: string, expires: number): Ticket {
+  return { v: version, url, expires, mac: macOf(secret, url, expires) };
+}
+
+/** Undefined for a ticket that no front of this fleet has made, or that has expired. */
+export function openTicket(secret: string, value: unknown, now: number): Ticket | undefined {
+  if (!isObject(value)) return undefined;
+  const { v, url, expires, mac } = value;
+  if (typeof v !== 'number' || typeof url !== 'string' || typeof expires !== 'number' || typeof mac !== 'string')
+    return undefined;
+  if (expires + skewMs < now || !isEqual(mac, macOf(secret, url, expires))) return undefined;
+  return { v, url, expires, mac };
+}
+
+function macOf(secret: string, url: string, expires: number): string {
+  return macFor(secret, ['ticket', url, String(expires)]);
+}
+
+/** HMAC-SHA256 of the fields; the first one names what they are. */
+export function macFor(secret: string, fields: readonly string[]): string {
+  return createHmac('sha256', secret).update(fields.join('\n')).digest('base64url');
+}
+
+export function isEqual(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,170 @@
+/** A worker: takes a ticket, opens the line to its front, has the real engine do the work, and sends what comes of it. */
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { json } from 'node:stream/consumers';
+import { finished, pipeline } from 'node:stream/promises';
+import {
+  EngineError,
+  type EngineErrorCode,
+  type Logger,
+  type TranscriptionEngine,
+} from '../../engines/contract/index.ts';
+import { linkedSignal, raceAbort } from '../../lib/abort.ts';
+import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
+import { runInScope } from '../caller.ts';
+import type { Workspace } from '../system/workspace.ts';
+import { startPulse, type CallDocument, type Message } from './line.ts';
+import type { FleetLimits } from './limits.ts';
+import type { SignedRequest } from './signature.ts';
+import { version, type Ticket } from './ticket.ts';
+
+export interface WorkerOptions {
+  readonly engineOf: (instance: string) => TranscriptionEngine | undefined;
+  readonly workspace: Pick<Workspace, 'accountedDirectory'>;
+  readonly http: Pick<HttpClient, 'request'>;
+  readonly sign: (request: SignedRequest) => string;
+  readonly limits: FleetLimits;
+  readonly log: Logger;
+  /** Hands back what is at work when the node stops. */
+  readonly stopping: AbortSignal;
+}
+
+/**
+ * Resolves when nothing of the call is left on this machine, with whether there was something to do. Never rejects: everything that may be known of a failure has
+ * gone to the front. A front that has another worker, no caller any more, or that cannot be reached costs its ticket only:
+ * it places it again if somebody still waits.
+ */
+export type RunTicket = (ticket: Ticket) => Promise<boolean>;
+
+export function createWorker(options: WorkerOptions): RunTicket {
+  return async (ticket) => {
+    try {
+      await using line = await openLine(ticket.url, options);
+      line.send(await lastMessage(ticket, line, options));
+      await line.end();
+      return true;
+    } catch (error) {
+      options.log.debug({ err: error }, 'a ticket was dropped');
+      return false;
+    }
+  };
+}
+
+interface OpenLine extends AsyncDisposable {
+  readonly send: (message: Message) => void;
+  /** Whether the front reads more slowly than messages are sent. */
+  readonly isCongested: () => boolean;
+  /** Aborts when the line is closed, by whichever end. */
+  readonly closed: AbortSignal;
+  /** After the last message; resolves when the front has closed its side. */
+  end(): Promise<void>;
+}
+
+const lineClosed = new Error('the line to the front is closed');
+
+/** Rejects unless the front accepts. */
+async function openLine(url: string, { http, sign, limits }: WorkerOptions): Promise<OpenLine> {
+  const line = linkedSignal();
+  const outgoing = new PassThrough();
+  const send = (message: Message) => void outgoing.write(`${JSON.stringify(message)}\n`);
+  outgoing.on('error', ignore); // the line is closed then
+  send({ type: 'alive' }); // the head of the request leaves with the first bytes of its body
+  const headers = { authorization: sign({ method: 'POST', url }), 'content-type': 'application/x-ndjson' };
+  const { body } = await accepted(
+    line.within(
+      limits.silenceMs,
+      () => lineClosed,
+      http.request(url, { method: 'POST', headers, body: outgoing, signal: line.signal }),
+    ),
+    () => line.abort(lineClosed),
+  );
+  const pulse = startPulse(
+    limits,
+    () => send({ type: 'alive' }),
+    () => line.abort(lineClosed),
+  );
+  body.on('data', () => pulse.received());
+  body.on('error', ignore).on('close', () => line.abort(lineClosed));
+  return {
+    send,
+    isCongested: () => outgoing.writableNeedDrain,
+    closed: line.signal,
+    async end() {
+      outgoing.end();
+      await finished(body, { writable: false }).catch(ignore);
+    },
+    [Symbol.asyncDispose]() {
+      pulse[Symbol.dispose]();
+      line.abort(lineClosed);
+      return Promise.resolve();
+    },
+  };
+}
+
+/** What there is to say in the end. Rejects when the line is closed, and when the call cannot be fetched. */
+async function lastMessage(ticket: Ticket, line: OpenLine, options: WorkerOptions): Promise<Message> {
+  if (ticket.v !== version) return returned(`This worker knows version ${version} of tickets only.`);
+  using link = linkedSignal(line.closed, options.stopping);
+  const { signal } = link;
+  try {
+    return { type: 'result', transcript: await transcribe(ticket.url, line, signal, options) };
+  } catch (error) {
+    line.closed.throwIfAborted();
+    if (options.stopping.aborted) return returned('The worker stops.');
+    if (!EngineError.is(error)) throw error;
+    const { code, message, retryAfter } = error;
+    if (code === 'unknown-model') return returned('This worker does not know the model.');
+    return { type: otherWorkersMay.includes(code) ? 'returned' : 'failed', code, message, retryAfter };
+  }
+}
+
+/** Conditions of this worker, not of the call. */
+const otherWorkersMay: readonly EngineErrorCode[] = ['model-unavailable', 'overloaded', 'storage-full'];
+
+function returned(message: string): Message {
+  return { type: 'returned', code: 'model-unavailable', message };
+}
+
+async function transcribe(url: string, line: OpenLine, signal: AbortSignal, options: WorkerOptions) {
+  const { engineOf, workspace } = options;
+  const { body } = await get(`${url}/call`, signal, options);
+  const { instance, call, recording, scope, segments } = (await raceAbort(json(body), signal)) as CallDocument;
+  const engine = engineOf(instance);
+  if (engine === undefined) throw new EngineError('model-unavailable', `This worker has no engine "${instance}".`);
+  await using directory = await workspace.accountedDirectory('fleet', { holder: scope.caller });
+  directory.account.take(recording.bytes);
+  const path = join(directory.path, 'recording');
+  const { body: bytes } = await get(`${url}/recording`, signal, options);
+  await pipeline(bytes, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal });
+  return await runInScope({ ...scope }, () =>
+    engine.transcribe(
+      { ...call, recording: { ...recording, path } },
+      {
+        signal,
+        onProgress: (processedMs, durationMs) => {
+          if (!line.isCongested()) line.send({ type: 'progress', processedMs, durationMs });
+        },
+        ...(segments && { onSegment: (segment) => line.send({ type: 'segment', segment }) }),
+      },
+    ),
+  );
+}
+
+async function get(url: string, signal: AbortSignal, { http, sign }: WorkerOptions): Promise<HttpResponse> {
+  const headers = { authorization: sign({ method: 'GET', url }) };
+  return accepted(http.request(url, { method: 'GET', headers, signal }));
+}
+
+/** Rejects for any status but 200. */
+async function accepted(request: Promise<HttpResponse>, refuse = () => {}): Promise<HttpResponse> {
+  const response = await request;
+  if (response.statusCode === 200) return response;
+  response.body.on('error', ignore).resume();
+  refuse();
+  throw new Error(`the front answered ${response.statusCode}`);
+}
+
+function ignore(): void {
+  // Streams report what the signal of the line has reported.
+}

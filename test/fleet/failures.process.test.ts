@@ -1,0 +1,192 @@
+/** What fails in a fleet, and what its callers notice. The tests share one fleet and build on each other. */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { describeWith } from '../support/programs.ts';
+import { openRedisServer, type RedisServer } from '../support/redis.ts';
+import { processesWith } from '../support/processes.ts';
+import { openStream, typesOf } from '../transcription/support/stream.ts';
+import {
+  createGate,
+  formOf,
+  leftovers,
+  startFront,
+  startWorker,
+  transcribe,
+  wordsOf,
+  workerOf,
+  type WorkerProcess,
+} from './support/fleet.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 }); // many processes, on a machine that may be busy
+
+describeWith(['redis-server'], 'in a fleet', () => {
+  let redis: RedisServer;
+  let front: Awaited<ReturnType<typeof startFront>>;
+  let workers: WorkerProcess[];
+  let probed: WorkerProcess;
+  const add = async (env: Readonly<Record<string, string>> = {}) => {
+    const worker = await startWorker({ url: redis.url, slots: 1, env: { SHUTDOWN_GRACE: '60', ...env } });
+    workers.push(worker);
+    return worker;
+  };
+  const kill = async (worker: WorkerProcess) => {
+    worker.kill('SIGKILL');
+    await worker.exit;
+    workers = workers.filter((one) => one !== worker);
+    await worker[Symbol.asyncDispose]();
+  };
+
+  beforeAll(async () => {
+    workers = [];
+    redis = await openRedisServer({ isThere: false });
+    [front, probed] = await Promise.all([startFront({ url: redis.url }), add({ METRICS_PORT: '0' }), add()]);
+  });
+  afterAll(async () => {
+    await Promise.all([front, ...workers, redis].map((one) => one[Symbol.asyncDispose]()));
+  });
+
+  test('a start without Redis serves everything but transcriptions, and those as soon as Redis is there', async () => {
+    expect((await fetch(`${front.url}/healthz`)).status).toBe(200);
+    const chat = { messages: [{ role: 'user', content: 'Hello' }] };
+    const headers = { 'content-type': 'application/json' };
+    const chatted = await fetch(`${front.url}/api/v1/chat`, { method: 'POST', headers, body: JSON.stringify(chat) });
+    expect(chatted.status).toBe(200);
+    const availability = await fetch(`${front.url}/api/v1/transcribe`);
+    expect(await availability.json()).toMatchObject({ available: true, code: 'busy' });
+    const { status, body, retryAfter } = await transcribe(front, { say: 'too early' });
+    expect([status, body.code, retryAfter]).toEqual([503, 'overloaded', '5']);
+
+    const probes = await probesOf(probed);
+    expect(await probes('/healthz')).toBe(200);
+    expect(await probes('/readyz')).toBe(503);
+
+    await redis.start();
+    await expect.poll(() => probes('/readyz')).toBe(200);
+    await expect.poll(async () => (await transcribe(front, { say: 'now' })).status).toBe(200);
+    await expect
+      .poll(async () => (await fetch(`${front.url}/api/v1/transcribe`)).json())
+      .toMatchObject({ code: 'ready' });
+  });
+
+  test('a worker that is killed costs its caller only time', async () => {
+    const gate = await createGate();
+    const script = { say: 'killed once', until: gate.until };
+    const answer = transcribe(front, script);
+    await kill(await workerOf(workers, script.say));
+    await gate.open();
+    expect(await answer).toMatchObject({ status: 200, body: { text: wordsOf(script) } });
+    await add();
+  });
+
+  test('segments that the caller has are not repeated by a later worker', async () => {
+    const script = { say: 'in parts', ms: 900, segments: 3 };
+    const { all, ...stream } = await openStream(front.url, formOf(script, { timestamps: 'segment' }));
+    const worker = await workerOf(workers, script.say);
+    await expect.poll(() => typesOf(stream.events)).toContain('segment.created');
+    await kill(worker);
+    const events = await all();
+    const parts = events.flatMap((event) => (event.type === 'segment.created' ? [event.segment.text] : []));
+    expect(parts).toEqual(['part0', 'part1', 'part2']);
+    expect(events.at(-1)).toMatchObject({ type: 'transcription.completed', result: { text: wordsOf(script) } });
+    await add();
+  });
+
+  test('a recording that kills three workers is given up', async () => {
+    await add();
+    const answer = transcribe(front, { say: 'deadly', ms: 60_000 });
+    for (let killed = 0; killed < 3; killed++) await kill(await workerOf(workers, 'deadly'));
+    expect(await answer).toMatchObject({ status: 500, body: { code: 'engine-failed' } });
+    await Promise.all([add(), add()]);
+    expect(await transcribe(front, { say: 'harmless' })).toMatchObject({ status: 200 });
+  });
+
+  test('a worker that is frozen is given up, and works again afterwards', async () => {
+    const gate = await createGate();
+    const script = { say: 'frozen', until: gate.until };
+    const answer = transcribe(front, script);
+    const frozen = await workerOf(workers, script.say);
+    frozen.kill('SIGSTOP');
+    await gate.open();
+    expect(await answer).toMatchObject({ status: 200, body: { text: wordsOf(script) } });
+    frozen.kill('SIGCONT');
+    await expect.poll(() => frozen.log().some(({ msg, say }) => msg === 'ended' && say === script.say)).toBe(true);
+    const atOnce = workers.map((_worker, index) => ({ say: `after the thaw ${index}`, ms: 500 }));
+    await Promise.all(atOnce.map((one) => transcribe(front, one)));
+    expect(frozen.log().map(({ say }) => String(say))).toContainEqual(expect.stringContaining('after the thaw'));
+  });
+
+  test('a worker that is told to stop finishes its work and takes no more', async () => {
+    const gate = await createGate();
+    const script = { say: 'the last of this worker', until: gate.until };
+    const answer = transcribe(front, script);
+    const stopping = await workerOf(workers, script.say);
+    stopping.kill('SIGTERM');
+    const others = [1, 2, 3].map((n) => transcribe(front, { say: `meanwhile ${n}` }));
+    expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    await gate.open();
+    expect(await answer).toMatchObject({ status: 200, body: { text: wordsOf(script) } });
+    expect(await stopping.exit).toEqual({ code: 0, signal: null });
+    expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(
+      stopping
+        .log()
+        .filter(({ msg }) => msg === 'began')
+        .at(-1),
+    ).toMatchObject({ say: script.say });
+    workers = workers.filter((worker) => worker !== stopping);
+    await stopping[Symbol.asyncDispose]();
+  });
+
+  test('a worker that must stop at once hands its work to another', async () => {
+    const hurried = await add({ SHUTDOWN_GRACE: '0' });
+    const gate = await createGate();
+    const scripts = workers.map((_worker, index) => ({ say: `handed over ${index}`, until: gate.until }));
+    const answers = scripts.map((script) => transcribe(front, script));
+    await expect.poll(() => hurried.log().filter(({ msg }) => msg === 'began')).toHaveLength(1);
+    hurried.kill('SIGTERM');
+    expect(await hurried.exit).toEqual({ code: 0, signal: null });
+    await gate.open();
+    expect((await Promise.all(answers)).map(({ body }) => body.text)).toEqual(scripts.map(wordsOf));
+    expect(front.log().map(({ msg }) => msg)).toContain('a worker has handed a transcription back');
+    workers = workers.filter((worker) => worker !== hurried);
+    await hurried[Symbol.asyncDispose]();
+  });
+
+  test('while Redis is away, callers who wait are answered later, and new ones are told to come back', async () => {
+    const gate = await createGate();
+    const running = workers.map((_worker, index) => ({ say: `runs ${index}`, until: gate.until }));
+    const answers = running.map((script) => transcribe(front, script));
+    await Promise.all(running.map(({ say }) => workerOf(workers, say)));
+    const waiting = { say: 'waits' };
+    const waiter = await openStream(front.url, formOf(waiting));
+    await expect.poll(() => typesOf(waiter.events)).toContain('transcription.queued');
+
+    await redis.stop();
+    const { status, body, retryAfter } = await transcribe(front, { say: 'comes now' });
+    expect([status, body.code, retryAfter]).toEqual([503, 'overloaded', '5']);
+    await gate.open();
+    expect((await Promise.all(answers)).map(({ body }) => body.text)).toEqual(running.map(wordsOf));
+    await redis.start();
+
+    expect((await waiter.all()).at(-1)).toMatchObject({ result: { text: wordsOf(waiting) } });
+    expect(await transcribe(front, { say: 'comes later' })).toMatchObject({ status: 200 });
+  });
+
+  test('a front that is killed ends the work of its workers', async () => {
+    const script = { say: 'for a dead front', program: `for-a-dead-front-${process.pid}` };
+    const broken = expect(transcribe(front, script)).rejects.toThrow();
+    const worker = await workerOf(workers, script.say);
+    await expect.poll(() => processesWith(script.program)).toHaveLength(1);
+    front.kill('SIGKILL');
+    await broken;
+    await expect.poll(() => processesWith(script.program)).toEqual([]);
+    await expect.poll(() => leftovers(workers)).toEqual([]);
+    expect(worker.log().filter(({ level }) => level >= 60)).toEqual([]);
+  });
+});
+
+/** The statuses of what a worker serves on METRICS_PORT. */
+async function probesOf({ said }: WorkerProcess) {
+  await expect.poll(() => said.stderr).toMatch(/Metrics +http/);
+  const [, url] = /Metrics +(http\S+)\/metrics/.exec(said.stderr)!;
+  return async (path: string) => (await fetch(`${url!}${path}`)).status;
+}

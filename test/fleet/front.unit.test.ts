@@ -1,0 +1,188 @@
+/** A front against a queue and workers that are objects: what Redis loses and workers drop, it places again. */
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { EngineError, type TimedText, type TranscriptionOptions } from '../../engines/contract/index.ts';
+import { createFront, type Line } from '../../src/fleet/front.ts';
+import type { Message } from '../../src/fleet/line.ts';
+import { fleetLimits } from '../../src/fleet/limits.ts';
+import type { Place, TicketQueue } from '../../src/fleet/redis.ts';
+import { sealTicket, type Ticket } from '../../src/fleet/ticket.ts';
+
+const call = { recording: { path: '/r', bytes: 3, container: 'wav', mediaType: 'audio/wav' }, model: 'm' } as const;
+const transcript = { text: 'Hello.', language: 'en' };
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function start({ absentMs = 0 } = {}) {
+  const jobs = new Map<string, Ticket>();
+  const state = { shares: 0, isAway: false, placeOf: (_jobId: string): Place => 0 };
+  const ask = <T>(command: () => T): Promise<T> =>
+    state.isAway ? Promise.reject(new Error('Redis is away')) : Promise.resolve(command());
+  const queue: TicketQueue = {
+    add: (jobId, ticket) => ask(() => void jobs.set(jobId, ticket)),
+    remove: (jobId) => ask(() => void jobs.delete(jobId)),
+    placesOf: (ids) => ask(() => ids.map((id) => (jobs.has(id) ? state.placeOf(id) : 'lost'))),
+  };
+  const front = createFront({
+    nodes: { absentMs: () => absentMs },
+    shares: {
+      take: () => ask(() => ({ priority: (state.shares += 1), [Symbol.dispose]: () => void (state.shares -= 1) })),
+    },
+    queueOf: () => queue,
+    ticketFor: (id) => sealTicket('secret', id, 0),
+    viaId: () => 'this',
+    limits: fleetLimits,
+    log: silent,
+  });
+  onTestFinished(() => front[Symbol.dispose]());
+  const caller = new AbortController();
+  const transcribe = (options: Partial<TranscriptionOptions> = {}) => {
+    const answer = front.transcribe('local', call, { signal: caller.signal, ...options });
+    answer.catch(() => {});
+    return answer;
+  };
+  /** Takes the newest ticket as a worker does. */
+  const take = async (...messages: readonly Message[]) => {
+    await vi.advanceTimersByTimeAsync(0);
+    const [jobId, ticket] = [...jobs].at(-1)!;
+    jobs.delete(jobId);
+    const open = front.find(ticket.url)!;
+    open.take(lineOf(messages));
+    await vi.advanceTimersByTimeAsync(0);
+    return open;
+  };
+  return { front, jobs, state, caller, transcribe, take };
+}
+
+/** A worker that sends these and is then gone. */
+function lineOf(messages: readonly Message[]): Line {
+  return {
+    messages: Readable.from(messages) as AsyncIterable<Message>,
+    end: () => {},
+    cut: () => {},
+  };
+}
+
+const second = (seconds = 1) => vi.advanceTimersByTimeAsync(seconds * 1000);
+
+describe('a call', () => {
+  it('is one ticket with an address that nobody can guess, and nothing else', async () => {
+    const { jobs, transcribe, take } = start();
+    const answer = transcribe();
+    await second(0);
+    const [[jobId, ticket]] = [...jobs] as [[string, Ticket]];
+    expect(jobId).toMatch(/^[\w-]{22}\.1$/);
+    expect(Object.keys(ticket)).toEqual(['v', 'url', 'expires', 'mac']);
+    const { document, recordingPath } = await take({ type: 'result', transcript });
+    expect(await answer).toEqual(transcript);
+    expect(recordingPath).toBe('/r');
+    expect(document).toEqual({
+      instance: 'local',
+      call: { model: 'm' },
+      recording: { bytes: 3, container: 'wav', mediaType: 'audio/wav' },
+      scope: { caller: '', via: ['this'] },
+      segments: false,
+    });
+  });
+
+  it('is placed again when Redis has forgotten it, and when a worker took the ticket and is never seen', async () => {
+    const { jobs, state, transcribe, take } = start();
+    const answer = transcribe();
+    await second(0);
+    jobs.clear();
+    await second();
+    expect([...jobs.keys()]).toEqual([expect.stringMatching(/\.2$/)]);
+    state.placeOf = () => 'taken';
+    await second(4);
+    expect(jobs.size).toBe(1);
+    await second(1);
+    expect([...jobs.keys()].at(-1)).toMatch(/\.3$/);
+    await take({ type: 'result', transcript });
+    expect(await answer).toEqual(transcript);
+  });
+
+  it('leaves the queue with its caller, and its address is dead', async () => {
+    const { front, jobs, state, caller, transcribe } = start();
+    const answer = transcribe();
+    await second(0);
+    const [ticket] = [...jobs.values()];
+    caller.abort(new Error('the caller is gone'));
+    await expect(answer).rejects.toThrow('the caller is gone');
+    expect([jobs.size, state.shares]).toEqual([0, 0]);
+    expect(front.find(ticket!.url)).toBeUndefined();
+  });
+
+  it('whose deadline passes in the line fails with overloaded: no engine was late', async () => {
+    const { caller, transcribe } = start();
+    const answer = transcribe();
+    await second(0);
+    caller.abort(new EngineError('engine-timeout', 'Too late.'));
+    await expect(answer).rejects.toMatchObject({ code: 'overloaded' });
+  });
+
+  it('fails with overloaded at once when Redis is away', async () => {
+    const { state, transcribe } = start();
+    state.isAway = true;
+    await expect(transcribe()).rejects.toMatchObject({ code: 'overloaded', retryAfter: 5 });
+  });
+
+  it('that has begun waits for Redis when its worker is lost meanwhile', async () => {
+    const { jobs, state, transcribe, take } = start();
+    const answer = transcribe();
+    await second(0);
+    state.isAway = true;
+    await take({ type: 'alive' });
+    await second(10);
+    expect(jobs.size).toBe(0);
+    state.isAway = false;
+    await second();
+    await take({ type: 'result', transcript });
+    expect(await answer).toEqual(transcript);
+  });
+
+  it('fails after three lost workers, and after three that hand it back', async () => {
+    const { transcribe, take } = start();
+    const lost = transcribe();
+    for (let worker = 0; worker < 3; worker++) await take({ type: 'alive' });
+    await expect(lost).rejects.toMatchObject({ code: 'engine-failed' });
+    const returned = transcribe();
+    for (let worker = 0; worker < 3; worker++) await take({ type: 'returned', code: 'storage-full', message: 'Full.' });
+    await expect(returned).rejects.toMatchObject({ code: 'storage-full', message: 'Full.' });
+  });
+
+  it('waits 30 s for a first worker', async () => {
+    const { transcribe } = start({ absentMs: 40_000 });
+    const answer = transcribe();
+    const failure = expect(answer).rejects.toMatchObject({ code: 'model-unavailable', retryAfter: 30 });
+    await second(31);
+    await failure;
+  });
+
+  it('waits longer when there are workers', async () => {
+    const { transcribe, take } = start({ absentMs: 1_000 });
+    const answer = transcribe();
+    await second(300);
+    await take({ type: 'result', transcript });
+    expect(await answer).toEqual(transcript);
+  });
+
+  it('reports its place in the line, and then what the worker reports, once', async () => {
+    const { state, transcribe, take } = start();
+    const reports: unknown[] = [];
+    state.placeOf = () => 3;
+    const part = (startMs: number): TimedText => ({ startMs, endMs: startMs + 10, text: String(startMs) });
+    const answer = transcribe({
+      onQueued: (ahead) => reports.push(ahead),
+      onSegment: ({ startMs }) => reports.push(`segment ${startMs}`),
+      onProgress: (ms) => reports.push(`progress ${ms}`),
+    });
+    await second(1);
+    await take({ type: 'segment', segment: part(0) }, { type: 'segment', segment: part(10) });
+    const again = [0, 10, 20].map((ms): Message => ({ type: 'segment', segment: part(ms) }));
+    await take(...again, { type: 'progress', processedMs: 30 }, { type: 'result', transcript });
+    await answer;
+    expect(reports).toEqual([3, null, 'segment 0', 'segment 10', 'segment 20', 'progress 30']);
+  });
+});

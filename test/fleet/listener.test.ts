@@ -1,0 +1,88 @@
+/** The fleet port of a front, asked as no worker asks. */
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import type { Line, OpenCall } from '../../src/fleet/front.ts';
+import { fleetLimits } from '../../src/fleet/limits.ts';
+import { listenForFleet } from '../../src/fleet/listener.ts';
+import { createVerifier, sign } from '../../src/fleet/signature.ts';
+import { freePort } from '../support/free-port.ts';
+import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+
+const secret = 's'.repeat(32);
+const path = '/fleet/v1/calls/0123456789abcdefghijkl';
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+let address: string;
+let lines: Line[];
+
+beforeEach(async () => {
+  const dir = await temporaryDirectory();
+  await writeFiles(dir, { recording: 'the bytes' });
+  lines = [];
+  const call: OpenCall = {
+    document: {
+      ...{ instance: 'local', call: { model: 'm' }, segments: false, scope: { caller: '', via: [] } },
+      recording: { bytes: 9, container: 'wav', mediaType: 'audio/wav' },
+    },
+    recordingPath: join(dir, 'recording'),
+    get isTaken() {
+      return lines.length > 0;
+    },
+    take: (line) => void lines.push(line),
+  };
+  const port = await freePort();
+  address = `http://127.0.0.1:${port}`;
+  const listener = await listenForFleet({
+    ...{ host: '127.0.0.1', port, address, log, verify: createVerifier(secret) },
+    limits: { ...fleetLimits, signMs: 20, silenceMs: 60 },
+    find: (id) => (path.endsWith(`/${id}`) ? call : undefined),
+  });
+  onTestFinished(() => listener[Symbol.asyncDispose]());
+});
+
+function ask(method: string, part = ''): Promise<IncomingMessage> {
+  const url = `${address}${path}${part}`;
+  const headers = { authorization: sign(secret, { method, url }, Date.now()) };
+  return new Promise((resolve, reject) => {
+    const asking = request(url, { method, headers, agent: false }, resolve).on('error', reject);
+    if (method === 'POST') asking.write('{"type":"alive"}\n');
+    else asking.end();
+  });
+}
+
+const statusOf = async (method: string, part?: string) => (await ask(method, part)).resume().statusCode;
+
+test('a call has no parts until a line is open, and one line only', async () => {
+  expect(await statusOf('GET', '/call')).toBe(409);
+  expect(await statusOf('GET', '/recording')).toBe(409);
+  expect(await statusOf('POST')).toBe(200);
+  expect(await statusOf('POST')).toBe(409);
+  expect(JSON.parse(await text(await ask('GET', '/call')))).toMatchObject({ instance: 'local', call: { model: 'm' } });
+  expect(await text(await ask('GET', '/recording'))).toBe('the bytes');
+});
+
+test.each([
+  ['PUT', '', 405],
+  ['GET', '', 405],
+  ['POST', '/call', 405],
+  ['GET', '/other', 410],
+])('%s %s is answered with %d', async (method, part, status) => {
+  expect(await statusOf(method, part)).toBe(status);
+});
+
+test('a line whose worker is silent is cut, and so are its messages', async () => {
+  const response = (await ask('POST')).resume().on('error', () => {});
+  const messages: unknown[] = [];
+  for await (const message of lines[0]!.messages) messages.push(message);
+  expect(messages).toEqual([{ type: 'alive' }]);
+  if (!response.closed) await once(response, 'close');
+});
+
+test('a port that is taken stops the start', async () => {
+  const { port } = new URL(address);
+  const options = { host: '127.0.0.1', port: Number(port), address, log, verify: () => true, find: () => undefined };
+  await expect(listenForFleet({ ...options, limits: fleetLimits })).rejects.toThrow(/^FLEET_LISTEN: cannot listen on/);
+});
