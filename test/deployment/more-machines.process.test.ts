@@ -1,4 +1,4 @@
-/** A front, HAProxy and two workers, with the files of docs/guides/more-than-one-machine.md. */
+/** A front, HAProxy and two workers, with the files of docs/guides/haproxy.md. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempDisposable } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import { recording, transcribe, type Answer } from './support.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const page = 'docs/guides/more-than-one-machine.md';
+const page = 'docs/guides/haproxy.md';
 const patience = { timeout: 60_000, interval: 20 };
 const key = 'a-key-of-twenty-characters';
 /** What the sandbox answers, after three seconds. */
