@@ -60,7 +60,7 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
   if (isFront) await checkAddress(address);
   const redis = openRedis({ url: fleetUrl, prefix: settings.fleetPrefix, limits, log, onReady: () => void refresh() });
   const takers = createTakers(redis, limits, log);
-  const self = () => ({ role, address, instances: takers.capacities() });
+  const self = () => ({ instances: takers.capacities() });
   const nodes = createNodes({ id, self, redis, limits, log });
   const queues = new Map<string, TicketQueue>();
   const shares = createShares({

@@ -1,16 +1,13 @@
 /** The nodes of the fleet: each announces itself in Redis, and fronts keep what they read in memory. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../engines/contract/index.ts';
-import { countOf, isObject, parseObject, textOf } from '../../lib/json.ts';
+import { countOf, isObject, parseObject } from '../../lib/json.ts';
 import { version } from './ticket.ts';
 import type { FleetLimits } from './limits.ts';
 import type { Redis } from './redis.ts';
 
 /** What a node says of itself. */
 export interface Announcement {
-  readonly role: string;
-  /** Where a front is reached; "" for a worker. */
-  readonly address: string;
   /** The instances that the node works for now. */
   readonly instances: Readonly<Record<string, Capacity>>;
 }
@@ -102,10 +99,10 @@ function isOurs(text: string): boolean {
 
 /** Redis is not trusted: numbers are numbers, and no larger than they can be. */
 function parse(text: string): Announcement {
-  const { role, address, instances } = parseObject(text) ?? {};
+  const { instances } = parseObject(text) ?? {};
   const capacities = Object.entries(isObject(instances) ? instances : {}).map(([name, value]) => {
     const { slots, meanMs } = isObject(value) ? value : {};
     return [name, { slots: Math.min(mostSlots, countOf(slots) ?? 0), meanMs: countOf(meanMs) ?? 0 }] as const;
   });
-  return { role: textOf(role), address: textOf(address), instances: Object.fromEntries(capacities) };
+  return { instances: Object.fromEntries(capacities) };
 }
