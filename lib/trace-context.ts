@@ -16,7 +16,7 @@ export interface Trace {
 
 type Header = string | readonly string[] | undefined;
 
-/** Of these, the bits that the levels define. */
+/** The flags that the levels define. */
 const knownFlags = 0b11;
 
 /**

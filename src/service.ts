@@ -81,7 +81,7 @@ export interface App extends AsyncDisposable {
   readonly disk: DiskUse;
   /** Reads API_KEYS_FILE again, as on SIGHUP; an invalid file changes nothing and is logged. */
   readonly reloadKeys: () => void;
-  /** Of a fleet: resolves when this node is at work for no other node any more. */
+  /** In a fleet: resolves once this node does no work for other nodes. */
   readonly leaveFleet: () => Promise<void>;
   /** From now on `/readyz` answers 503. */
   readonly drain: () => void;

@@ -71,7 +71,7 @@ interface Placing {
   readonly since: number;
   readonly line: PromiseWithResolvers<Line>;
   readonly onQueued: (ahead: number) => void;
-  /** Of the last ticket; undefined when Redis did not take it. */
+  /** Job id of the last ticket; undefined when Redis did not accept it. */
   jobId: string | undefined;
   /** Tickets so far. */
   tickets: number;

@@ -1,6 +1,6 @@
 /**
  * The line: the request that a worker keeps open while it works on a call. Opening it takes the call; when it closes,
- * whoever closes it, the work ends. The worker sends messages, one JSON object a line; the front only signs of life.
+ * at either end, the work ends. The worker sends messages, one JSON object a line; the front only signs of life.
  */
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
@@ -14,7 +14,7 @@ export interface CallDocument {
   readonly instance: string;
   readonly call: Omit<TranscriptionCall, 'recording'>;
   readonly recording: Omit<TranscriptionCall['recording'], 'path'>;
-  /** Of the request: for the worker's log and the fairness of its disk, and against loops of services. */
+  /** Scope of the request: for the worker's log, fair shares of its disk, and loop detection. */
   readonly scope: Pick<RequestScope, 'id' | 'trace' | 'caller' | 'via'>;
   /** Whether the front passes segments on: engines may work differently for them. */
   readonly segments: boolean;

@@ -27,7 +27,7 @@ interface Claim {
   readonly id: string;
   readonly instance: string;
   readonly caller: string;
-  /** Of the caller's key: with 2 it counts as two callers. */
+  /** Weight of the caller's key: with 2 it counts as two callers. */
   readonly weight: number;
 }
 

@@ -6,8 +6,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isObject } from '../../lib/json.ts';
 
 /**
- * Of tickets, fleet requests and lines; also part of the names of queues. Within a version only optional fields are
- * added.
+ * Version of the protocol: tickets, fleet requests and lines. Queue names contain it. Within a version only optional
+ * fields are added.
  */
 export const version = 1;
 

@@ -31,9 +31,9 @@ export interface WorkerOptions {
 }
 
 /**
- * Resolves when nothing of the call is left on this machine, with whether there was something to do. Never rejects: everything that may be known of a failure has
- * gone to the front. A front that has another worker, no caller any more, or that cannot be reached costs its ticket only:
- * it places it again if somebody still waits.
+ * Resolves when nothing of the call is left on this machine: false if there was nothing to do. Never rejects: the front
+ * gets every failure. A front that has another worker, has no caller any more, or cannot be reached costs only the
+ * ticket: the front places it again if its caller still waits.
  */
 export type RunTicket = (ticket: Ticket) => Promise<boolean>;
 

@@ -13,7 +13,7 @@ import { grantableOperations, keysFileSchema } from './schema.ts';
 /** An entry of the file: one token of the key of this name. */
 export interface KeyEntry extends KeyRules {
   readonly name: string;
-  /** Of the token, in lower case. */
+  /** SHA-256 of the token, hex in lower case. */
   readonly sha256: string;
   /** RFC 3339. */
   readonly expires?: string;

@@ -116,7 +116,7 @@ function speakerOf(
         return { ...speech, mediaType: declaredType(speech.mediaType) };
       };
       const usage = currentUsage();
-      if (usage) usage.model ??= model.id; // of a chat that reads aloud, the model of the chat
+      if (usage) usage.model ??= model.id; // a chat that reads aloud keeps its own model
       const speak = () => supervise(synthesize, listener, limits);
       return metrics ? recordSpeech(speak, { model: model.id, listener }, metrics) : speak();
     },

@@ -10,7 +10,7 @@ import { run } from '../support/programs.ts';
 import { childrenOf } from './processes.ts';
 
 export interface Booted extends AsyncDisposable {
-  /** Of its process 1, as seen from here. */
+  /** PID of its process 1, outside of its namespace. */
   readonly pid: number;
   /** Runs a program in there, and resolves with what it wrote to stdout. */
   run(program: string, ...args: string[]): Promise<string>;

@@ -1,4 +1,4 @@
-/** Two fronts and two workers: every caller gets its answer, whoever does the work, and Redis learns nothing of it. */
+/** Two fronts and two workers: every caller gets its answer from any worker, and Redis holds nothing of it. */
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';

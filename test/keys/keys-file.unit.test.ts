@@ -66,7 +66,7 @@ describe('a keys file', () => {
     expect(isValidForEditors(parse(whole)), JSON.stringify(isValidForEditors.errors)).toBe(true);
   });
 
-  it('may have no keys: whoever reads it decides', async () => {
+  it('may have no keys: the caller decides what that means', async () => {
     expect(await read('keys: []')).toEqual([]);
   });
 

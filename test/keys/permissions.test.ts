@@ -91,7 +91,7 @@ describe.each(guarded)('$id', (operation) => {
   }
 });
 
-/** Of its body, by name. */
+/** Fields of the body, by name. */
 function bodyFields({ schemas: { body } }: Operation): object {
   return (body && resolve(body).properties) ?? {};
 }

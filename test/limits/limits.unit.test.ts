@@ -21,7 +21,7 @@ afterEach(() => {
 const keyWith = (limits: KeyLimits, name = 'web-app') => createKey(name, { limits });
 
 interface Sent extends LimitedRequest {
-  /** Of a successful answer; undefined: nothing limits the request. */
+  /** Headers of a successful answer; undefined: nothing limits the request. */
   headers(): LimitHeaders | undefined;
   charge: Charge;
   end(): void;

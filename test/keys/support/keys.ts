@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { KeyRules } from '../../../src/keys/key.ts';
 
-/** Of a key of this name; long enough. */
+/** The token of the key with this name; long enough. */
 export const tokenOf = (name: string, version = 1): string => `pl_${name}_${String(version)}_0123456789abcdefghij`;
 
 export const sha256 = (token: string): string => createHash('sha256').update(token).digest('hex');
@@ -12,7 +12,7 @@ export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 export interface TestEntry extends KeyRules {
   readonly name: string;
   readonly expires?: string;
-  /** Of the token. */
+  /** Each version of an entry has a token of its own. */
   readonly version?: number;
 }
 
