@@ -74,9 +74,9 @@ export interface DiskUse {
   readonly used: number;
 }
 
-/** The service without a socket: for a server of somebody else's, and for ours. */
+/** The service without a socket: for an existing server, and for ours. */
 export interface App extends AsyncDisposable {
-  /** Answers every path of the service. Node's own kind, so that `http.createServer` and its like take it. */
+  /** Answers every path of the service. A listener as `http.createServer` takes it. */
   readonly listener: RequestListener;
   readonly registry: Registry;
   readonly disk: DiskUse;
@@ -117,7 +117,7 @@ function dialectFor(target: string): Dialect {
 
 /** Throws a `RegistryError`, a `SettingsError`, or what `listen` says. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const metrics = await openMetrics(options.settings);
+  const metrics = await openMetrics(options.settings.metricsPort);
   const app = await openProbedApp(options, metrics);
   const { server, metricsServer } = await openServers(app, options, metrics).catch(async (error: unknown) => {
     await app[Symbol.asyncDispose]();

@@ -22,7 +22,7 @@ export interface Worker {
 
 /** Throws a `RegistryError` or a `SettingsError`. */
 export async function startWorker(options: Omit<NodeOptions, 'metrics'>): Promise<Worker> {
-  const metrics = await openMetrics(options.settings);
+  const metrics = await openMetrics(options.settings.metricsPort);
   const node = await openNode({ ...options, metrics });
   const { registry, workspace, fleet } = node;
   const draining = new AbortController();

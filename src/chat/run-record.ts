@@ -1,4 +1,4 @@
-/** What is kept of a chat run: the charge of its API key, its span, the facts of its request's log line, its metrics. */
+/** What is kept of a chat run: the charge of its API key, its tokens for the access log, its span, its metrics. */
 import type { AgentEvent, ChatResult, Tool, Usage } from '../../engines/contract/index.ts';
 import { currentScope, type RequestScope } from '../caller.ts';
 import type { ServedModel } from '../engine-host/registry.ts';
@@ -53,9 +53,9 @@ export class RunRecord {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#firstChunkMs ??= this.#ms();
-    const { charge, usage: ofRequest } = this.#scope ?? {};
+    const { charge, usage: used } = this.#scope ?? {};
     charge?.({ tokens: usage?.totalTokens ?? this.#tokens });
-    if (usage && ofRequest) ofRequest.tokens = usage.totalTokens;
+    if (usage && used) used.tokens = usage.totalTokens;
     if (this.#span) endSpan(this.#span, attributesOf(usage, finishReason));
     this.#metrics?.chatEnded({ ...this.#call(), ...(usage && { tokens: tokensOf(usage) }) });
   }

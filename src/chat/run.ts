@@ -52,8 +52,7 @@ export async function startRun<Event>(
       : noTools;
     return run(request, plan, { tools, scope, metrics: services.metrics });
   } catch (error) {
-    scope[Symbol.dispose]();
-    scope.abort(error);
+    scope.end(error);
     throw error;
   }
 }
@@ -62,7 +61,7 @@ const noTools: readonly Tool[] = [];
 
 interface RunContext {
   readonly tools: readonly Tool[];
-  /** Whatever the run has begun ends when it fails or its caller disconnects; once it is completed, nothing does. */
+  /** What the run has begun ends when it fails or its caller disconnects. Once it is completed, nothing cancels it. */
   readonly scope: LinkedSignal;
   readonly metrics: Metrics | undefined;
 }
@@ -77,8 +76,7 @@ async function* run<Event>(
   const fail = (reason: unknown) => {
     if (record.isOver) return;
     record.fail(reason);
-    scope[Symbol.dispose]();
-    scope.abort(reason);
+    scope.end(reason);
   };
   try {
     for (const event of format.start()) yield event;

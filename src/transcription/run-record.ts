@@ -1,4 +1,4 @@
-/** What is kept of a transcription: the charge of its API key, the facts of its request's log line, its metrics. */
+/** What is kept of a transcription: the charge of its API key, its model and length for the access log, its metrics. */
 import type { Transcript, TranscriptionOptions } from '../../engines/contract/index.ts';
 import { currentScope, type RequestScope } from '../caller.ts';
 import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';
