@@ -93,6 +93,28 @@ describeWith(programs, 'a user who speaks', () => {
     await textOf(answer.locator('> footer')).toContain('sandbox-chat');
   });
 
+  test('is asked for the microphone one question at a time', async () => {
+    const script = `{
+      const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+      window.questions = [];
+      navigator.mediaDevices.getUserMedia = (constraints) =>
+        new Promise((resolve) => questions.push(() => resolve(open(constraints))));
+    }`;
+    const page = await (await openPage(browser(), service(), { script })).ready();
+    const asked = () => page.page.evaluate('questions.length');
+    await page.button('Speak').click();
+    await expect.poll(asked, patience).toBe(1);
+    await page.page.keyboard.press('Escape');
+    await page.button('Speak').click();
+    await textOf(page.hint).toContain('Allow the microphone');
+    expect(await asked()).toBe(1);
+    await page.page.evaluate('questions[0]()');
+    await expect.poll(asked, patience).toBe(2);
+    await page.page.evaluate('questions[1]()');
+    await page.button('Stop and transcribe').waitFor();
+    await page.sees({ tracks: { opened: 2, live: 1 } });
+  });
+
   test('holds Space', async () => {
     const page = await open();
     await page.button('Speak').focus();
