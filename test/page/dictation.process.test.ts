@@ -135,6 +135,28 @@ describeWith(programs, 'a user who speaks', () => {
     await page.sees({ isSounding: false });
   });
 
+  test('taps first where the browser plays no sound without: nothing is tried again before', async () => {
+    const script = `{
+      const { play } = HTMLMediaElement.prototype;
+      window.refusals = 0;
+      HTMLMediaElement.prototype.play = function () {
+        if (window.isTapped) return play.call(this);
+        refusals++;
+        return Promise.reject(new DOMException('', 'NotAllowedError'));
+      };
+    }`;
+    const page = await open({ script });
+    await page.send('read aloud: Good morning');
+    const notice = page.page.getByText('The browser plays sound after a tap');
+    await notice.waitFor();
+    await page.answer();
+    expect(await page.page.evaluate('refusals')).toBe(2); // the silence in the click, and the clip
+    await page.page.evaluate('isTapped = true');
+    await page.message.click();
+    await page.sees({ isSounding: true });
+    expect(await notice.count()).toBe(0);
+  });
+
   test('keeps a recording whose transcription failed: it can be tried again, and saved', async () => {
     const page = await openPrompt();
     await page.button('Speak').click();
