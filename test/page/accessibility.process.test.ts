@@ -21,6 +21,12 @@ interface Styled {
   getComputedStyle(element: object): { borderTopStyle: string };
 }
 
+/** Buttons whose text or border is not to be seen in whole. */
+const cutOff = ({ page }: UserPage) =>
+  page.evaluate<string[]>(`[...document.querySelectorAll('button')]
+    .filter((one) => one.scrollWidth > one.clientWidth || one.getBoundingClientRect().right > innerWidth)
+    .map(({ textContent }) => textContent)`);
+
 const everything = [
   'think: of everything',
   'read aloud: one',
@@ -166,6 +172,7 @@ describeWith(programs, 'the page', () => {
       await page.page.setViewportSize(size);
       await page.page.emulateMedia(media);
       expect(await page.page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      expect(await cutOff(page)).toEqual([]);
       expect(await faultsOf(page)).toEqual([]);
     }
   }
