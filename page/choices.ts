@@ -4,6 +4,8 @@ import type { ModelEntry, SpeechModelEntry } from '../src/client/index.ts';
 export interface Listing<E extends ModelEntry = ModelEntry> {
   readonly data: readonly E[];
   readonly default: string | null;
+  /** Why the key may not see it: then it is empty. */
+  readonly refusal?: string;
 }
 
 /** The wanted entry if it is listed, else the default, else the first that is available, else the first. */
@@ -38,8 +40,8 @@ const whatToDo: Readonly<Record<Capability, string>> = {
 };
 
 /** What the user can do for a capability; undefined where it works, or will without them. */
-export function adviceFor(capability: Capability, entry: ModelEntry | undefined): string | undefined {
-  if (!entry) return whatToDo[capability];
+export function adviceFor(capability: Capability, entry: ModelEntry | undefined, refusal?: string): string | undefined {
+  if (!entry) return refusal ?? whatToDo[capability];
   return entry.available || isPreparing(entry) ? undefined : entry.reason;
 }
 

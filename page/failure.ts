@@ -19,3 +19,7 @@ export function failureOf(error: unknown): Failure {
 }
 
 export const isKeyRefused = (error: unknown): boolean => error instanceof ParlanceError && error.status === 401;
+
+/** The key is valid, but not for this operation. */
+export const isNotAllowed = (error: unknown): error is ParlanceError =>
+  error instanceof ParlanceError && error.code === 'operation-not-allowed';

@@ -1,17 +1,23 @@
 /** The three listings and the probe for transcription: fetched at the start, and again while they may change. */
 import { computed, effect, signal, untracked } from '@preact/signals';
-import type { ModelEntry, ModelList, SpeechModelList, TranscriptionAvailability } from '../src/client/index.ts';
-import { choose, chooseVoice, isPreparing } from './choices.ts';
-import { failureOf, isKeyRefused, type Failure } from './failure.ts';
+import {
+  ParlanceError,
+  type ModelEntry,
+  type SpeechModelEntry,
+  type TranscriptionAvailability,
+} from '../src/client/index.ts';
+import { choose, chooseVoice, isPreparing, type Listing } from './choices.ts';
+import { failureOf, isKeyRefused, isNotAllowed, type Failure } from './failure.ts';
 import { isKeyAsked } from './key.ts';
 import { settings } from './preferences.ts';
 import { client } from './service.ts';
 
 interface Listings {
-  readonly transcription: ModelList;
-  readonly chat: ModelList;
-  readonly speech: SpeechModelList;
-  readonly probe: TranscriptionAvailability;
+  readonly transcription: Listing;
+  readonly chat: Listing;
+  readonly speech: Listing<SpeechModelEntry>;
+  /** Undefined if the key may not ask. */
+  readonly probe: TranscriptionAvailability | undefined;
 }
 
 /** Undefined until the first answer. */
@@ -20,7 +26,8 @@ export const listings = signal<Listings | undefined>(undefined);
 export const isKeyMissing = signal(false);
 export const listingFailure = signal<Failure | undefined>(undefined);
 
-const askAgainMs = 3_000;
+/** Four requests each: a key may have 60 in a minute. */
+const askAgainMs = 5_000;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let current: AbortController | undefined;
 
@@ -54,11 +61,11 @@ export async function refreshListings(): Promise<void> {
   const { signal } = (current = new AbortController());
   try {
     const service = client.value;
-    const transcription = await service.transcriptionModels({ signal }); // alone: a key is refused once
+    const transcription = await unlessRefused(service.transcriptionModels({ signal })); // alone: a key is refused once
     const [chat, speech, probe] = await Promise.all([
-      service.chatModels({ signal }),
-      service.speechModels({ signal }),
-      service.transcriptionAvailability({ signal }),
+      unlessRefused(service.chatModels({ signal })),
+      unlessRefused(service.speechModels({ signal })),
+      service.transcriptionAvailability({ signal }).catch(undefinedIfNotAllowed),
     ]);
     listings.value = { transcription, chat, speech, probe };
     listingFailure.value = undefined;
@@ -70,16 +77,31 @@ export async function refreshListings(): Promise<void> {
       isKeyMissing.value = isKeyAsked.value = true;
       return;
     }
+    isKeyMissing.value = false;
     listingFailure.value = failureOf(error);
-    askAgain();
+    askAgain(error instanceof ParlanceError ? error.retryAfter : undefined);
   }
 }
 
-function askAgain(): void {
-  timer = setTimeout(() => void refreshListings(), askAgainMs);
+/** A key for one capability shows the others empty, with the reason. */
+async function unlessRefused<E extends ModelEntry>(listing: Promise<Listing<E>>): Promise<Listing<E>> {
+  try {
+    return await listing;
+  } catch (error) {
+    if (isNotAllowed(error)) return { data: [], default: null, refusal: error.detail };
+    throw error;
+  }
+}
+
+function undefinedIfNotAllowed(error: unknown): undefined {
+  if (!isNotAllowed(error)) throw error;
+}
+
+function askAgain(seconds = 0): void {
+  timer = setTimeout(() => void refreshListings(), Math.max(askAgainMs, seconds * 1_000));
 }
 
 function mayChange({ transcription, chat, speech, probe }: Listings): boolean {
-  const entries: readonly Pick<ModelEntry, 'code'>[] = [probe, ...transcription.data, ...chat.data, ...speech.data];
-  return entries.some(isPreparing);
+  const entries: readonly Pick<ModelEntry, 'code'>[] = [...transcription.data, ...chat.data, ...speech.data];
+  return entries.some(isPreparing) || (probe !== undefined && isPreparing(probe));
 }

@@ -1,6 +1,7 @@
 /** Draws the page. The state is in the signals of the modules beside this one. */
 import { render } from 'preact';
 import { cancel } from './cancel.ts';
+import { isComposing } from './composing.ts';
 import { watchListings } from './listings.ts';
 import { status } from './status.ts';
 import { Composer } from './views/composer.tsx';
@@ -29,7 +30,7 @@ function Page() {
 watchListings();
 takeFilesAnywhere();
 document.addEventListener('keydown', (event) => {
-  if (event.key === 'Escape' && !event.isComposing && !document.querySelector('dialog[open]')) cancel();
+  if (event.key === 'Escape' && !isComposing(event) && !document.querySelector('dialog[open]')) cancel();
 });
 
 const place = document.getElementById('page');

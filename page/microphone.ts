@@ -25,19 +25,18 @@ export const microphones = signal<readonly MediaDeviceInfo[]>([]);
 /** 0 to 1. */
 export const level = signal(0);
 
+/** Settles with the answer to the browser's last question: it is asked one at a time. */
+let question: Promise<unknown> = Promise.resolve();
+
 /** Rejects with the abort reason, or with what `explain` shows. */
 export async function openMicrophone(signal: AbortSignal): Promise<MediaStream> {
-  const { microphone } = settings.value;
+  await question; // of a call that was aborted
+  signal.throwIfAborted();
   setAudioSession('play-and-record');
   try {
-    const stream = await navigator.mediaDevices.getUserMedia({
-      audio: {
-        echoCancellation: { ideal: true },
-        noiseSuppression: { ideal: true },
-        autoGainControl: { ideal: true },
-        ...(microphone !== undefined && { deviceId: { ideal: microphone } }),
-      },
-    });
+    const asked = getMicrophone();
+    question = asked.catch(() => undefined);
+    const stream = await asked;
     if (signal.aborted) close(stream); // the browser's question cannot be taken back
     signal.throwIfAborted();
     obstacle.value = microphoneFailure.value = undefined;
@@ -48,6 +47,18 @@ export async function openMicrophone(signal: AbortSignal): Promise<MediaStream> 
     signal.throwIfAborted();
     throw error;
   }
+}
+
+function getMicrophone(): Promise<MediaStream> {
+  const { microphone } = settings.value;
+  return navigator.mediaDevices.getUserMedia({
+    audio: {
+      echoCancellation: { ideal: true },
+      noiseSuppression: { ideal: true },
+      autoGainControl: { ideal: true },
+      ...(microphone !== undefined && { deviceId: { ideal: microphone } }),
+    },
+  });
 }
 
 /** Shows why there is no recording. */

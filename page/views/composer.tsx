@@ -1,6 +1,7 @@
 /** Where the user writes and speaks. */
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { cancel, isBusy, isWorking } from '../cancel.ts';
+import { isComposing } from '../composing.ts';
 import { maxTextLength } from '../conversation.ts';
 import { dictation, dropDictation, finishDictation, startDictation, startedAt, takeFile } from '../dictation.ts';
 import { draft, draftId, focusDraft } from '../draft.ts';
@@ -79,7 +80,7 @@ function Message() {
       value={draft.value}
       onInput={({ currentTarget }) => (draft.value = currentTarget.value)}
       onKeyDown={(event) => {
-        if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+        if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
         event.preventDefault();
         send();
       }}

@@ -11,6 +11,7 @@ import {
   type Turn,
 } from '../conversation.ts';
 import { draft, focusDraft } from '../draft.ts';
+import { key } from '../key.ts';
 import { canChat, canSpeak, chosen, listings } from '../listings.ts';
 import { Markdown } from '../markdown.tsx';
 import { askAgain, soundOf, turns } from '../run.ts';
@@ -46,14 +47,16 @@ const labels: Readonly<Record<Capability, string>> = {
 
 /** What to do next for each capability that does not work. */
 function Setup() {
-  if (!listings.value) return null;
-  const { probe } = listings.value;
+  const lists = listings.value;
+  if (!lists) return null;
+  const { probe } = lists;
   const textFor = (capability: Capability) =>
-    capability === 'transcription' && probe.code === 'disabled'
+    capability === 'transcription' && probe?.code === 'disabled'
       ? probe.reason
-      : adviceFor(capability, chosen.value[capability]);
+      : adviceFor(capability, chosen.value[capability], lists[capability].refusal);
   const missing = (['transcription', 'chat', 'speech'] as const).filter((name) => textFor(name) !== undefined);
   if (missing.length === 0) return null;
+  const isUpToKey = missing.every((capability) => lists[capability].refusal !== undefined);
   return (
     <section class="setup" aria-labelledby="setup-title">
       <h2 id="setup-title">What to do next</h2>
@@ -65,7 +68,12 @@ function Setup() {
           </div>
         ))}
       </dl>
-      <p class="small">“npm run doctor” says what is missing. Without models, try “PARLANCE_SANDBOX=1 npm start”.</p>
+      {!isUpToKey && (
+        <p class="small">
+          “npm run doctor” says what is missing. Without models, try “PARLANCE_SANDBOX=1 npm start”.
+          {key.value !== undefined && ' A key may be limited to some models: its operator knows.'}
+        </p>
+      )}
     </section>
   );
 }

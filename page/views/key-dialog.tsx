@@ -26,6 +26,9 @@ export function KeyDialog() {
           <span>Remember on this device</span>
         </label>
         <div class="actions end">
+          <button type="button" class="quiet" onClick={() => (isKeyAsked.value = false)}>
+            Not now
+          </button>
           <button type="submit" class="filled">
             Use this key
           </button>

@@ -1,5 +1,6 @@
 /** What stands in the way, and what to do about it. */
 import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { startDictation, tryAgain } from '../dictation.ts';
 import type { Failure } from '../failure.ts';
 import { kept, saveKept, transcribing, wasSilent } from '../hearing.ts';
@@ -37,8 +38,12 @@ interface NoticeProps {
 }
 
 function Notice({ role, close, children }: NoticeProps) {
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (role) place.current?.scrollIntoView({ block: 'nearest' }); // in a low window, it may be below
+  }, [role]);
   return (
-    <div class={role ? 'notice failure' : 'notice'} {...(role && { role })}>
+    <div ref={place} class={role ? 'notice failure' : 'notice'} {...(role && { role })}>
       <div>{children}</div>
       {close && (
         <button type="button" class="quiet" title="Dismiss" onClick={close}>

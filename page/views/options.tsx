@@ -57,7 +57,7 @@ function Pause() {
   const text = `${pauseMs / 1_000}\u00a0s`;
   return (
     <div class="field">
-      <label for="pause">Pause that ends a turn in hands-free mode: {text}</label>
+      <label for="pause">Pause that ends a hands-free turn: {text}</label>
       <input
         id="pause"
         type="range"

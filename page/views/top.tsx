@@ -44,7 +44,7 @@ interface ModelPickerProps {
 }
 
 function ModelPicker({ label, capability, wanted }: ModelPickerProps) {
-  const entries = listings.value?.[capability].data;
+  const listing = listings.value?.[capability];
   const entry = chosen.value[capability];
   return (
     <div class="picker">
@@ -56,15 +56,15 @@ function ModelPicker({ label, capability, wanted }: ModelPickerProps) {
         aria-describedby={`${capability}-note`}
         onChange={({ currentTarget }) => prefer({ [wanted]: currentTarget.value })}
       >
-        {!entry && <option value="">{entries ? 'None' : isKeyMissing.value ? 'Needs a key' : 'Looking …'}</option>}
-        {entries?.map((one) => (
+        {!entry && <option value="">{listing ? 'None' : isKeyMissing.value ? 'Needs a key' : 'Looking …'}</option>}
+        {listing?.data.map((one) => (
           <option key={one.id} value={one.id} disabled={!one.available}>
             {optionText(one)}
           </option>
         ))}
       </select>
       <p id={`${capability}-note`} class="note">
-        {entry ? <EntryNote entry={entry} /> : entries && 'Not set up'}
+        {entry ? <EntryNote entry={entry} /> : listing && (listing.refusal ? 'Not for this key' : 'Not set up')}
       </p>
     </div>
   );

@@ -38,9 +38,9 @@ const written = (name: string) => readFileSync(new URL(`../../generated/page/${n
 const assetsOf = (html: string) => [...html.matchAll(/(?:href|src)="(assets\/[^"]+)"/g)].map(([, path]) => `/${path!}`);
 
 describe.each([
-  ['/', 'index.html', "style-src 'self';"],
-  ['/docs', 'docs.html', "style-src 'self' 'unsafe-inline';"],
-])('%s', (path, file, styles) => {
+  ['/', 'index.html', "style-src 'self';", "require-trusted-types-for 'script'; trusted-types 'none'"],
+  ['/docs', 'docs.html', "style-src 'self' 'unsafe-inline';", "frame-ancestors 'none'"],
+])('%s', (path, file, styles, end) => {
   test('is the built file, checked again at each visit', async () => {
     const api = await start();
     const answer = await api.send('GET', path, { headers: { 'Accept-Encoding': 'identity' } });
@@ -57,8 +57,11 @@ describe.each([
     const policy = String(headers['content-security-policy']);
     expect(policy).toContain("default-src 'none'; script-src 'self';");
     expect(policy).toContain(styles);
+    expect(policy).toContain("base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+    expect(policy.endsWith(end)).toBe(true);
     expect(policy).not.toMatch(/https?:|\*/);
     expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
+    expect(headers['permissions-policy']).toBe('microphone=(self), screen-wake-lock=(self), camera=(), geolocation=()');
   });
 
   test('names assets that exist, which browsers keep for ever', async () => {

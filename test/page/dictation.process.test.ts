@@ -3,17 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import { speechSeconds, tonePcm, toneWav, wav, type Speech } from '../support/tone-model.ts';
-import {
-  draftOf,
-  openPage,
-  patience,
-  programs,
-  requestsOf,
-  sharedBrowser,
-  sharedService,
-  textOf,
-  type UserPage,
-} from './support.ts';
+import { draftOf, patience, programs, requestsOf, sharedPage, textOf, type UserPage } from './support.ts';
 
 const text = 'alpha bravo charlie';
 const speech: Speech = { words: ['alpha', 'bravo', 'charlie'], rate: 16_000, tailSeconds: 0.5 };
@@ -52,13 +42,11 @@ const promptUser = `{
 const spoken = ({ page }: UserPage) => expect.poll(() => page.evaluate('window.hasSpoken'), patience).toBe(true);
 
 describeWith(programs, 'a user who speaks', () => {
-  const service = sharedService();
-  const browser = sharedBrowser({ hears: deviceRecording });
-  const open = async (settings = {}) =>
-    (await openPage(browser(), service(), { settings, script: promptUser })).ready();
+  const { service, open } = sharedPage({ hears: deviceRecording });
+  const openPrompt = (settings = {}) => open({ settings, script: promptUser });
 
   test('reads the words that Chromium’s microphone plays', async () => {
-    const page = await (await openPage(browser(), service())).ready();
+    const page = await open();
     const take = async () => {
       await page.message.fill('');
       await page.button('Speak').click();
@@ -75,7 +63,7 @@ describeWith(programs, 'a user who speaks', () => {
   });
 
   test('reads the words, sends them, and sees the steps of the answer', async () => {
-    const page = await open();
+    const page = await openPrompt();
     await page.button('Speak').click();
     await spoken(page);
     await page.button('Stop and transcribe').click();
@@ -93,8 +81,30 @@ describeWith(programs, 'a user who speaks', () => {
     await textOf(answer.locator('> footer')).toContain('sandbox-chat');
   });
 
+  test('is asked for the microphone one question at a time', async () => {
+    const script = `{
+      const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+      window.questions = [];
+      navigator.mediaDevices.getUserMedia = (constraints) =>
+        new Promise((resolve) => questions.push(() => resolve(open(constraints))));
+    }`;
+    const page = await open({ script });
+    const asked = () => page.page.evaluate('questions.length');
+    await page.button('Speak').click();
+    await expect.poll(asked, patience).toBe(1);
+    await page.page.keyboard.press('Escape');
+    await page.button('Speak').click();
+    await textOf(page.hint).toContain('Allow the microphone');
+    expect(await asked()).toBe(1);
+    await page.page.evaluate('questions[0]()');
+    await expect.poll(asked, patience).toBe(2);
+    await page.page.evaluate('questions[1]()');
+    await page.button('Stop and transcribe').waitFor();
+    await page.sees({ tracks: { opened: 2, live: 1 } });
+  });
+
   test('holds Space', async () => {
-    const page = await open();
+    const page = await openPrompt();
     await page.button('Speak').focus();
     await page.page.keyboard.down(' ');
     await spoken(page);
@@ -103,7 +113,7 @@ describeWith(programs, 'a user who speaks', () => {
   });
 
   test('presses Space twice, and sends at once, if that is wanted', async () => {
-    const page = await open({ sendAtOnce: true });
+    const page = await openPrompt({ sendAtOnce: true });
     await page.button('Speak').press(' ');
     await spoken(page);
     await page.button('Stop and transcribe').press(' ');
@@ -112,7 +122,7 @@ describeWith(programs, 'a user who speaks', () => {
   });
 
   test('hears a clip before it is complete, and again at a click', async () => {
-    const page = await openPage(browser(), service());
+    const page = await open();
     await page.send(`read aloud: ${'The quick brown fox jumps over the lazy dog. '.repeat(100)}`);
     await page.sees({ isSounding: true, isWhole: false });
     await page.answer(); // a clip goes with a run that is cancelled
@@ -125,8 +135,30 @@ describeWith(programs, 'a user who speaks', () => {
     await page.sees({ isSounding: false });
   });
 
+  test('taps first where the browser plays no sound without: nothing is tried again before', async () => {
+    const script = `{
+      const { play } = HTMLMediaElement.prototype;
+      window.refusals = 0;
+      HTMLMediaElement.prototype.play = function () {
+        if (window.isTapped) return play.call(this);
+        refusals++;
+        return Promise.reject(new DOMException('', 'NotAllowedError'));
+      };
+    }`;
+    const page = await open({ script });
+    await page.send('read aloud: Good morning');
+    const notice = page.page.getByText('The browser plays sound after a tap');
+    await notice.waitFor();
+    await page.answer();
+    expect(await page.page.evaluate('refusals')).toBe(2); // the silence in the click, and the clip
+    await page.page.evaluate('isTapped = true');
+    await page.message.click();
+    await page.sees({ isSounding: true });
+    expect(await notice.count()).toBe(0);
+  });
+
   test('keeps a recording whose transcription failed: it can be tried again, and saved', async () => {
-    const page = await open();
+    const page = await openPrompt();
     await page.button('Speak').click();
     await spoken(page);
     await page.page.context().setOffline(true);
@@ -146,12 +178,12 @@ describeWith(programs, 'a user who speaks', () => {
   });
 
   test('is told that nothing was heard, and nothing is sent', async () => {
-    const page = await openPage(browser(), service(), { settings: { sendAtOnce: true } });
-    const before = requestsOf(service()).filter(({ operation }) => operation === 'streamChat').length;
+    const page = await open({ settings: { sendAtOnce: true } });
+    const before = requestsOf(service(), 'streamChat').length;
     await page.upload('silence.wav', toneWav({ words: [], rate: 16_000, tailSeconds: 2 }));
     await page.page.getByText('Nothing was heard. Is the right microphone chosen').waitFor();
     await textOf(page.status).toBe('Nothing was heard.');
     expect(await page.questions.count()).toBe(0);
-    expect(requestsOf(service()).filter(({ operation }) => operation === 'streamChat')).toHaveLength(before);
+    expect(requestsOf(service(), 'streamChat')).toHaveLength(before);
   });
 });

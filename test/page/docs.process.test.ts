@@ -2,12 +2,16 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
+import { faultsOf } from './axe.ts';
 import { openPage, patience, programs, sharedBrowser, sharedService, type UserPage } from './support.ts';
 
 interface Contract {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly summary?: string }>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, { discriminator?: { mapping: object } }>> };
 }
+
+/** Buttons without a name, and such: its colours are set in page/docs.css. */
+const markupOfScalar = /^(button-name|label-content-name-mismatch|landmark-unique): /;
 
 const contract = async (name: string) =>
   JSON.parse(await readFile(new URL(`../../generated/${name}.json`, import.meta.url), 'utf8')) as Contract;
@@ -40,6 +44,8 @@ describeWith(programs, 'the API reference', () => {
       .sort();
   }
 
+  const faultsIn = async (page: UserPage) => (await faultsOf(page)).filter((fault) => !markupOfScalar.test(fault));
+
   /** As the sidebar writes it. */
   const shortMethod = (method: string) => (method === 'delete' ? 'DEL' : method.toUpperCase());
 
@@ -48,6 +54,7 @@ describeWith(programs, 'the API reference', () => {
     expect(await page.page.evaluate('document.body.classList.contains("dark-mode")')).toBe(true);
     const own = await declared('openapi');
     await expect.poll(() => operationsIn(page), patience).toEqual(own);
+    expect(await faultsIn(page)).toEqual([]);
 
     await page.page.getByRole('complementary').getByRole('button', { name: 'Parlance', exact: true }).click();
     await page.page.getByRole('option', { name: 'OpenAI-compatible' }).click();
@@ -82,5 +89,6 @@ describeWith(programs, 'the API reference', () => {
       expect(types.length).toBeGreaterThan(2);
       expect(shown).toEqual(types);
     }
+    expect(await faultsIn(page)).toEqual([]);
   });
 });

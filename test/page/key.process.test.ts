@@ -1,7 +1,17 @@
 /** The API key: asked for once, kept in the tab, seen by nobody. */
+import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
-import { openPage, programs, requestsOf, sharedBrowser, sharedService, textOf, type UserPage } from './support.ts';
+import {
+  openPage,
+  programs,
+  requestsOf,
+  sharedBrowser,
+  sharedService,
+  startPageService,
+  textOf,
+  type UserPage,
+} from './support.ts';
 
 const key = 'a-very-secret-key';
 
@@ -41,6 +51,31 @@ describeWith(programs, 'a service with keys', () => {
     await page.button('Enter the key').click();
     await enter(page, key);
     await page.ready();
+  });
+
+  test.each([
+    [
+      'chat alone',
+      ['listChatModels', 'streamChat'],
+      [
+        ['To hear', 'listTranscriptionModels'],
+        ['To speak', 'listSpeechModels'],
+      ],
+    ],
+    ['no list', ['streamChat'], [['To hear', 'listTranscriptionModels'], ['To answer', 'listChatModels'], ['To speak', 'listSpeechModels']]], // prettier-ignore
+  ] as const)('for %s works for that, and the page says what is withheld', async (_what, operations, withheld) => {
+    const keys = `keys: [{ name: limited, sha256: ${hash('sha256', key)}, operations: [${operations.join()}] }]`;
+    const limited = await startPageService({ files: { 'keys.yaml': keys }, env: { API_KEYS_FILE: 'keys.yaml' } });
+    const page = await openPage(browser(), limited);
+    await enter(page, key);
+    const texts = withheld.map(
+      ([what, operation]) => `${what}The API key may not use ${operation}; ask the operator for it.`,
+    );
+    await textOf(page.page.getByRole('region', { name: 'What to do next' }).locator('dl > div')).toBe(texts.join('\n'));
+    expect(await page.page.getByText('npm run doctor').count()).toBe(0);
+    if (operations.length === 1) return;
+    await page.send('Good morning');
+    await textOf((await page.answer()).locator('.markdown')).toBe('You said: Good morning');
   });
 
   test('is gone with the tab, unless the user lets this device remember it', async () => {

@@ -120,6 +120,15 @@ describeWith(programs, 'the pickers', () => {
     expect(await page.button('Speak').isDisabled()).toBe(true);
   });
 
+  test('offer the sandbox at once, if it is on', async () => {
+    const page = await openPage(browser(), await startPageService({ config: 'engines: { s: { use: sandbox } }' }));
+    await page.button('Good morning').click();
+    await draftOf(page).toBe('Good morning');
+    await page.hasFocus(page.message);
+    await page.message.press('Enter');
+    await textOf((await page.answer()).locator('.markdown')).toBe('You said: Good morning');
+  });
+
   test('say what to do where nothing is configured', async () => {
     const page = await openPage(browser(), await startPageService({ config: 'engines: {}' }));
     const advice = page.page.getByRole('region', { name: 'What to do next' });

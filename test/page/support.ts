@@ -37,7 +37,9 @@ export async function startPageService(options: TestServiceOptions = {}): Promis
   return service;
 }
 
-export const requestsOf = ({ log }: TestService): LogLine[] => log.filter(({ msg }) => msg === 'request');
+/** Requests that the service has logged. Default: of all operations. */
+export const requestsOf = ({ log }: TestService, operation?: string): LogLine[] =>
+  log.filter((line) => line.msg === 'request' && (operation === undefined || line.operation === operation));
 
 // ------------------------------------------------------------------------------------------------------ browser
 
@@ -134,6 +136,14 @@ export async function openPage(
   });
   await page.goto(origin + path);
   return user;
+}
+
+/** A service and a browser for all tests of a file; `open` waits for the listings. */
+export function sharedPage(options: BrowserOptions = {}) {
+  const service = sharedService();
+  const browser = sharedBrowser(options);
+  const open = async (visit: OpenOptions = {}) => (await openPage(browser(), service(), visit)).ready();
+  return { service, browser, open };
 }
 
 /** Scalar tries once whether it may use `eval`, and does without. */

@@ -84,6 +84,7 @@ describe('the pickers', () => {
 
   test('say what to do where nothing works, and only there', () => {
     expect(adviceFor('speech', undefined)).toContain('espeak-ng');
+    expect(adviceFor('speech', undefined, 'Not for this key.')).toBe('Not for this key.');
     expect(adviceFor('speech', unavailable)).toBe('No key.');
     expect(adviceFor('speech', entry('a'))).toBeUndefined();
     expect(adviceFor('speech', entry('p', { available: false, code: 'preparing' }))).toBeUndefined();

@@ -6,16 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import { waitedMs } from '../support/stopwatch.ts';
 import { toneWav } from '../support/tone-model.ts';
-import {
-  openPage,
-  patience,
-  programs,
-  requestsOf,
-  sharedBrowser,
-  sharedService,
-  textOf,
-  type UserPage,
-} from './support.ts';
+import { patience, programs, requestsOf, sharedPage, textOf, type UserPage } from './support.ts';
 
 const limitsMs = { stop: 250, firstSound: 300, usable: 300 } as const;
 const speech = toneWav({ words: ['alpha', 'bravo'], rate: 16_000 });
@@ -36,10 +27,7 @@ async function bestOf(tries: number, limit: number, measure: () => Promise<numbe
 }
 
 describeWith(programs, 'the page', () => {
-  const service = sharedService();
-  const browser = sharedBrowser();
-
-  const open = async (options: object = {}) => (await openPage(browser(), service(), options)).ready();
+  const { service, browser, open } = sharedPage();
 
   describe('after Escape', () => {
     /** Without the time in which other programs had the processor. */
@@ -83,12 +71,12 @@ describeWith(programs, 'the page', () => {
 
     test('while it records: the recording is dropped', async () => {
       const page = await open();
-      const before = requestsOf(service()).filter(({ operation }) => operation === 'streamTranscription').length;
+      const before = requestsOf(service(), 'streamTranscription').length;
       await page.button('Speak').click();
       await page.button('Stop and transcribe').waitFor();
       await stop(page);
       await page.button('Speak').waitFor();
-      expect(requestsOf(service()).filter(({ operation }) => operation === 'streamTranscription')).toHaveLength(before);
+      expect(requestsOf(service(), 'streamTranscription')).toHaveLength(before);
     });
 
     test('while it transcribes', async () => {
@@ -140,8 +128,8 @@ describeWith(programs, 'the page', () => {
       await page.sees({ isSounding: true });
       await stop(page);
       await expect
-        .poll(() => requestsOf(service()), patience)
-        .toContainEqual(expect.objectContaining({ operation: 'deleteSpeechClip', status: 204 }));
+        .poll(() => requestsOf(service(), 'deleteSpeechClip'), patience)
+        .toContainEqual(expect.objectContaining({ status: 204 }));
       expect((await fetch(clip.url())).status).toBe(404);
     });
 
@@ -163,7 +151,7 @@ describeWith(programs, 'the page', () => {
       requestAnimationFrame(look);
     }`;
     const ms = await bestOf(30, limitsMs.usable, async () => {
-      const { page } = await (await openPage(browser(), service(), { script })).ready();
+      const { page } = await open({ script });
       return page.evaluate<number>(`usableAt - performance.getEntriesByType('navigation')[0].responseStart`);
     });
     if (process.env.PAGE_TIMES) console.log('usable', ms);
@@ -171,7 +159,7 @@ describeWith(programs, 'the page', () => {
   });
 
   test('sounds soon after the click that reads an answer aloud', async () => {
-    const page = await openPage(browser(), service());
+    const page = await open();
     await page.send('The quick brown fox jumps over the lazy dog. '.repeat(20));
     const ms = await bestOf(30, limitsMs.firstSound, async () => {
       await page.button('Read aloud').click();

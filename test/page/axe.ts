@@ -1,0 +1,13 @@
+/** What axe finds. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { UserPage } from './support.ts';
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Each fault with the elements that it is about. */
+export async function faultsOf({ page }: UserPage): Promise<readonly string[]> {
+  if (await page.evaluate('!window.axe')) await page.evaluate(axe);
+  return page.evaluate(`axe.run(document).then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target, any }) => target.join(' ') + ' ' + (any[0]?.message ?? '')).join(', ')))`);
+}
