@@ -253,8 +253,8 @@ async function buildApp(options: ServiceOptions, engines: Node, metrics: Metrics
   const access = createAccess({ ...settings, keys, failedLogins: createFailedLogins(log) });
   const budgets = keys && (await openBudgets({ path: join(settings.dataDir, 'usage.json'), log }));
   const onRefused = (key: string, policy: string) => metrics?.keyLimited(key, policy);
-  const limits =
-    budgets && createLimits({ minutes: createMinuteCounter(), places: createPlaces(), budgets, onRefused });
+  const own = budgets && { minutes: createMinuteCounter(), places: createPlaces(), budgets };
+  const limits = own && createLimits({ ...(engines.fleet?.shareLimits(own) ?? own), onRefused });
   const limit = (operation: string, request: IncomingRequest) => limits?.admit(operation, request);
   const routing = { services, access, limit, checkAnswers: env.NODE_ENV !== 'production' };
   const native: Door = {
@@ -301,6 +301,7 @@ async function buildApp(options: ServiceOptions, engines: Node, metrics: Metrics
     availability: () => registry.lastAvailability(),
     clips: () => clips.size(),
     mcpServers: () => mcp.states(),
+    fleet: engines.fleet?.state,
   });
   const drain = () => draining.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
   const end = () => {

@@ -61,6 +61,8 @@ export interface Front extends Disposable {
   readonly find: (id: string) => OpenCall | undefined;
   /** Looks for the waiting tickets in Redis, and places those again that it has lost. */
   readonly look: () => Promise<void>;
+  /** How long the oldest call has waited for a worker, in milliseconds; 0 when none waits. */
+  readonly oldestWaitMs: (instance: string) => number;
 }
 
 /** A call in the queue, until a worker takes it. */
@@ -252,6 +254,10 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
     transcribe,
     find: (id) => open.get(id),
     look: lookOnce,
+    oldestWaitMs(instance) {
+      const since = [...waiting].flatMap((placing) => (placing.instance === instance ? [placing.since] : []));
+      return since.length === 0 ? 0 : performance.now() - Math.min(...since);
+    },
     [Symbol.dispose]: () => clearInterval(timer),
   };
 }

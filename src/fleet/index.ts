@@ -7,17 +7,20 @@ import { hostname } from 'node:os';
 import type { QueueOptions, TranscriptionEngine } from '../../engines/contract/index.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import type { ParentLogger } from '../engine-host/context.ts';
+import type { FleetState } from '../metrics/metrics.ts';
 import { SettingsError, type LoadedSettings } from '../settings/load.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { checkAddress, listenAddress } from './address.ts';
 import { runElsewhere } from './elsewhere.ts';
 import { createFront } from './front.ts';
+import { shareKeyLimits, type OwnCounters, type SharedCounters } from './key-limits.ts';
 import { fleetLimits, type FleetLimits } from './limits.ts';
 import { callsPath, listenForFleet } from './listener.ts';
 import { createNodes } from './nodes.ts';
 import { openRedis, type Redis, type TicketQueue } from './redis.ts';
 import { createShares } from './shares.ts';
 import { createVerifier, sign } from './signature.ts';
+import { countRoles, readState } from './state.ts';
 import { createTakers } from './takers.ts';
 import { openTicket, queueName, sealTicket } from './ticket.ts';
 import { createWorker } from './worker.ts';
@@ -29,6 +32,10 @@ export interface Fleet extends AsyncDisposable {
   readonly noteQueue: (instance: string, options: QueueOptions) => void;
   /** Once the engines are open. */
   readonly start: (node: { readonly workspace: Workspace; readonly viaId: string }) => void;
+  /** The limits of API keys over all fronts, from those of this front. Called once at most. */
+  readonly shareLimits: (own: OwnCounters) => SharedCounters;
+  /** For metrics: asks Redis, for no longer than its timeout; never rejects. */
+  readonly state: () => Promise<FleetState>;
   /** For the readiness of this node: why it should be sent nothing; [] when it should. */
   readonly notReady: () => readonly string[];
   /** Takes no more tickets; resolves when those at work are done. */
@@ -60,7 +67,7 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
   if (isFront) await checkAddress(address);
   const redis = openRedis({ url: fleetUrl, prefix: settings.fleetPrefix, limits, log, onReady: () => void refresh() });
   const takers = createTakers(redis, limits, log);
-  const self = () => ({ instances: takers.capacities() });
+  const self = () => ({ instances: takers.capacities(), ...(isFront && { address }) });
   const nodes = createNodes({ id, self, redis, limits, log });
   const queues = new Map<string, TicketQueue>();
   const shares = createShares({
@@ -86,6 +93,9 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
   });
   const http = createHttpClient({}, { connectMs: limits.connectMs }); // no proxy: fleet requests stay in the network
 
+  const instances = new Set<string>();
+  let keyLimits: SharedCounters | undefined;
+
   /** After every connection to Redis, which may have forgotten everything. */
   async function refresh(): Promise<void> {
     await nodes.update().catch((error: unknown) => log.debug({ err: error }, 'the node could not be announced'));
@@ -97,6 +107,7 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
     await takers.drain();
     front[Symbol.dispose]();
     shares[Symbol.dispose]();
+    keyLimits?.[Symbol.dispose]();
     await listener?.[Symbol.asyncDispose]();
     await nodes[Symbol.asyncDispose]();
     await redis[Symbol.asyncDispose]();
@@ -118,6 +129,7 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
     noteQueue: takers.noteQueue,
     async elsewhere(instance, engine) {
       if (!(await runsOnWorkers(instance, engine, settings.fleetEngines))) return engine;
+      instances.add(instance);
       if (isWorker) takers.add(instance, engine);
       return isFront ? runElsewhere(instance, engine, { front, nodes, limits, alsoHere: isWorker }) : engine;
     },
@@ -138,6 +150,13 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
       };
       takers.start(runIfOurs, () => void refresh());
     },
+    shareLimits(own) {
+      const { counters } = redis;
+      const fronts = () => Math.max(1, countRoles(nodes.all()).fronts);
+      keyLimits = shareKeyLimits({ own, counters, isReady: () => redis.isReady, fronts, secret, limits, log });
+      return keyLimits;
+    },
+    state: () => readState({ redis, nodes, front: isFront ? front : undefined, instances }),
     notReady: () => (isWorker && !redis.isReady ? ['fleet: Redis cannot be reached'] : []),
     drain: () => takers.drain(),
     end: () => stopping.abort(new Error('the node stops')),

@@ -10,6 +10,8 @@ import type { Redis } from './redis.ts';
 export interface Announcement {
   /** The instances that the node works for now. */
   readonly instances: Readonly<Record<string, Capacity>>;
+  /** FLEET_ADDRESS; absent where the node is no front. */
+  readonly address?: string | undefined;
 }
 
 export interface Capacity {
@@ -54,7 +56,7 @@ export function createNodes({ id, self, redis, limits, log }: NodesOptions): Nod
 
   async function read(): Promise<void> {
     const announced = await redis.announced();
-    nodes = new Map([...announced].flatMap(([node, text]) => (isOurs(text) ? [[node, parse(text)]] : [])));
+    nodes = nodesIn(announced);
     const now = performance.now();
     readMs += Math.min(now - lastRead, 2 * limits.readNodesMs);
     lastRead = now;
@@ -93,16 +95,21 @@ export function createNodes({ id, self, redis, limits, log }: NodesOptions): Nod
   };
 }
 
+/** Those of this version of the protocol, by id. */
+export function nodesIn(announced: ReadonlyMap<string, string>): Map<string, Announcement> {
+  return new Map([...announced].flatMap(([node, text]) => (isOurs(text) ? [[node, parse(text)]] : [])));
+}
+
 function isOurs(text: string): boolean {
   return parseObject(text)?.v === version;
 }
 
 /** Redis is not trusted: numbers are numbers, and no larger than they can be. */
 function parse(text: string): Announcement {
-  const { instances } = parseObject(text) ?? {};
+  const { instances, address } = parseObject(text) ?? {};
   const capacities = Object.entries(isObject(instances) ? instances : {}).map(([name, value]) => {
     const { slots, meanMs } = isObject(value) ? value : {};
     return [name, { slots: Math.min(mostSlots, countOf(slots) ?? 0), meanMs: countOf(meanMs) ?? 0 }] as const;
   });
-  return { instances: Object.fromEntries(capacities) };
+  return { instances: Object.fromEntries(capacities), ...(typeof address === 'string' && { address }) };
 }
