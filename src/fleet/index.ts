@@ -11,7 +11,7 @@ import type { FleetState } from '../metrics/metrics.ts';
 import { SettingsError, type LoadedSettings } from '../settings/load.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { checkAddress, listenAddress } from './address.ts';
-import { runElsewhere } from './elsewhere.ts';
+import { runElsewhere, runsOnWorkers } from './elsewhere.ts';
 import { createFront } from './front.ts';
 import { shareKeyLimits, type OwnCounters, type SharedCounters } from './key-limits.ts';
 import { fleetLimits, type FleetLimits } from './limits.ts';
@@ -167,17 +167,6 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
 /** A ticket outlives its call; the fleet port answers 410 then. */
 function lifeMs({ transcribeTimeout }: LoadedSettings): number {
   return (transcribeTimeout + 60) * 1000;
-}
-
-/** FLEET_ENGINES, else every instance whose models are all local. */
-async function runsOnWorkers(
-  instance: string,
-  engine: TranscriptionEngine,
-  named: readonly string[] | undefined,
-): Promise<boolean> {
-  if (named !== undefined) return named.includes(instance);
-  const models = await engine.models();
-  return models.length > 0 && models.every(({ local }) => local);
 }
 
 /** With any other policy, Redis drops tickets when its memory is full. It may forbid the question, or not be there. */

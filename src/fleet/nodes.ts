@@ -78,20 +78,23 @@ export function createNodes({ id, self, redis, limits, log }: NodesOptions): Nod
       await announce();
       await read();
     },
-    capacityOf(instance) {
-      const capacities = redis.isReady ? [...nodes.values()].flatMap(({ instances }) => instances[instance] ?? []) : [];
-      const known = capacities.filter(({ meanMs }) => meanMs > 0);
-      return {
-        slots: capacities.reduce((sum, { slots }) => sum + slots, 0),
-        meanMs: known.reduce((sum, { meanMs }) => sum + meanMs, 0) / (known.length || 1),
-      };
-    },
+    capacityOf: (instance) => capacityIn(redis.isReady ? nodes : new Map(), instance),
     absentMs: (instance) => readMs - (lastSeen.get(instance) ?? 0),
     all: () => nodes,
     async [Symbol.asyncDispose]() {
       ended.abort();
       if (redis.isReady) await redis.withdraw(id).catch(() => undefined); // it expires by itself
     },
+  };
+}
+
+/** All workers of an instance together. */
+export function capacityIn(nodes: ReadonlyMap<string, Announcement>, instance: string): Capacity {
+  const capacities = [...nodes.values()].flatMap(({ instances }) => instances[instance] ?? []);
+  const known = capacities.filter(({ meanMs }) => meanMs > 0);
+  return {
+    slots: capacities.reduce((sum, { slots }) => sum + slots, 0),
+    meanMs: known.reduce((sum, { meanMs }) => sum + meanMs, 0) / (known.length || 1),
   };
 }
 
