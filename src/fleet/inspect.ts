@@ -68,7 +68,8 @@ function unreachable(where: string, why: string): FleetFinding {
   return { what: 'Redis', ok: false, detail: `${where} cannot be reached: ${why}`, fix };
 }
 
-function judgeServer(where: string, { version, evictionPolicy, aheadMs }: ServerFacts): FleetFinding[] {
+/** Exported for its test. */
+export function judgeServer(where: string, { version, evictionPolicy, aheadMs }: ServerFacts): FleetFinding[] {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isNew = major > 6 || (major === 6 && minor >= 2);
   const policy = evictionPolicy ?? 'not shown by this Redis; it must be noeviction';
