@@ -6,10 +6,12 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { QueueOptions, TranscriptionEngine } from '../../engines/contract/index.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
+import type { Clips } from '../clips/store.ts';
 import type { ParentLogger } from '../engine-host/context.ts';
 import { SettingsError, type LoadedSettings } from '../settings/load.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { checkAddress, listenAddress } from './address.ts';
+import { shareClips } from './clips.ts';
 import { runElsewhere } from './elsewhere.ts';
 import { createFront } from './front.ts';
 import { fleetLimits, type FleetLimits } from './limits.ts';
@@ -17,7 +19,7 @@ import { callsPath, listenForFleet } from './listener.ts';
 import { createNodes } from './nodes.ts';
 import { openRedis, type Redis, type TicketQueue } from './redis.ts';
 import { createShares } from './shares.ts';
-import { createVerifier, sign } from './signature.ts';
+import { createVerifier, sign, type SignedRequest } from './signature.ts';
 import { createTakers } from './takers.ts';
 import { openTicket, queueName, sealTicket } from './ticket.ts';
 import { createWorker } from './worker.ts';
@@ -29,6 +31,10 @@ export interface Fleet extends AsyncDisposable {
   readonly noteQueue: (instance: string, options: QueueOptions) => void;
   /** Once the engines are open. */
   readonly start: (node: { readonly workspace: Workspace; readonly viaId: string }) => void;
+  /** The start of the ids of this front's clips. */
+  readonly clipPrefix: string;
+  /** Makes this front's clips available to the other fronts, and theirs here. */
+  readonly shareClips: (own: Clips) => Clips;
   /** For the readiness of this node: why it should be sent nothing; [] when it should. */
   readonly notReady: () => readonly string[];
   /** Takes no more tickets; resolves when those at work are done. */
@@ -52,7 +58,8 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
   const limits = { ...fleetLimits, ...given };
   const isFront = role !== 'worker';
   const isWorker = role !== 'front';
-  const id = `${hostname()}-${randomUUID().slice(0, 8)}`;
+  const tag = randomUUID().slice(0, 8); // of its clips: callers do not see names of hosts
+  const id = `${hostname()}-${tag}`;
   const log = parent.child({ node: id });
   const stopping = new AbortController();
   const node = { viaId: '' };
@@ -60,8 +67,8 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
   if (isFront) await checkAddress(address);
   const redis = openRedis({ url: fleetUrl, prefix: settings.fleetPrefix, limits, log, onReady: () => void refresh() });
   const takers = createTakers(redis, limits, log);
-  const self = () => ({ instances: takers.capacities() });
-  const nodes = createNodes({ id, self, redis, limits, log });
+  const self = () => ({ instances: takers.capacities(), ...(isFront && { address }) });
+  const nodes = createNodes({ id, self, secret, redis, limits, log });
   const queues = new Map<string, TicketQueue>();
   const shares = createShares({
     hold: redis.hold,
@@ -84,6 +91,8 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
     limits,
     log,
   });
+  const signing = (request: SignedRequest) => sign(secret, request, Date.now());
+  let ownClips: Clips | undefined;
   const http = createHttpClient({}, { connectMs: limits.connectMs }); // no proxy: fleet requests stay in the network
 
   /** After every connection to Redis, which may have forgotten everything. */
@@ -107,8 +116,9 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
   try {
     await requireNoEviction(redis);
     const verify = createVerifier(secret);
+    const clips = () => ownClips;
     const where = listenAddress(address === '' ? 'http://127.0.0.1' : address, settings.fleetListen);
-    if (isFront) listener = await listenForFleet({ ...where, address, verify, find: front.find, limits, log });
+    if (isFront) listener = await listenForFleet({ ...where, address, verify, find: front.find, clips, limits, log });
   } catch (error) {
     await close();
     throw error;
@@ -124,7 +134,6 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
     start({ workspace, viaId }) {
       node.viaId = viaId;
       if (!isWorker) return;
-      const signing = (request: Parameters<typeof sign>[1]) => sign(secret, request, Date.now());
       const { engineOf } = takers;
       const run = createWorker({ engineOf, workspace, http, sign: signing, limits, log, stopping: stopping.signal });
       const runIfOurs = (value: unknown) => {
@@ -137,6 +146,11 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
         return Promise.resolve(false);
       };
       takers.start(runIfOurs, () => void refresh());
+    },
+    clipPrefix: `${tag}.`,
+    shareClips(own) {
+      ownClips = own;
+      return shareClips(own, { tag, addressOf: (of) => nodes.addressOf(`-${of}`), http, sign: signing, limits });
     },
     notReady: () => (isWorker && !redis.isReady ? ['fleet: Redis cannot be reached'] : []),
     drain: () => takers.drain(),

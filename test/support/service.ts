@@ -30,6 +30,8 @@ export interface TestServiceOptions {
   readonly heartbeatMs?: number;
   /** Milliseconds without a reader that end the synthesis of a clip. */
   readonly clipUnreadMs?: number;
+  /** Milliseconds to keep a complete clip after its last read. */
+  readonly clipKeepMs?: number;
   /** How long engines may take. */
   readonly engineLimits?: NonNullable<ServiceOptions['engineLimits']>;
   readonly connectionLimits?: Partial<ConnectionLimits>;
