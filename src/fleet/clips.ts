@@ -84,13 +84,13 @@ async function findElsewhere(
   /** Checks the number of bytes: it is the Content-Length of the answer to the caller. */
   async function* bytesOf({ body, link }: Answer, expected: number | undefined): AsyncGenerator<Uint8Array> {
     let received = 0;
-    const pieces = body.iterator();
+    const pieces = body.iterator() as AsyncIterator<Buffer>;
     for (;;) {
-      const { done, value } = (await link.within(clipMs, late, pieces.next())) as IteratorResult<Buffer>;
-      if (done) break;
-      received += value.length;
+      const piece = await link.within(clipMs, late, pieces.next());
+      if (piece.done) break;
+      received += piece.value.length;
       if (expected !== undefined && received > expected) throw new Error('the owner has sent too much of a clip');
-      yield value;
+      yield piece.value;
     }
     if (expected !== undefined && received < expected) throw new Error('the owner has sent too little of a clip');
   }

@@ -193,7 +193,7 @@ describeWith(['redis-server'], 'a clip of another front', () => {
     const { status, headers, problem } = await get(url);
     expect([status, headers.get('retry-after'), problem.code]).toEqual([503, '5', 'overloaded']);
 
-    // Who can write to Redis has the fleet ask nobody else.
+    // A writer to Redis cannot direct requests elsewhere.
     const tag = url.split('/').at(-1)!.slice(0, 8);
     const node = `${hostname()}-${tag}`;
     const announced = JSON.parse(String(await redis.ask('GET', `parlance:node:${node}`))) as object;
@@ -260,5 +260,5 @@ async function listen(onRequest: (url: string) => void) {
   });
   const port = await freePort();
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: async () => void server.close() };
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => Promise.resolve(void server.close()) };
 }
