@@ -13,7 +13,11 @@ export default defineConfig({
   // Not `module`: @opentelemetry/api (of prom-client) has a build there that only bundlers can read.
   ssr: { resolve: { conditions: ['parlance-source', 'node', 'import', 'default'] } },
   test: {
-    globalSetup: ['test/contract/coverage/global-setup.ts', 'test/support/compile-cache.ts'],
+    globalSetup: [
+      'test/contract/coverage/global-setup.ts',
+      'test/support/compile-cache.ts',
+      'test/support/fleet-redis.ts',
+    ],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // A busy machine may leave a process without a core for a second.
