@@ -45,13 +45,18 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [unit, processes, system, deploy],
           env: withoutPrograms,
-          setupFiles: ['test/support/no-processes.ts'],
+          setupFiles: ['test/support/no-processes.ts', 'test/support/fleet-setup.ts'],
         },
       },
       {
         // Child processes, browsers, real programs. No stopwatches: the other worker's programs may have both cores.
         extends: true,
-        test: { name: 'process', include: [processes], sequence: { groupOrder: 1 } },
+        test: {
+          name: 'process',
+          include: [processes],
+          setupFiles: ['test/support/fleet-setup.ts'],
+          sequence: { groupOrder: 1 },
+        },
       },
       {
         // Stopwatches, memory, file descriptors, namespaces, installations: one file at a time, with nothing beside it.

@@ -25,7 +25,7 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   ],
   [
     /^src\/fleet\//,
-    /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|clips)\/|src\/caller\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|clips)\/|src\/(caller|trace)\.ts$)/,
   ],
   [
     /^src\/handlers\//,
