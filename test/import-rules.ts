@@ -25,7 +25,7 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   ],
   [
     /^src\/fleet\//,
-    /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|limits)\/|src\/(caller|metrics\/metrics)\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|limits|clips)\/|src\/(caller|trace|metrics\/metrics)\.ts$)/,
   ],
   [
     /^src\/handlers\//,

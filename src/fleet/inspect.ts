@@ -38,7 +38,7 @@ export async function inspectFleet(settings: LoadedSettings): Promise<FleetInspe
     ...{ limits: fleetLimits, log, onReady: nothing },
   });
   const facts = await redis.inspect().catch(() => failures[0] ?? 'it does not answer');
-  const nodes = await nodesOf(redis);
+  const nodes = await nodesOf(redis, settings.fleetSecret ?? '');
   const where = placeOf(settings.fleetUrl ?? '');
   return {
     findings: [
@@ -53,8 +53,9 @@ export async function inspectFleet(settings: LoadedSettings): Promise<FleetInspe
   };
 }
 
-async function nodesOf(redis: Redis): Promise<Nodes> {
-  return redis.announced().then(nodesIn, () => new Map<string, Announcement>()); // it is reported already
+async function nodesOf(redis: Redis, secret: string): Promise<Nodes> {
+  const announced = await redis.announced().catch(() => new Map<string, string>()); // it is reported already
+  return nodesIn(announced, secret);
 }
 
 /** Without its password. */
