@@ -13,7 +13,11 @@ export default defineConfig({
   // Not `module`: @opentelemetry/api (of prom-client) has a build there that only bundlers can read.
   ssr: { resolve: { conditions: ['parlance-source', 'node', 'import', 'default'] } },
   test: {
-    globalSetup: ['test/contract/coverage/global-setup.ts', 'test/support/compile-cache.ts'],
+    globalSetup: [
+      'test/contract/coverage/global-setup.ts',
+      'test/support/compile-cache.ts',
+      'test/support/fleet-redis.ts',
+    ],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // A busy machine may leave a process without a core for a second.
@@ -41,14 +45,20 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [unit, processes, system, deploy],
           env: withoutPrograms,
-          setupFiles: ['test/support/no-processes.ts'],
+          setupFiles: ['test/support/no-processes.ts', 'test/support/fleet-setup.ts'],
         },
       },
       {
         // Child processes, browsers, real programs. No stopwatches: the other workers' programs may have both cores. They
         // wait a lot: two files at a time leave a third of the processors idle.
         extends: true,
-        test: { name: 'process', include: [processes], maxWorkers: 3, sequence: { groupOrder: 1 } },
+        test: {
+          name: 'process',
+          include: [processes],
+          maxWorkers: 3,
+          setupFiles: ['test/support/fleet-setup.ts'],
+          sequence: { groupOrder: 1 },
+        },
       },
       {
         // Stopwatches, memory, file descriptors, namespaces, installations: one file at a time, with nothing beside it.

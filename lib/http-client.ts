@@ -19,7 +19,7 @@ export interface HttpClient extends AsyncDisposable {
 }
 
 export interface RequestOptions {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | Readable;
   readonly signal: AbortSignal;

@@ -61,6 +61,8 @@ export interface ServiceOptions {
   readonly heartbeatMs?: number;
   /** Milliseconds without a reader that end the synthesis of a clip; fifteen seconds when absent. */
   readonly clipUnreadMs?: number;
+  /** Milliseconds to keep a complete clip after its last read; ten minutes when absent. */
+  readonly clipKeepMs?: number;
   /** How long engines may take, where it is not the usual. */
   readonly engineLimits?: Partial<GuardLimits> | undefined;
   /** Limits of `startService`'s own server. */
@@ -213,14 +215,21 @@ async function buildApp(options: ServiceOptions, engines: Node, metrics: Metrics
     streamHoldMs = 5_000,
     heartbeatMs = 15_000,
     clipUnreadMs: unreadMs,
+    clipKeepMs: keepMs,
   } = options;
   const { registry, workspace } = engines;
   const speakers = await createSpeakers({ registry, defaultVoice: settings.ttsVoice, metrics });
-  const clips = createClipStore({
+  const ownClips = createClipStore({
     directory: () => workspace.accountedDirectory('clip', { holder: clipStore }),
     log,
-    limits: { ...clipLimits(workspace.disk.bytes), ...(unreadMs !== undefined && { unreadMs }) },
+    limits: {
+      ...clipLimits(workspace.disk.bytes),
+      ...(unreadMs !== undefined && { unreadMs }),
+      ...(keepMs !== undefined && { keepMs }),
+    },
+    idPrefix: engines.fleet?.clipPrefix,
   });
+  const clips = engines.fleet?.shareClips(ownClips) ?? ownClips;
   const speechSpool = createSpeechSpool({
     directory: () => workspace.accountedDirectory('speech', { limit: largestSpeech(workspace.disk.bytes) }),
     log,
@@ -248,8 +257,8 @@ async function buildApp(options: ServiceOptions, engines: Node, metrics: Metrics
   const access = createAccess({ ...settings, keys, failedLogins: createFailedLogins(log) });
   const budgets = keys && (await openBudgets({ path: join(settings.dataDir, 'usage.json'), log }));
   const onRefused = (key: string, policy: string) => metrics?.keyLimited(key, policy);
-  const limits =
-    budgets && createLimits({ minutes: createMinuteCounter(), places: createPlaces(), budgets, onRefused });
+  const own = budgets && { minutes: createMinuteCounter(), places: createPlaces(), budgets };
+  const limits = own && createLimits({ ...(engines.fleet?.shareLimits(own) ?? own), onRefused });
   const limit = (operation: string, request: IncomingRequest) => limits?.admit(operation, request);
   const routing = { services, access, limit, checkAnswers: env.NODE_ENV !== 'production' };
   const native: Door = {
@@ -294,8 +303,9 @@ async function buildApp(options: ServiceOptions, engines: Node, metrics: Metrics
   });
   metrics?.watch({
     availability: () => registry.lastAvailability(),
-    clips: () => clips.size(),
+    clips: () => ownClips.size(),
     mcpServers: () => mcp.states(),
+    fleet: engines.fleet?.state,
   });
   const drain = () => draining.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
   const end = () => {
@@ -316,7 +326,7 @@ async function buildApp(options: ServiceOptions, engines: Node, metrics: Metrics
     async [Symbol.asyncDispose]() {
       end();
       keys?.[Symbol.dispose]();
-      await Promise.all([tools, clips, speechSpool].map((part) => part[Symbol.asyncDispose]()));
+      await Promise.all([tools, ownClips, speechSpool].map((part) => part[Symbol.asyncDispose]()));
       await engines[Symbol.asyncDispose]();
       await budgets?.[Symbol.asyncDispose]();
     },

@@ -64,7 +64,12 @@ async function openProbes(
 ): Promise<ListeningServer> {
   const { metricsHost: host, metricsPort: port = 0 } = settings;
   const { registry, fleet } = node;
-  metrics.watch({ availability: () => registry.lastAvailability(), clips: () => noClips, mcpServers: () => [] });
+  metrics.watch({
+    availability: () => registry.lastAvailability(),
+    clips: () => noClips,
+    mcpServers: () => [],
+    fleet: fleet?.state,
+  });
   const probes = {
     alive: () => alive(new AbortController().signal),
     readyProbe: createReadyProbe(draining, () => Promise.resolve(fleet?.notReady() ?? [])),

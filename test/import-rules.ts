@@ -23,7 +23,10 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
     /^src\/(chat|speech|clips|tools|transcription)\//,
     /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|settings|contract|system|keys)\/|src\/(caller|trace|metrics\/metrics|handlers\/dependencies)\.ts$)/,
   ],
-  [/^src\/fleet\//, /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system)\/|src\/caller\.ts$)/],
+  [
+    /^src\/fleet\//,
+    /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|limits|clips)\/|src\/(caller|trace|metrics\/metrics)\.ts$)/,
+  ],
   [
     /^src\/handlers\//,
     /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|contract|keys)\/|src\/metrics\/metrics\.ts$|src\/http\/byte-range\.ts$)/,

@@ -15,6 +15,7 @@ import { runProgram } from '../system/child-process.ts';
 import { listModels, toEntry } from '../engine-host/model-selection.ts';
 import { describeDoubts, loadSettings, type LoadedSettings } from '../settings/load.ts';
 import { explainStartFailure } from './startup-error.ts';
+import { judgeFleet } from './judge-fleet.ts';
 import { judgeKeys } from './judge-keys.ts';
 import { createMcpTools } from '../tools/mcp/index.ts';
 
@@ -30,10 +31,12 @@ const nothingToCheck: Finding = { what: 'engine', ok: true, detail: 'needs nothi
 try {
   const settings = loadSettings(process.env);
   const log = pino({ level: 'silent' });
-  await using engines = await openEngines(settings, process.env, log);
+  const fleet = await judgeFleet(settings);
+  await using engines = await openEngines(settings, process.env, log, { elsewhere: fleet.elsewhere });
   await using mcp = createMcpTools({ settings, env: process.env, log });
   for (const line of describeDoubts(process.env, settings)) console.log(`Warning: ${line}`);
   print('this machine', [node(), await ffmpeg(settings), await data(settings)]);
+  if (fleet.findings.length > 0) print('fleet', fleet.findings);
   const optional = optionalInstances(engines.registry, settings);
   for (const [instance, findings] of await findingsByInstance(engines.registry)) {
     const lines = findings.length > 0 ? findings : [nothingToCheck];
@@ -46,7 +49,7 @@ try {
   if (servers.length > 0) print('MCP servers', servers);
   const keys = await judgeKeys(settings, engines.registry);
   if (keys.findings.length > 0) print('API keys', keys.findings);
-  if (!(await judge(engines.registry, settings)) || !keys.isUsable) process.exitCode = 1;
+  if (!(await judge(engines.registry, settings)) || !keys.isUsable || !fleet.isUsable) process.exitCode = 1;
 } catch (error) {
   explainStartFailure(error);
 }

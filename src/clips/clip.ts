@@ -1,5 +1,5 @@
 /** A clip on disk, and its expiry. */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
@@ -28,7 +28,7 @@ export interface WholeClip {
 }
 
 export interface Clip {
-  /** 128 random bits in base64url. Knowing it grants access to the clip. */
+  /** Ends in 128 random bits in base64url. Knowing it grants access to the clip. */
   readonly id: string;
   readonly mediaType: AudioType;
   /** Undefined until the clip is complete. */
@@ -40,6 +40,7 @@ export interface Clip {
 }
 
 export interface ClipOptions {
+  readonly id: string;
   /** The caller whose share of the store the clip counts against. */
   readonly caller: string;
   readonly mediaType: AudioType;
@@ -49,7 +50,7 @@ export interface ClipOptions {
 }
 
 export class StoredClip implements Clip {
-  readonly id = randomBytes(16).toString('base64url');
+  readonly id: string;
   readonly caller: string;
   readonly mediaType: AudioType;
   readonly #directory: AccountedDirectory;
@@ -69,7 +70,8 @@ export class StoredClip implements Clip {
   #timer: NodeJS.Timeout | undefined;
   #endUnread: (() => void) | undefined;
 
-  private constructor({ caller, mediaType, directory, limits, expire }: ClipOptions, spool: Spool) {
+  private constructor({ id, caller, mediaType, directory, limits, expire }: ClipOptions, spool: Spool) {
+    this.id = id;
     this.caller = caller;
     this.mediaType = mediaType;
     this.#directory = directory;

@@ -2,6 +2,7 @@
  * Stores clips: audio from chats, spooled to disk and readable by anyone with the id. A clip can be read while it is
  * still being written; removing it, for any reason, fails its readers.
  */
+import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { Logger } from '../../engines/contract/index.ts';
 import { currentCaller } from '../caller.ts';
@@ -30,15 +31,21 @@ export interface ClipOwner {
   readonly endsUnread?: boolean;
 }
 
-export interface ClipStore extends AsyncDisposable {
+/** The clips that a request may name: those of this process, in a fleet those of all fronts. */
+export interface Clips {
   /**
    * Resolves with the first bytes; the rest is spooled as fast as it arrives. Throws `storage-full`, or the error of the
    * audio if it fails before its first byte.
    */
   create(audio: Audio, owner: ClipOwner): Promise<Clip>;
-  find(id: string): Clip | undefined;
+  /** As it is now. Throws `overloaded` when the front that has it cannot be reached, or the signal's reason. */
+  find(id: string, signal: AbortSignal): Clip | undefined | Promise<Clip | undefined>;
   /** Ends the synthesis and all readers, and resolves when the file is removed. No effect on an unknown clip. */
   remove(id: string): Promise<void>;
+}
+
+export interface ClipStore extends Clips, AsyncDisposable {
+  find(id: string): Clip | undefined;
   /** What it holds now. */
   size(): { readonly count: number; readonly bytes: number };
 }
@@ -48,6 +55,8 @@ export interface ClipStoreOptions {
   readonly directory: () => Promise<AccountedDirectory>;
   readonly log: Logger;
   readonly limits: ClipLimits;
+  /** The start of every id. */
+  readonly idPrefix?: string | undefined;
 }
 
 interface Spooling {
@@ -58,7 +67,7 @@ interface Spooling {
   readonly owner: ClipOwner;
 }
 
-export function createClipStore({ directory, log, limits }: ClipStoreOptions): ClipStore {
+export function createClipStore({ directory, log, limits, idPrefix = '' }: ClipStoreOptions): ClipStore {
   const clips = new Map<string, StoredClip>();
   const room = new ClipRoom(limits, (clip) =>
     drop(clip, new ProblemError('storage-full', 'The clip was evicted to make room for others.')),
@@ -101,6 +110,7 @@ export function createClipStore({ directory, log, limits }: ClipStoreOptions): C
       work.signal.throwIfAborted();
       const { mediaType } = audio;
       clip = await StoredClip.create({
+        id: `${idPrefix}${randomBytes(16).toString('base64url')}`,
         caller: currentCaller(),
         mediaType,
         directory: await directory(),

@@ -7,9 +7,9 @@ import type { FleetLimits } from './limits.ts';
 import type { Nodes } from './nodes.ts';
 
 export interface Elsewhere {
-  readonly front: Front;
-  readonly nodes: Nodes;
-  readonly limits: FleetLimits;
+  readonly front: Pick<Front, 'transcribe'>;
+  readonly nodes: Pick<Nodes, 'capacityOf' | 'absentMs' | 'all'>;
+  readonly limits: Pick<FleetLimits, 'absentMs'>;
   /** This node works too: what it lacks is prepared here. */
   readonly alsoHere: boolean;
 }
@@ -52,4 +52,15 @@ export function runElsewhere(
   };
   if (!alsoHere) delete moved.prepare; // workers do
   return moved;
+}
+
+/** FLEET_ENGINES, else every instance whose models are all local. */
+export async function runsOnWorkers(
+  instance: string,
+  engine: TranscriptionEngine,
+  named: readonly string[] | undefined,
+): Promise<boolean> {
+  if (named !== undefined) return named.includes(instance);
+  const models = await engine.models();
+  return models.length > 0 && models.every(({ local }) => local);
 }

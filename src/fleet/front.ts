@@ -13,6 +13,7 @@ import {
 } from '../../engines/contract/index.ts';
 import { onAbort, raceAbort } from '../../lib/abort.ts';
 import { currentScope, currentVia } from '../caller.ts';
+import { traced } from '../trace.ts';
 import type { CallDocument, Failure, Message } from './line.ts';
 import type { FleetLimits } from './limits.ts';
 import type { Nodes } from './nodes.ts';
@@ -61,6 +62,8 @@ export interface Front extends Disposable {
   readonly find: (id: string) => OpenCall | undefined;
   /** Looks for the waiting tickets in Redis, and places those again that it has lost. */
   readonly look: () => Promise<void>;
+  /** How long the oldest call has waited for a worker, in milliseconds; 0 when none waits. */
+  readonly oldestWaitMs: (instance: string) => number;
 }
 
 /** A call in the queue, until a worker takes it. */
@@ -122,7 +125,8 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
     const count = { lost: 0, returned: 0 };
     for (let isFirst = true; ; isFirst = false) {
       const placedAt = performance.now();
-      const line = await findWorker({ instance, document, path, priority, isFirst }, listeners.onQueued, signal);
+      const search = { instance, document, path, priority, isFirst };
+      const line = await traced('queue wait', {}, () => findWorker(search, listeners.onQueued, signal));
       listeners.begin();
       if (usage) usage.queueMs = (usage.queueMs ?? 0) + performance.now() - placedAt;
       const outcome = await follow(line, listeners, signal);
@@ -252,6 +256,10 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
     transcribe,
     find: (id) => open.get(id),
     look: lookOnce,
+    oldestWaitMs(instance) {
+      const since = [...waiting].flatMap((placing) => (placing.instance === instance ? [placing.since] : []));
+      return since.length === 0 ? 0 : performance.now() - Math.min(...since);
+    },
     [Symbol.dispose]: () => clearInterval(timer),
   };
 }
@@ -281,8 +289,11 @@ async function follow(line: Line, listeners: Listeners, signal: AbortSignal): Pr
   }
 }
 
-function read(message: Message, { onSegment, onProgress }: Listeners): Outcome | undefined {
+function read(message: Message, { onSegment, onProgress, onQueued }: Listeners): Outcome | undefined {
   switch (message.type) {
+    case 'queued':
+      onQueued(message.ahead);
+      return undefined;
     case 'progress':
       onProgress?.(message.processedMs, message.durationMs);
       return undefined;
@@ -317,7 +328,7 @@ function noWorker(): EngineError {
 }
 
 interface Listeners extends Pick<TranscriptionOptions, 'onSegment' | 'onProgress'> {
-  readonly onQueued: (ahead: number) => void;
+  readonly onQueued: (ahead: number | null) => void;
   /** A worker begins, perhaps not the first. */
   readonly begin: () => void;
 }
@@ -326,16 +337,17 @@ interface Listeners extends Pick<TranscriptionOptions, 'onSegment' | 'onProgress
 function forSeveralAttempts({ onSegment, onProgress, onQueued }: TranscriptionOptions): Listeners {
   let passedMs = 0;
   let endMs = 0;
-  let isQueued = false;
+  let place: number | null = null;
+  function queued(ahead: number | null): void {
+    if (ahead === place) return;
+    place = ahead;
+    onQueued?.(ahead);
+  }
   return {
-    onQueued(ahead) {
-      isQueued = true;
-      onQueued?.(ahead);
-    },
+    onQueued: queued,
     begin() {
       passedMs = endMs;
-      if (isQueued) onQueued?.(null);
-      isQueued = false;
+      queued(null);
     },
     ...(onProgress && { onProgress }),
     ...(onSegment && {

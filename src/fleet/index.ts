@@ -6,18 +6,23 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { QueueOptions, TranscriptionEngine } from '../../engines/contract/index.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
+import type { Clips } from '../clips/store.ts';
 import type { ParentLogger } from '../engine-host/context.ts';
+import type { FleetState } from '../metrics/metrics.ts';
 import { SettingsError, type LoadedSettings } from '../settings/load.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { checkAddress, listenAddress } from './address.ts';
-import { runElsewhere } from './elsewhere.ts';
+import { shareClips } from './clips.ts';
+import { runElsewhere, runsOnWorkers } from './elsewhere.ts';
 import { createFront } from './front.ts';
+import { shareKeyLimits, type OwnCounters, type SharedCounters } from './key-limits.ts';
 import { fleetLimits, type FleetLimits } from './limits.ts';
 import { callsPath, listenForFleet } from './listener.ts';
 import { createNodes } from './nodes.ts';
 import { openRedis, type Redis, type TicketQueue } from './redis.ts';
 import { createShares } from './shares.ts';
-import { createVerifier, sign } from './signature.ts';
+import { createVerifier, sign, type SignedRequest } from './signature.ts';
+import { countRoles, readState } from './state.ts';
 import { createTakers } from './takers.ts';
 import { openTicket, queueName, sealTicket } from './ticket.ts';
 import { createWorker } from './worker.ts';
@@ -29,6 +34,14 @@ export interface Fleet extends AsyncDisposable {
   readonly noteQueue: (instance: string, options: QueueOptions) => void;
   /** Once the engines are open. */
   readonly start: (node: { readonly workspace: Workspace; readonly viaId: string }) => void;
+  /** The limits of API keys over all fronts, from those of this front. Called once at most. */
+  readonly shareLimits: (own: OwnCounters) => SharedCounters;
+  /** For metrics: asks Redis, for no longer than its timeout; never rejects. */
+  readonly state: () => Promise<FleetState>;
+  /** The start of the ids of this front's clips. */
+  readonly clipPrefix: string;
+  /** Makes this front's clips available to the other fronts, and theirs here. */
+  readonly shareClips: (own: Clips) => Clips;
   /** For the readiness of this node: why it should be sent nothing; [] when it should. */
   readonly notReady: () => readonly string[];
   /** Takes no more tickets; resolves when those at work are done. */
@@ -52,7 +65,8 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
   const limits = { ...fleetLimits, ...given };
   const isFront = role !== 'worker';
   const isWorker = role !== 'front';
-  const id = `${hostname()}-${randomUUID().slice(0, 8)}`;
+  const tag = randomUUID().slice(0, 8); // of its clips: callers do not see names of hosts
+  const id = `${hostname()}-${tag}`;
   const log = parent.child({ node: id });
   const stopping = new AbortController();
   const node = { viaId: '' };
@@ -60,8 +74,8 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
   if (isFront) await checkAddress(address);
   const redis = openRedis({ url: fleetUrl, prefix: settings.fleetPrefix, limits, log, onReady: () => void refresh() });
   const takers = createTakers(redis, limits, log);
-  const self = () => ({ instances: takers.capacities() });
-  const nodes = createNodes({ id, self, redis, limits, log });
+  const self = () => ({ instances: takers.capacities(), ...(isFront && { address }) });
+  const nodes = createNodes({ id, self, secret, redis, limits, log });
   const queues = new Map<string, TicketQueue>();
   const shares = createShares({
     hold: redis.hold,
@@ -84,7 +98,12 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
     limits,
     log,
   });
+  const signing = (request: SignedRequest) => sign(secret, request, Date.now());
+  let ownClips: Clips | undefined;
   const http = createHttpClient({}, { connectMs: limits.connectMs }); // no proxy: fleet requests stay in the network
+
+  const instances = new Set<string>();
+  let keyLimits: SharedCounters | undefined;
 
   /** After every connection to Redis, which may have forgotten everything. */
   async function refresh(): Promise<void> {
@@ -97,6 +116,7 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
     await takers.drain();
     front[Symbol.dispose]();
     shares[Symbol.dispose]();
+    keyLimits?.[Symbol.dispose]();
     await listener?.[Symbol.asyncDispose]();
     await nodes[Symbol.asyncDispose]();
     await redis[Symbol.asyncDispose]();
@@ -107,8 +127,9 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
   try {
     await requireNoEviction(redis);
     const verify = createVerifier(secret);
+    const clips = () => ownClips;
     const where = listenAddress(address === '' ? 'http://127.0.0.1' : address, settings.fleetListen);
-    if (isFront) listener = await listenForFleet({ ...where, address, verify, find: front.find, limits, log });
+    if (isFront) listener = await listenForFleet({ ...where, address, verify, find: front.find, clips, limits, log });
   } catch (error) {
     await close();
     throw error;
@@ -118,13 +139,13 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
     noteQueue: takers.noteQueue,
     async elsewhere(instance, engine) {
       if (!(await runsOnWorkers(instance, engine, settings.fleetEngines))) return engine;
+      instances.add(instance);
       if (isWorker) takers.add(instance, engine);
       return isFront ? runElsewhere(instance, engine, { front, nodes, limits, alsoHere: isWorker }) : engine;
     },
     start({ workspace, viaId }) {
       node.viaId = viaId;
       if (!isWorker) return;
-      const signing = (request: Parameters<typeof sign>[1]) => sign(secret, request, Date.now());
       const { engineOf } = takers;
       const run = createWorker({ engineOf, workspace, http, sign: signing, limits, log, stopping: stopping.signal });
       const runIfOurs = (value: unknown) => {
@@ -138,6 +159,18 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
       };
       takers.start(runIfOurs, () => void refresh());
     },
+    shareLimits(own) {
+      const { counters } = redis;
+      const fronts = () => Math.max(1, countRoles(nodes.all()).fronts);
+      keyLimits = shareKeyLimits({ own, counters, isReady: () => redis.isReady, fronts, secret, limits, log });
+      return keyLimits;
+    },
+    state: () => readState({ redis, nodes, front: isFront ? front : undefined, instances }),
+    clipPrefix: `${tag}.`,
+    shareClips(own) {
+      ownClips = own;
+      return shareClips(own, { tag, addressOf: (of) => nodes.addressOf(`-${of}`), http, sign: signing, limits });
+    },
     notReady: () => (isWorker && !redis.isReady ? ['fleet: Redis cannot be reached'] : []),
     drain: () => takers.drain(),
     end: () => stopping.abort(new Error('the node stops')),
@@ -148,17 +181,6 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
 /** A ticket outlives its call; the fleet port answers 410 then. */
 function lifeMs({ transcribeTimeout }: LoadedSettings): number {
   return (transcribeTimeout + 60) * 1000;
-}
-
-/** FLEET_ENGINES, else every instance whose models are all local. */
-async function runsOnWorkers(
-  instance: string,
-  engine: TranscriptionEngine,
-  named: readonly string[] | undefined,
-): Promise<boolean> {
-  if (named !== undefined) return named.includes(instance);
-  const models = await engine.models();
-  return models.length > 0 && models.every(({ local }) => local);
 }
 
 /** With any other policy, Redis drops tickets when its memory is full. It may forbid the question, or not be there. */

@@ -19,6 +19,10 @@ export interface FleetLimits {
   readonly firstWorkerMs: number;
   /** Without a worker for this long, a model is unavailable; before that it is busy. */
   readonly absentMs: number;
+  /**
+   * Timeout for the completion of a clip of another front, and for its next bytes: longer than those of its owner.
+   */
+  readonly clipMs: number;
 }
 
 export const fleetLimits: FleetLimits = {
@@ -32,4 +36,5 @@ export const fleetLimits: FleetLimits = {
   readNodesMs: 2_000,
   firstWorkerMs: 30_000,
   absentMs: 120_000,
+  clipMs: 70_000,
 };

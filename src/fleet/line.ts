@@ -23,6 +23,8 @@ export interface CallDocument {
 /** From the worker. Of the `result`, `failed` and `returned` exactly one is sent, last. */
 export type Message =
   | { readonly type: 'alive' }
+  /** The engine has a queue of its own, beside that of the fleet; null: its turn has come. */
+  | { readonly type: 'queued'; readonly ahead: number | null }
   | { readonly type: 'progress'; readonly processedMs: number; readonly durationMs?: number | undefined }
   | { readonly type: 'segment'; readonly segment: TimedText }
   | { readonly type: 'result'; readonly transcript: Transcript }

@@ -1,9 +1,14 @@
-/** The fleet port of a front: workers open lines here, and fetch calls and recordings. Every request is signed. */
+/**
+ * The fleet port of a front: workers open lines here, and fetch calls and recordings; other fronts fetch clips. Every
+ * request is signed.
+ */
 import { createReadStream } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { Logger } from '../../engines/contract/index.ts';
+import type { Clips } from '../clips/store.ts';
 import { SettingsError } from '../settings/load.ts';
+import { clipsPath, serveClip } from './clip-port.ts';
 import type { Line, OpenCall } from './front.ts';
 import { messagesOf, startPulse } from './line.ts';
 import type { FleetLimits } from './limits.ts';
@@ -16,6 +21,8 @@ export interface FleetListenerOptions {
   readonly address: string;
   readonly verify: Verify;
   readonly find: (id: string) => OpenCall | undefined;
+  /** The clips of this front; undefined before it has any. */
+  readonly clips: () => Clips | undefined;
   readonly limits: FleetLimits;
   readonly log: Logger;
 }
@@ -58,6 +65,7 @@ async function respond(req: IncomingMessage, res: ServerResponse, options: Fleet
   const { method = '', url = '', headers } = req;
   const { address, verify, find } = options;
   if (!verify({ method, url: `${address}${url}` }, headers.authorization, Date.now())) return refuse(res, 401);
+  if (url.startsWith(clipsPath)) return serveClip(req, res, options.clips());
   const [, id = '', part] = /^\/fleet\/v1\/calls\/([\w-]{22})(\/call|\/recording)?$/.exec(url) ?? [];
   const call = find(id);
   if (call === undefined) return refuse(res, 410);

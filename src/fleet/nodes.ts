@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../engines/contract/index.ts';
 import { countOf, isObject, parseObject } from '../../lib/json.ts';
-import { version } from './ticket.ts';
+import { isEqual, macFor, version } from './ticket.ts';
 import type { FleetLimits } from './limits.ts';
 import type { Redis } from './redis.ts';
 
@@ -10,6 +10,8 @@ import type { Redis } from './redis.ts';
 export interface Announcement {
   /** The instances that the node works for now. */
   readonly instances: Readonly<Record<string, Capacity>>;
+  /** FLEET_ADDRESS; absent where the node is no front. */
+  readonly address?: string | undefined;
 }
 
 export interface Capacity {
@@ -25,6 +27,11 @@ export interface Nodes extends AsyncDisposable {
   readonly capacityOf: (instance: string) => Capacity;
   /** Milliseconds since a worker of the instance was last seen; the time during which Redis is away does not count. */
   absentMs(instance: string): number;
+  /**
+   * The address of the front whose id ends with the text; reads the list again when there is none, for it may be new.
+   * Rejects when Redis cannot be asked then.
+   */
+  addressOf(idEnd: string): Promise<string | undefined>;
   /** By id. */
   all(): ReadonlyMap<string, Announcement>;
 }
@@ -32,6 +39,8 @@ export interface Nodes extends AsyncDisposable {
 export interface NodesOptions {
   readonly id: string;
   readonly self: () => Announcement;
+  /** FLEET_SECRET: addresses are signed, since Redis is not trusted to direct requests anywhere. */
+  readonly secret: string;
   readonly redis: Redis;
   readonly limits: FleetLimits;
   readonly log: Logger;
@@ -39,7 +48,7 @@ export interface NodesOptions {
 
 const mostSlots = 10_000;
 
-export function createNodes({ id, self, redis, limits, log }: NodesOptions): Nodes {
+export function createNodes({ id, self, secret, redis, limits, log }: NodesOptions): Nodes {
   let nodes: ReadonlyMap<string, Announcement> = new Map();
   /** A clock that stands still while Redis is away. */
   let readMs = 0;
@@ -49,16 +58,28 @@ export function createNodes({ id, self, redis, limits, log }: NodesOptions): Nod
   const ended = new AbortController();
 
   async function announce(): Promise<void> {
-    await redis.announce(id, JSON.stringify({ v: version, ...self() }), limits.announcedMs);
+    const { address, ...facts } = self();
+    const signed = address !== undefined && { address, mac: macOf(secret, id, address) };
+    await redis.announce(id, JSON.stringify({ v: version, ...facts, ...signed }), limits.announcedMs);
   }
 
   async function read(): Promise<void> {
     const announced = await redis.announced();
-    nodes = new Map([...announced].flatMap(([node, text]) => (isOurs(text) ? [[node, parse(text)]] : [])));
+    nodes = nodesIn(announced, secret);
     const now = performance.now();
     readMs += Math.min(now - lastRead, 2 * limits.readNodesMs);
     lastRead = now;
     for (const { instances } of nodes.values()) for (const name of Object.keys(instances)) lastSeen.set(name, readMs);
+  }
+
+  let reading: Promise<void> | undefined;
+
+  /** Any caller may name a node that does not exist. */
+  const readOnce = () => (reading ??= read().finally(() => (reading = undefined)));
+
+  function knownAddress(idEnd: string): string | undefined {
+    for (const [id, { address }] of nodes) if (address !== undefined && id.endsWith(idEnd)) return address;
+    return undefined;
   }
 
   /** Redis logs its own outages. */
@@ -76,15 +97,14 @@ export function createNodes({ id, self, redis, limits, log }: NodesOptions): Nod
       await announce();
       await read();
     },
-    capacityOf(instance) {
-      const capacities = redis.isReady ? [...nodes.values()].flatMap(({ instances }) => instances[instance] ?? []) : [];
-      const known = capacities.filter(({ meanMs }) => meanMs > 0);
-      return {
-        slots: capacities.reduce((sum, { slots }) => sum + slots, 0),
-        meanMs: known.reduce((sum, { meanMs }) => sum + meanMs, 0) / (known.length || 1),
-      };
-    },
+    capacityOf: (instance) => capacityIn(redis.isReady ? nodes : new Map(), instance),
     absentMs: (instance) => readMs - (lastSeen.get(instance) ?? 0),
+    async addressOf(idEnd) {
+      const known = knownAddress(idEnd);
+      if (known !== undefined) return known;
+      await readOnce();
+      return knownAddress(idEnd);
+    },
     all: () => nodes,
     async [Symbol.asyncDispose]() {
       ended.abort();
@@ -93,16 +113,36 @@ export function createNodes({ id, self, redis, limits, log }: NodesOptions): Nod
   };
 }
 
+/** All workers of an instance together. */
+export function capacityIn(nodes: ReadonlyMap<string, Announcement>, instance: string): Capacity {
+  const capacities = [...nodes.values()].flatMap(({ instances }) => instances[instance] ?? []);
+  const known = capacities.filter(({ meanMs }) => meanMs > 0);
+  return {
+    slots: capacities.reduce((sum, { slots }) => sum + slots, 0),
+    meanMs: known.reduce((sum, { meanMs }) => sum + meanMs, 0) / (known.length || 1),
+  };
+}
+
+/** Those of this version of the protocol, by id. */
+export function nodesIn(announced: ReadonlyMap<string, string>, secret: string): Map<string, Announcement> {
+  return new Map([...announced].flatMap(([node, text]) => (isOurs(text) ? [[node, parse(text, node, secret)]] : [])));
+}
+
 function isOurs(text: string): boolean {
   return parseObject(text)?.v === version;
 }
 
 /** Redis is not trusted: numbers are numbers, and no larger than they can be. */
-function parse(text: string): Announcement {
-  const { instances } = parseObject(text) ?? {};
+function parse(text: string, node: string, secret: string): Announcement {
+  const { instances, address, mac } = parseObject(text) ?? {};
   const capacities = Object.entries(isObject(instances) ? instances : {}).map(([name, value]) => {
     const { slots, meanMs } = isObject(value) ? value : {};
     return [name, { slots: Math.min(mostSlots, countOf(slots) ?? 0), meanMs: countOf(meanMs) ?? 0 }] as const;
   });
-  return { instances: Object.fromEntries(capacities) };
+  const isSigned = typeof address === 'string' && typeof mac === 'string' && isEqual(mac, macOf(secret, node, address));
+  return { instances: Object.fromEntries(capacities), ...(isSigned && { address }) };
+}
+
+function macOf(secret: string, node: string, address: string): string {
+  return macFor(secret, ['front', node, address]);
 }

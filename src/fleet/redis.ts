@@ -9,6 +9,7 @@ import type { Logger } from '../../engines/contract/index.ts';
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
 import { SettingsError } from '../settings/load.ts';
 import type { FleetLimits } from './limits.ts';
+import { createKeyCounters, type CounterClient, type KeyCounters } from './redis-counters.ts';
 import type { Ticket } from './ticket.ts';
 
 /** Where a waiting ticket is: its number of tickets ahead, with a worker, or nowhere. */
@@ -40,6 +41,23 @@ export interface Held {
   readonly callers: number;
 }
 
+/** The transcriptions of an instance in the whole fleet. */
+export interface OpenCalls {
+  readonly open: number;
+  /** With a worker. */
+  readonly running: number;
+}
+
+/** What a Redis server says of itself. */
+export interface ServerFacts {
+  /** Of the Redis that it is, or that it is compatible with. */
+  readonly version: string;
+  /** Undefined where it does not allow the question. */
+  readonly evictionPolicy: string | undefined;
+  /** By how many milliseconds its clock is ahead of ours. */
+  readonly aheadMs: number;
+}
+
 /** Every function rejects within two seconds when Redis does not answer. */
 export interface Redis extends AsyncDisposable {
   /** Whether Redis is connected. */
@@ -50,6 +68,11 @@ export interface Redis extends AsyncDisposable {
   /** Holds an open call, again and again, for `ms`. */
   readonly hold: (holding: Holding, ms: number) => Promise<Held>;
   readonly release: (holding: Holding) => Promise<void>;
+  /** For the limits of API keys. */
+  readonly counters: KeyCounters;
+  countCalls(instance: string, queue: string): Promise<OpenCalls>;
+  /** Waits for the first attempt to connect. */
+  inspect(): Promise<ServerFacts>;
   /** Waits for the first attempt to connect. Undefined where Redis does not answer or does not allow the question. */
   evictionPolicy(): Promise<string | undefined>;
   /** Announces a node for `ms`. */
@@ -94,6 +117,16 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
     } catch (error) {
       throw loggable(error);
     }
+  }
+
+  async function firstAttempt(): Promise<void> {
+    using timeout = startTimeout(limits.redisMs, () => new Error('Redis does not answer'));
+    await raceAbort(attempted, timeout.signal).catch(ignore);
+  }
+
+  async function evictionPolicy(): Promise<string | undefined> {
+    const [, policy] = await ask(() => client.config('GET', 'maxmemory-policy')).catch(() => []);
+    return policy;
   }
 
   return {
@@ -149,11 +182,26 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
       ask(async () => {
         await client.eval(releaseScript, 3, ...setsOf(instance, caller), id, caller);
       }),
+    counters: createKeyCounters(client, prefix, ask),
+    async countCalls(instance, queue) {
+      const [calls = ''] = setsOf(instance, '');
+      const command = () => client.eval(countScript, 2, calls, `${prefix}:${queue}:active`);
+      const [open = 0, running = 0] = await ask(command);
+      return { open, running };
+    },
+    async inspect() {
+      await firstAttempt();
+      const info = await ask(() => client.info('server'));
+      const [seconds = 0, micros = 0] = (await ask(() => client.time())).map(Number);
+      return {
+        version: /^redis_version:(\S+)/m.exec(info)?.[1] ?? 'unknown',
+        evictionPolicy: await evictionPolicy(),
+        aheadMs: seconds * 1000 + micros / 1000 - Date.now(),
+      };
+    },
     async evictionPolicy() {
-      using timeout = startTimeout(limits.redisMs, () => new Error('Redis does not answer'));
-      await raceAbort(attempted, timeout.signal).catch(ignore);
-      const [, policy] = await ask(() => client.config('GET', 'maxmemory-policy')).catch(() => []);
-      return policy;
+      await firstAttempt();
+      return evictionPolicy();
     },
     announce: (id, text, ms) =>
       ask(async () => {
@@ -192,6 +240,12 @@ for index, key in ipairs(KEYS) do
   counts[index] = redis.call('ZCARD', key)
 end
 return counts`;
+
+/** KEYS: all open calls, the tickets with a worker. */
+const countScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+return { redis.call('ZCOUNT', KEYS[1], '(' .. now, '+inf'), redis.call('LLEN', KEYS[2]) }`;
 
 const releaseScript = `
 redis.call('ZREM', KEYS[1], ARGV[1])
@@ -279,10 +333,12 @@ interface Worker extends Emitter {
   close(force?: boolean): Promise<void>;
 }
 
-interface Client extends Emitter {
+interface Client extends Emitter, CounterClient {
   readonly status: string;
   config(command: 'GET', name: string): Promise<string[]>;
-  set(key: string, value: string, unit: 'PX', ms: number): Promise<unknown>;
+  info(section: string): Promise<string>;
+  /** Seconds and microseconds since the epoch. */
+  time(): Promise<(string | number)[]>;
   del(key: string): Promise<number>;
   sadd(key: string, member: string): Promise<number>;
   srem(key: string, ...members: string[]): Promise<number>;

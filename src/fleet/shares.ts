@@ -6,7 +6,7 @@ import { EngineError } from '../../engines/contract/index.ts';
 import type { FleetLimits } from './limits.ts';
 import type { Capacity } from './nodes.ts';
 import type { Held, Holding } from './redis.ts';
-import { macFor } from './ticket.ts';
+import { pseudonymOf } from './ticket.ts';
 
 export interface SharesOptions {
   readonly hold: (holding: Holding, ms: number) => Promise<Held>;
@@ -67,7 +67,7 @@ export function createShares({ hold, release, capacityOf, waitingOf, secret, lim
   return {
     async take(claim) {
       const { id, instance, caller, weight } = claim;
-      const holding = { id, instance, caller: macFor(secret, ['caller', caller]).slice(0, 22) };
+      const holding = { id, instance, caller: pseudonymOf(secret, caller) };
       const giveBack = (): void => {
         open.delete(holding);
         release(holding).catch(ignore); // it expires

@@ -51,6 +51,11 @@ export function macFor(secret: string, fields: readonly string[]): string {
   return createHmac('sha256', secret).update(fields.join('\n')).digest('base64url');
 }
 
+/** What stands for a caller in Redis. */
+export function pseudonymOf(secret: string, caller: string): string {
+  return macFor(secret, ['caller', caller]).slice(0, 22);
+}
+
 export function isEqual(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -9,6 +9,7 @@ import {
   type EngineErrorCode,
   type Logger,
   type TranscriptionEngine,
+  type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
 import { linkedSignal, raceAbort } from '../../lib/abort.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
@@ -127,7 +128,7 @@ function returned(message: string): Message {
 }
 
 async function transcribe(url: string, line: OpenLine, signal: AbortSignal, options: WorkerOptions) {
-  const { engineOf, workspace } = options;
+  const { engineOf, workspace, log } = options;
   const { body } = await get(`${url}/call`, signal, options);
   const { instance, call, recording, scope, segments } = (await raceAbort(json(body), signal)) as CallDocument;
   const engine = engineOf(instance);
@@ -137,18 +138,24 @@ async function transcribe(url: string, line: OpenLine, signal: AbortSignal, opti
   const path = join(directory.path, 'recording');
   const { body: bytes } = await get(`${url}/recording`, signal, options);
   await pipeline(bytes, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal });
-  return await runInScope({ ...scope }, () =>
-    engine.transcribe(
-      { ...call, recording: { ...recording, path } },
-      {
-        signal,
-        onProgress: (processedMs, durationMs) => {
-          if (!line.isCongested()) line.send({ type: 'progress', processedMs, durationMs });
-        },
-        ...(segments && { onSegment: (segment) => line.send({ type: 'segment', segment }) }),
-      },
-    ),
-  );
+  const reporting: TranscriptionOptions = {
+    signal,
+    onQueued: (ahead) => line.send({ type: 'queued', ahead }),
+    onProgress: (processedMs, durationMs) => {
+      if (!line.isCongested()) line.send({ type: 'progress', processedMs, durationMs });
+    },
+    ...(segments && { onSegment: (segment) => line.send({ type: 'segment', segment }) }),
+  };
+  return await runInScope({ ...scope }, async () => {
+    try {
+      return await engine.transcribe({ ...call, recording: { ...recording, path } }, reporting);
+    } catch (error) {
+      // With the id of the request: the front gets code and message, which callers may see, and no cause.
+      if (!signal.aborted && (error as Error).cause !== undefined)
+        log.warn({ instance, err: error }, 'a transcription failed');
+      throw error;
+    }
+  });
 }
 
 async function get(url: string, signal: AbortSignal, { http, sign }: WorkerOptions): Promise<HttpResponse> {

@@ -1,7 +1,7 @@
 /** The dependencies of handlers, passed as an argument. */
 import type { Registry } from '../engine-host/registry.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { ClipStore } from '../clips/store.ts';
+import type { Clips } from '../clips/store.ts';
 import type { Speakers } from '../speech/speaker.ts';
 import type { SpeechSpool } from '../speech/speech-spool.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
@@ -11,8 +11,8 @@ export interface Services {
   readonly tools: Toolbox;
   /** For direct speech and for read_aloud. */
   readonly speakers: Speakers;
-  /** Audio made by read_aloud. */
-  readonly clips: ClipStore;
+  /** Audio at addresses of its own: made by read_aloud and by `POST /tts/clips`. */
+  readonly clips: Clips;
   /** Buffers direct speech on disk until its caller has read it. */
   readonly speechSpool: SpeechSpool;
   /** The URL of a path below the API root: under PUBLIC_URL, else relative to the service's root. */

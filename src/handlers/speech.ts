@@ -37,8 +37,8 @@ export const createSpeechClip: Handler<'createSpeechClip', Services> = async (re
   return answer({ status: 201, mediaType: 'application/json', headers, body: { id, url, content_type: mediaType } });
 };
 
-export const deleteSpeechClip: Handler<'deleteSpeechClip', Services> = async ({ path }, { clips }) => {
-  const clip = findClip(clips, path.id);
+export const deleteSpeechClip: Handler<'deleteSpeechClip', Services> = async ({ path, signal }, { clips }) => {
+  const clip = await findClip(clips, path.id, signal);
   await clips.remove(clip.id);
   return answer({ status: 204, mediaType: noBody, body: undefined });
 };
@@ -60,15 +60,15 @@ export const listSpeechModels: Handler<'listSpeechModels', Services> = async (_r
  * complete. An If-Range cannot match before that.
  */
 export const getSpeechClip: Handler<'getSpeechClip', Services> = async ({ path, headers, signal }, { clips }) => {
-  const clip = findClip(clips, path.id);
-  const read = (part: Part) => readClip(clip, part, clips, signal);
+  let clip = await findClip(clips, path.id, signal);
   const range = parseRange(headers.Range);
   const validator = headers['If-Range'];
   if (!clip.whole && range && !wantsAll(range) && validator === undefined) {
     await clip.settled(signal);
-    findClip(clips, path.id);
+    clip = await findClip(clips, path.id, signal);
   }
   const { mediaType, whole } = clip;
+  const read = (part: Part) => readClip(clip, part, clips, signal);
   if (!whole) return answer({ status: 200, mediaType, body: read({ first: 0 }) });
 
   const { bytes, etag } = whole;
@@ -83,8 +83,8 @@ export const getSpeechClip: Handler<'getSpeechClip', Services> = async ({ path, 
   return answer({ status: 206, mediaType, headers: partHeaders, body: read(part) });
 };
 
-function findClip(clips: Services['clips'], id: string): Clip {
-  const found = clips.find(id);
+async function findClip(clips: Services['clips'], id: string, signal: AbortSignal): Promise<Clip> {
+  const found = await clips.find(id, signal);
   if (!found) throw new ProblemError('clip-not-found', `No clip ${id}: it does not exist or has expired.`);
   return found;
 }
@@ -103,7 +103,7 @@ async function* readClip(
       yield piece;
     }
   } catch (error) {
-    if (!hasBegun && !signal.aborted) findClip(clips, clip.id);
+    if (!hasBegun && !signal.aborted) await findClip(clips, clip.id, signal);
     throw error;
   }
 }

@@ -8,6 +8,8 @@ export interface Budgets {
   readonly used: (name: string) => Total;
   /** Adds to today. */
   readonly charge: (name: string, used: Used) => void;
+  /** Where counters are shared: resolves once `used` knows what other processes have charged. */
+  readonly refresh?: (name: string) => Promise<void>;
   /** When today ends, in milliseconds since 1970. */
   readonly endsAt: number;
 }
@@ -19,7 +21,13 @@ export interface DayUsage {
   readonly keys: ReadonlyMap<string, Total>;
 }
 
-export interface StorableBudgets extends Budgets {
+/** Counters that may follow others: the larger one counts. */
+export interface RaisableBudgets extends Budgets {
+  /** To the total that is known elsewhere, where it is larger. */
+  readonly raise: (name: string, total: Total) => void;
+}
+
+export interface StorableBudgets extends RaisableBudgets {
   /** How often a counter has changed. */
   readonly changes: number;
   readonly usage: () => DayUsage;
@@ -46,14 +54,24 @@ export function createBudgets(stored?: DayUsage, now: () => number = Date.now): 
     return keys.get(name) ?? nothing;
   }
 
+  function set(name: string, before: Total, after: Total): void {
+    if (after.audioMs === before.audioMs && after.tokens === before.tokens) return;
+    keys.set(name, after);
+    changes += 1;
+  }
+
   return {
     used,
     charge(name, { audioMs = 0, tokens = 0 }) {
       const before = used(name);
-      const after = { audioMs: before.audioMs + Math.round(audioMs), tokens: before.tokens + Math.round(tokens) };
-      if (after.audioMs === before.audioMs && after.tokens === before.tokens) return;
-      keys.set(name, after);
-      changes += 1;
+      set(name, before, {
+        audioMs: before.audioMs + Math.round(audioMs),
+        tokens: before.tokens + Math.round(tokens),
+      });
+    },
+    raise(name, { audioMs, tokens }) {
+      const before = used(name);
+      set(name, before, { audioMs: Math.max(before.audioMs, audioMs), tokens: Math.max(before.tokens, tokens) });
     },
     get endsAt() {
       startDay();

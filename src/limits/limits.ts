@@ -40,10 +40,14 @@ const budgetOf: Readonly<Partial<Record<NativeOperation | 'createChatCompletion'
   createChatCompletion: 'tokens',
 };
 
-export interface LimitsOptions {
+/** Of this process, or shared with others. */
+export interface Counters {
   readonly minutes: MinuteCounter;
   readonly places: Places;
   readonly budgets: Budgets;
+}
+
+export interface LimitsOptions extends Counters {
   /** A limit has refused a request; `policy` as in RateLimit-Policy. */
   readonly onRefused?: (key: string, policy: string) => void;
   /** 0 to 1. */
@@ -66,10 +70,10 @@ export function createLimits({ minutes, places, budgets, onRefused, random = Mat
     { scope, door, atEnd }: LimitedRequest,
   ): Promise<Allowance> {
     const { requestsPerMinute, concurrentRequests } = limits;
-    const minute = requestsPerMinute === undefined ? undefined : await minutes.count(name);
+    const minute = requestsPerMinute === undefined ? undefined : await minutes.count(name, requestsPerMinute);
     const policies = () => [
       ...requestsPolicy(requestsPerMinute, minute),
-      ...placesPolicy(concurrentRequests, places.used(name)),
+      ...placesPolicy(concurrentRequests, name),
       ...budgetPolicy(limits, budget, name),
     ];
     const refuse = (code: ProblemCode, violated: Policy['name'], detail: string) => {
@@ -87,9 +91,12 @@ export function createLimits({ minutes, places, budgets, onRefused, random = Mat
     }
     if (concurrentRequests !== undefined) {
       const detail = `may have ${count(concurrentRequests, 'request')} in flight; wait for the end of one of them.`;
-      if (!places.take(name, concurrentRequests)) throw refuse('concurrency-limited', 'concurrent', detail);
+      const taken = places.take(name, concurrentRequests);
+      if (!(typeof taken === 'boolean' ? taken : await taken))
+        throw refuse('concurrency-limited', 'concurrent', detail);
       atEnd(() => places.release(name));
     }
+    if (budgets.refresh && hasBudget(limits, budget)) await budgets.refresh(name);
     for (const { name: spent, quota, remaining } of budgetPolicy(limits, budget, name)) {
       const what = spent === 'audio' ? `${String(quota)} s of recordings` : count(quota, 'token');
       if (remaining === 0) throw refuse('quota-exceeded', spent, `has used its ${what} of today (UTC).`);
@@ -101,6 +108,12 @@ export function createLimits({ minutes, places, budgets, onRefused, random = Mat
         return door.limitHeaders(all, all.filter(isCurrent));
       },
     };
+  }
+
+  function placesPolicy(quota: number | undefined, key: string): Policy[] {
+    if (quota === undefined) return [];
+    const remaining = Math.max(0, quota - places.used(key, quota));
+    return [{ name: 'concurrent', quota, unit: 'concurrent-requests', remaining }];
   }
 
   function budgetPolicy(limits: KeyLimits, budget: Budget | undefined, key: string): Policy[] {
@@ -120,8 +133,12 @@ export function createLimits({ minutes, places, budgets, onRefused, random = Mat
 }
 
 function isLimited(limits: KeyLimits, budget: Budget | undefined): boolean {
-  const { requestsPerMinute, concurrentRequests, audioMinutesPerDay, tokensPerDay } = limits;
+  const { requestsPerMinute, concurrentRequests } = limits;
   if (requestsPerMinute !== undefined || concurrentRequests !== undefined) return true;
+  return hasBudget(limits, budget);
+}
+
+function hasBudget({ audioMinutesPerDay, tokensPerDay }: KeyLimits, budget: Budget | undefined): boolean {
   return (budget === 'audio' ? audioMinutesPerDay : budget === 'tokens' ? tokensPerDay : undefined) !== undefined;
 }
 
@@ -130,11 +147,6 @@ function requestsPolicy(quota: number | undefined, minute: Minute | undefined): 
   const remaining = Math.max(0, quota - minute.used);
   const resetSeconds = secondsUntil(minute.endsAt);
   return [{ name: 'requests', quota, windowSeconds: minuteSeconds, remaining, resetSeconds }];
-}
-
-function placesPolicy(quota: number | undefined, used: number): Policy[] {
-  if (quota === undefined) return [];
-  return [{ name: 'concurrent', quota, unit: 'concurrent-requests', remaining: Math.max(0, quota - used) }];
 }
 
 /** The answer may come after the end of the minute that counted its request; nothing is known of the next one. */

@@ -9,8 +9,8 @@ export interface Minute {
 }
 
 export interface MinuteCounter {
-  /** Counts a request of the key. */
-  count(name: string): Promise<Minute>;
+  /** Counts a request of the key, which may send `most` in a minute. */
+  count(name: string, most: number): Promise<Minute>;
 }
 
 export const minuteSeconds = 60;

@@ -1,14 +1,18 @@
-/** Counts the requests in flight of each key. Synchronous: between the check and the count, no other request can pass. */
+/**
+ * Counts the requests in flight of each key. In one process it is synchronous: between the check and the count, no other
+ * request can pass.
+ */
 
 export interface Places {
   /** Takes a place unless the key has that many. */
-  take(name: string, most: number): boolean;
+  take(name: string, most: number): boolean | Promise<boolean>;
   /** Releases one. */
   release(name: string): void;
-  /** Requests in flight. */
-  used(name: string): number;
+  /** Requests in flight of a key that may have `most`. */
+  used(name: string, most: number): number;
 }
 
+/** For this process. */
 export function createPlaces(): Places {
   const taken = new Map<string, number>();
   const used = (name: string) => taken.get(name) ?? 0;

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Logger } from '../../engines/contract/index.ts';
 import { isObject, parseObject } from '../../lib/json.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
-import { createBudgets, type Budgets, type DayUsage, type Total } from './budgets.ts';
+import { createBudgets, type DayUsage, type RaisableBudgets, type Total } from './budgets.ts';
 
 const version = 1;
 const writeEveryMs = 10_000;
@@ -24,7 +24,7 @@ export async function openBudgets({
   path,
   log,
   everyMs = writeEveryMs,
-}: UsageFileOptions): Promise<Budgets & AsyncDisposable> {
+}: UsageFileOptions): Promise<RaisableBudgets & AsyncDisposable> {
   const budgets = createBudgets(await readUsage(path, log));
   let writing = Promise.resolve();
   let written = 0;
@@ -40,6 +40,7 @@ export async function openBudgets({
   return {
     used: budgets.used,
     charge: budgets.charge,
+    raise: budgets.raise,
     get endsAt() {
       return budgets.endsAt;
     },

@@ -75,11 +75,30 @@ export interface QueueMetrics {
   refused(reason: QueueRefusal): void;
 }
 
-/** State that is read when the metrics are: it is known already, and reading it asks no engine. */
+/** The fleet that this node belongs to. */
+export interface FleetState {
+  readonly isRedisUp: boolean;
+  readonly engines: readonly FleetEngineState[];
+  /** Undefined while Redis is away. */
+  readonly nodes: { readonly fronts: number; readonly workers: number } | undefined;
+}
+
+/** Transcriptions of an engine instance whose work is done by workers. */
+export interface FleetEngineState {
+  readonly engine: string;
+  /** In the whole fleet; undefined while Redis is away. */
+  readonly all: { readonly open: number; readonly running: number; readonly slots: number } | undefined;
+  /** Of this front; undefined on a node that is none. */
+  readonly oldestWaitMs: number | undefined;
+}
+
+/** State that is read when the metrics are: reading it asks no engine. */
 export interface MetricSources {
   availability(): readonly { readonly engine: string; readonly model: string; readonly available: boolean }[];
   clips(): { readonly count: number; readonly bytes: number };
   mcpServers(): readonly { readonly name: string; readonly isUp: boolean }[];
+  /** Absent without a fleet. Asks Redis, for no longer than its timeout; never rejects. */
+  fleet?: (() => Promise<FleetState>) | undefined;
 }
 
 /** What parts of the service report to. Absent where metrics are off. */

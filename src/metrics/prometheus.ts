@@ -6,6 +6,8 @@ import { bounded, methodLabel, routeLabel } from './labels.ts';
 import {
   queueRefusals,
   type ChatFacts,
+  type FleetEngineState,
+  type FleetState,
   type MetricSources,
   type Metrics,
   type QueueState,
@@ -70,7 +72,10 @@ export function createPrometheusMetrics(): PrometheusMetrics {
 
   return {
     mediaType: registry.contentType,
-    render: () => registry.metrics(),
+    async render() {
+      await gauges.refresh();
+      return registry.metrics();
+    },
     requestStarted: gauges.requestStarted,
     requestEnded(facts) {
       gauges.requestEnded(facts.method);
@@ -126,6 +131,7 @@ function createGauges(registry: Registry) {
   const active = new Map<string, number>();
   const queues: { readonly engine: string; readonly state: () => QueueState }[] = [];
   let sources: MetricSources | undefined;
+  let fleet: FleetState | undefined;
 
   const gauge = <Label extends string>(
     row: Row<Label>,
@@ -164,6 +170,25 @@ function createGauges(registry: Registry) {
   gauge(table.mcpServerUp, () =>
     (sources?.mcpServers() ?? []).map(({ name, isUp }) => [{ server: name }, Number(isUp)]),
   );
+  /** In a fleet only: a gauge without labels is 0 until it is set. */
+  function addFleet(): void {
+    const ofEngines = (read: (state: FleetEngineState) => number | undefined) => () =>
+      (fleet?.engines ?? []).flatMap((state) => {
+        const value = read(state);
+        return value === undefined ? [] : [[{ engine: state.engine }, value] as const];
+      });
+    gauge(table.fleetRedisUp, () => [[{}, Number(fleet?.isRedisUp ?? false)]]);
+    gauge(table.fleetNodes, () => {
+      const { fronts, workers } = fleet?.nodes ?? {};
+      if (fronts === undefined || workers === undefined) return [];
+      return [[{ role: 'front' }, fronts] as const, [{ role: 'worker' }, workers] as const];
+    });
+    gauge(table.fleetOpen, ofEngines(({ all }) => all?.open)); // prettier-ignore
+    gauge(table.fleetRunning, ofEngines(({ all }) => all?.running)); // prettier-ignore
+    gauge(table.fleetSlots, ofEngines(({ all }) => all?.slots)); // prettier-ignore
+    gauge(table.fleetOldestWait, ofEngines(({ oldestWaitMs }) => oldestWaitMs && oldestWaitMs / 1000)); // prettier-ignore
+  }
+
   gauge(table.buildInfo, () => [[{ version, node: process.versions.node }, 1]]);
 
   const addActive = (method: string, change: number) => {
@@ -174,8 +199,13 @@ function createGauges(registry: Registry) {
     requestStarted: (method: string) => addActive(method, 1),
     requestEnded: (method: string) => addActive(method, -1),
     addQueue: (engine: string, state: () => QueueState) => void queues.push({ engine, state }),
+    /** Reads what is not known without asking. */
+    async refresh() {
+      fleet = await sources?.fleet?.();
+    },
     watch: (given: MetricSources) => {
       sources = given;
+      if (given.fleet) addFleet();
     },
   };
 }

@@ -165,6 +165,42 @@ export const metricsTable = {
     help: 'Calls of the tools of the service, including those of MCP servers.',
     labels: ['tool', 'ok'],
   },
+  fleetRedisUp: {
+    name: 'parlance_fleet_redis_up',
+    type: 'gauge',
+    help: '1 while this node reaches the Redis of its fleet. Nodes of a fleet only, as all parlance_fleet_ metrics.',
+    labels: [],
+  },
+  fleetNodes: {
+    name: 'parlance_fleet_nodes',
+    type: 'gauge',
+    help: 'Nodes of the fleet; one that is both counts as both. Absent while Redis is away.',
+    labels: ['role'],
+  },
+  fleetOpen: {
+    name: 'parlance_fleet_open',
+    type: 'gauge',
+    help: 'Transcriptions of the whole fleet that wait or are at work. Absent while Redis is away.',
+    labels: ['engine'],
+  },
+  fleetRunning: {
+    name: 'parlance_fleet_running',
+    type: 'gauge',
+    help: 'Transcriptions of the whole fleet at work. Absent while Redis is away.',
+    labels: ['engine'],
+  },
+  fleetSlots: {
+    name: 'parlance_fleet_slots',
+    type: 'gauge',
+    help: 'Transcriptions that all workers run at once. Absent while Redis is away.',
+    labels: ['engine'],
+  },
+  fleetOldestWait: {
+    name: 'parlance_fleet_oldest_wait_seconds',
+    type: 'gauge',
+    help: 'How long the oldest transcription of this front has waited for a worker. Fronts only.',
+    labels: ['engine'],
+  },
   buildInfo: {
     name: 'parlance_build_info',
     type: 'gauge',

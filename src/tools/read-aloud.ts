@@ -1,14 +1,14 @@
 /** The read_aloud tool. Voice and speech model come from the request or the settings, never from the model. */
 import { setMaxListeners } from 'node:events';
 import { EngineError, type Logger, type Tool } from '../../engines/contract/index.ts';
-import type { ClipStore } from '../clips/store.ts';
+import type { Clips } from '../clips/store.ts';
 import { problemAnswer } from '../contract/problems.ts';
 import type { Speaker, Speakers } from '../speech/speaker.ts';
 import type { ChatFacts, ToolSource } from './toolbox.ts';
 
 export interface ReadAloudOptions {
   readonly speakers: Speakers;
-  readonly clips: ClipStore;
+  readonly clips: Pick<Clips, 'create'>;
   readonly log: Logger;
 }
 

@@ -82,9 +82,8 @@ describe('a stream', () => {
     const progress = ([...values]: readonly unknown[]) => ({ progress: values as [unknown] });
     const script = [[500.9], [200], [NaN], ['x'], [-1], [500]].map(progress);
     const { events } = await streamed([...script, segment(0, 1, 'a'), result(timed)]);
-    expect(events.filter(({ type }) => type === 'transcription.progress')).toEqual([
-      { type: 'transcription.progress', seq: 2, processed_ms: 500 },
-    ]);
+    const progressed = events.filter(({ type }) => type === 'transcription.progress');
+    expect(progressed).toEqual([{ type: 'transcription.progress', seq: expect.any(Number), processed_ms: 500 }]);
   });
 
   it('shows the place in the line, and progress of 0 ms when the wait is over', async () => {

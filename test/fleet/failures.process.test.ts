@@ -1,5 +1,6 @@
 /** What fails in a fleet, and what its callers notice. The tests share one fleet and build on each other. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { find, seriesOf } from '../metrics/support.ts';
 import { describeWith } from '../support/programs.ts';
 import { openRedisServer, type RedisServer } from '../support/redis.ts';
 import { processesWith } from '../support/processes.ts';
@@ -58,9 +59,11 @@ describeWith(['redis-server'], 'in a fleet', () => {
     const probes = await probesOf(probed);
     expect(await probes('/healthz')).toBe(200);
     expect(await probes('/readyz')).toBe(503);
+    expect(await redisUp(probed)).toBe(0);
 
     await redis.start();
     await expect.poll(() => probes('/readyz')).toBe(200);
+    await expect.poll(() => redisUp(probed)).toBe(1);
     await expect.poll(async () => (await transcribe(front, { say: 'now' })).status).toBe(200);
     await expect
       .poll(async () => (await fetch(`${front.url}/api/v1/transcribe`)).json())
@@ -189,4 +192,9 @@ async function probesOf({ said }: WorkerProcess) {
   await expect.poll(() => said.stderr).toMatch(/Metrics +http/);
   const [, url] = /Metrics +(http\S+)\/metrics/.exec(said.stderr)!;
   return async (path: string) => (await fetch(`${url!}${path}`)).status;
+}
+
+async function redisUp({ said }: WorkerProcess) {
+  const [, url = ''] = /Metrics +(http\S+)/.exec(said.stderr)!;
+  return find(await seriesOf(url), 'parlance_fleet_redis_up').sum;
 }

@@ -39,6 +39,7 @@ beforeEach(async () => {
     ...{ host: '127.0.0.1', port, address, log, verify: createVerifier(secret) },
     limits: { ...fleetLimits, signMs: 20, silenceMs: 60 },
     find: (id) => (path.endsWith(`/${id}`) ? call : undefined),
+    clips: () => undefined,
   });
   onTestFinished(() => listener[Symbol.asyncDispose]());
 });
@@ -83,6 +84,7 @@ test('a line whose worker is silent is cut, and so are its messages', async () =
 
 test('a port that is taken stops the start', async () => {
   const { port } = new URL(address);
-  const options = { host: '127.0.0.1', port: Number(port), address, log, verify: () => true, find: () => undefined };
+  const none = () => undefined;
+  const options = { host: '127.0.0.1', port: Number(port), address, log, verify: () => true, find: none, clips: none };
   await expect(listenForFleet({ ...options, limits: fleetLimits })).rejects.toThrow(/^FLEET_LISTEN: cannot listen on/);
 });

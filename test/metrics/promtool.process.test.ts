@@ -22,7 +22,7 @@ describeWith(['promtool'], 'promtool', ({ promtool }) => {
   });
 
   it('accepts the rules of deploy/alerts.yaml', async () => {
-    expect(await run(promtool, ['check', 'rules', alerts])).toContain('5 rules found');
+    expect(await run(promtool, ['check', 'rules', alerts])).toContain('7 rules found');
   });
 
   it('sees each alert fire when it should', async () => {

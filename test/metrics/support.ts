@@ -15,9 +15,16 @@ export async function scrape(service: Pick<TestService, 'service'>): Promise<str
 
 /** Without those of the process, whose number Node determines. */
 export async function readSeries(service: Pick<TestService, 'service'>): Promise<Series> {
-  const lines = (await scrape(service))
-    .split('\n')
-    .filter((line) => line !== '' && !/^(#|nodejs_|process_)/.test(line));
+  return parse(await scrape(service));
+}
+
+/** Of a process, by the address of its metrics. */
+export async function seriesOf(url: string): Promise<Series> {
+  return parse(await (await fetch(url)).text());
+}
+
+function parse(text: string): Series {
+  const lines = text.split('\n').filter((line) => line !== '' && !/^(#|nodejs_|process_)/.test(line));
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
 }
 

@@ -65,8 +65,8 @@ describe('deploy/alerts.yaml', () => {
   const source = readFileSync(join(import.meta.dirname, '../../deploy/alerts.yaml'), 'utf8');
   const rules = (parse(source) as Alerts).groups.flatMap((group) => group.rules);
 
-  it('has five rules', () => {
-    expect(rules.map(({ alert }) => alert)).toHaveLength(5);
+  it('has seven rules', () => {
+    expect(rules.map(({ alert }) => alert)).toHaveLength(7);
   });
 
   it.each(rules)('$alert is about a metric and labels of the table', ({ expr }) => {

@@ -235,7 +235,7 @@ describe('access to a clip', () => {
     const body = JSON.stringify({ messages: [{ role: 'user', content }] });
     const answer = await service.api('/chat', { method: 'POST', headers, body });
     const [, path = ''] = /<([^>]*)>/.exec(answer.headers.get('link') ?? '') ?? [];
-    expect(path).toMatch(/^\/api\/v1\/tts\/clips\/[\w-]{22}$/);
+    expect(path).toMatch(/^\/api\/v1\/tts\/clips\/[\w.-]{22,}$/);
     const clip = await createApi(service.url).get(path);
     expect({ status: clip.status, text: clip.text }).toEqual({ status: 200, text: sound(0, 150) });
   });

@@ -28,7 +28,7 @@ describe('a created clip', () => {
       content_type: 'audio/mpeg',
       location: url,
     });
-    expect(id).toMatch(/^[\w-]{22}$/);
+    expect(id).toMatch(/^[\w.-]{22,}$/);
     const reading = await startReading(service.url + url);
     await expect.poll(() => reading.received, patience).toBe(sound(0, 100));
     await open(service, 'go');

@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import type { Pace } from '../../src/http/body-pace.ts';
 import type { BudgetSize } from '../../src/http/body-budget.ts';
 import type { ConnectionLimits } from '../../src/http/listener.ts';
-import { createLog } from '../../src/log.ts';
-import { startService, type Service, type ServiceOptions } from '../../src/service.ts';
-import { loadSettings } from '../../src/settings/load.ts';
+import type { Service, ServiceOptions } from '../../src/service.ts';
 import { recordAnswers } from '../contract/coverage/recorder.ts';
+import { startAsAsked } from './fleet-mode.ts';
 
 export interface TestServiceOptions {
   /** Beside HOST, PORT and DATA_DIR, which the test service sets itself. */
@@ -30,6 +29,8 @@ export interface TestServiceOptions {
   readonly heartbeatMs?: number;
   /** Milliseconds without a reader that end the synthesis of a clip. */
   readonly clipUnreadMs?: number;
+  /** Milliseconds to keep a complete clip after its last read. */
+  readonly clipKeepMs?: number;
   /** How long engines may take. */
   readonly engineLimits?: NonNullable<ServiceOptions['engineLimits']>;
   readonly connectionLimits?: Partial<ConnectionLimits>;
@@ -77,12 +78,7 @@ export async function startTestService({
   };
   const log: LogLine[] = [];
   const sink = { write: (line: string) => void log.push(JSON.parse(line) as LogLine) };
-  const service = await startService({
-    settings: loadSettings(environment, dir),
-    env: environment,
-    log: createLog('debug', sink),
-    ...intervals,
-  }).catch(async (error: unknown) => {
+  const service = await startAsAsked({ ...intervals, env: environment, dir, sink }).catch(async (error: unknown) => {
     await rm(dir, { recursive: true, force: true });
     throw error;
   });
@@ -103,7 +99,11 @@ export async function startTestService({
         body: typeof body === 'string' ? body : JSON.stringify(body),
       });
     },
-    leftovers: async () => (await listed(join(dir, 'data', 'tmp'))).filter((path) => path.includes('/')),
+    leftovers: async () => {
+      const nodes = ['data', 'worker'].filter((node) => existsSync(join(dir, node)));
+      const files = await Promise.all(nodes.map((node) => listed(join(dir, node, 'tmp'))));
+      return files.flat().filter((path) => path.includes('/'));
+    },
     async [Symbol.asyncDispose]() {
       await service.stop(0);
       await rm(dir, { recursive: true, force: true });

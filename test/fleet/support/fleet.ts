@@ -101,12 +101,17 @@ export interface FleetOptions {
   readonly slots?: number;
   readonly models?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** More files beside its settings. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** A data directory that outlives the node. */
+  readonly dataDir?: string;
 }
 
-export function settingsOf({ url, slots = 2, models = ['scripted'], env }: FleetOptions) {
+export function settingsOf({ url, slots = 2, models = ['scripted'], env, files, dataDir }: FleetOptions) {
   return {
     config: `engines: { scripted: ${JSON.stringify({ use: './scripted.mjs', slots, models })}, sandbox: { use: sandbox } }\n`,
-    files: { 'scripted.mjs': engineFile },
+    files: { 'scripted.mjs': engineFile, ...files },
+    ...(dataDir !== undefined && { dataDir }),
     env: { FLEET_URL: url, FLEET_SECRET: secret, FLEET_ENGINES: 'scripted', LOG_LEVEL: 'debug', ...env },
   };
 }

@@ -1,0 +1,23 @@
+/** What the doctor says about the fleet of the settings. */
+import type { FleetInspection } from '../fleet/inspect.ts';
+import { checkFleetSettings } from '../settings/fleet.ts';
+import { SettingsError, type LoadedSettings } from '../settings/load.ts';
+
+export interface FleetJudgement extends FleetInspection {
+  /** False: this node cannot start, or cannot work. */
+  readonly isUsable: boolean;
+}
+
+export async function judgeFleet(settings: LoadedSettings): Promise<FleetJudgement> {
+  try {
+    checkFleetSettings(settings);
+    if (settings.fleetUrl === undefined) return { findings: [], isUsable: true };
+    const { inspectFleet } = await import('../fleet/inspect.ts'); // its packages are there only with FLEET_URL
+    const inspection = await inspectFleet(settings);
+    return { ...inspection, isUsable: inspection.findings.every(({ ok, isOptional }) => ok || isOptional) };
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    const findings = error.message.split('\n').map((detail) => ({ what: 'settings', ok: false, detail }));
+    return { findings, isUsable: false };
+  }
+}

@@ -1,0 +1,50 @@
+/** The clips of this front for the other fronts, on its fleet port. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Clip, WholeClip } from '../clips/clip.ts';
+import type { Clips } from '../clips/store.ts';
+
+export const clipsPath = '/fleet/v1/clips/';
+
+/**
+ * `GET <clip>`: the clip as it is now. `GET <clip>/settled` answers 204 as `Clip.settled` resolves, and
+ * `GET <clip>/audio/<first>-<last>` with the bytes, without `last` to the end. `DELETE <clip>` answers 204.
+ */
+export interface ClipDocument {
+  readonly mediaType: Clip['mediaType'];
+  /** Absent until the clip is complete. */
+  readonly whole?: WholeClip;
+}
+
+const pathPattern = /^\/fleet\/v1\/clips\/([\w.-]{1,128})(?:\/(settled)|\/audio\/(\d{1,15})-(\d{0,15}))?$/;
+
+/** `own` are the clips of this process alone. */
+export async function serveClip(req: IncomingMessage, res: ServerResponse, own: Clips | undefined): Promise<void> {
+  const { method, url = '' } = req;
+  const [, id = '', settled, first, last = ''] = pathPattern.exec(url) ?? [];
+  const left = new AbortController();
+  res.once('close', () => left.abort(new Error('the other front has closed the connection')));
+  const clip = await own?.find(id, left.signal);
+  if (own === undefined || clip === undefined) return end(res, 404);
+  if (method === 'GET' && settled !== undefined) {
+    await clip.settled(left.signal);
+    return end(res, 204);
+  }
+  if (method === 'GET' && first !== undefined) {
+    const part = { first: Number(first), ...(last !== '' && { last: Number(last) }) };
+    res.writeHead(200, { 'Content-Type': 'application/octet-stream' }).flushHeaders();
+    return pipeline(Readable.from(clip.read(part, left.signal), { objectMode: false }), res);
+  }
+  if (method === 'DELETE') {
+    await own.remove(id);
+    return end(res, 204);
+  }
+  if (method !== 'GET') return end(res, 405);
+  const document: ClipDocument = { mediaType: clip.mediaType, ...(clip.whole && { whole: clip.whole }) };
+  res.setHeader('Content-Type', 'application/json').end(JSON.stringify(document));
+}
+
+function end(res: ServerResponse, status: number): void {
+  res.writeHead(status).end();
+}

@@ -1,0 +1,158 @@
+/** What `npm run doctor` finds out about a fleet. The node takes no part in it meanwhile. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { Finding, Logger, TranscriptionEngine } from '../../engines/contract/index.ts';
+import { SettingsError, type LoadedSettings } from '../settings/load.ts';
+import { checkAddress, listenAddress } from './address.ts';
+import { runElsewhere, runsOnWorkers } from './elsewhere.ts';
+import { fleetLimits } from './limits.ts';
+import { capacityIn, nodesIn, type Announcement } from './nodes.ts';
+import { openRedis, type Redis, type ServerFacts } from './redis.ts';
+
+export interface FleetFinding extends Finding {
+  /** Nothing is wrong with this node: another one is not there. */
+  readonly isOptional?: boolean;
+}
+
+export interface FleetInspection {
+  readonly findings: readonly FleetFinding[];
+  /** For the registry: on a front that is no worker, workers decide what can be transcribed. */
+  readonly elsewhere?: (instance: string, engine: TranscriptionEngine) => Promise<TranscriptionEngine>;
+}
+
+type Nodes = ReadonlyMap<string, Announcement>;
+
+/** Two nodes at this distance on either side of Redis have signatures that are just valid. */
+const mostSkewMs = 60_000;
+
+/** Takes a few seconds when Redis is away. The settings have been checked. */
+export async function inspectFleet(settings: LoadedSettings): Promise<FleetInspection> {
+  const { fleetRole } = settings;
+  const failures: string[] = [];
+  const nothing = () => {};
+  const note = ({ err }: { readonly err?: Error }) => failures.push(err?.message ?? 'it closes the connection');
+  const log = { debug: nothing, info: nothing, warn: nothing, error: note } as Logger;
+
+  await using redis = openRedis({
+    ...{ url: settings.fleetUrl ?? '', prefix: settings.fleetPrefix },
+    ...{ limits: fleetLimits, log, onReady: nothing },
+  });
+  const facts = await redis.inspect().catch(() => failures[0] ?? 'it does not answer');
+  const nodes = await nodesOf(redis, settings.fleetSecret ?? '');
+  const where = placeOf(settings.fleetUrl ?? '');
+  return {
+    findings: [
+      ...(typeof facts === 'string' ? [unreachable(where, facts)] : judgeServer(where, facts)),
+      ...(typeof facts === 'string' ? [] : listNodes(nodes)),
+      ...(fleetRole === 'worker' ? [] : await judgeAddress(settings, nodes)),
+    ],
+    ...(fleetRole === 'front' && {
+      elsewhere: async (instance, engine) =>
+        (await runsOnWorkers(instance, engine, settings.fleetEngines)) ? asListed(instance, engine, nodes) : engine,
+    }),
+  };
+}
+
+async function nodesOf(redis: Redis, secret: string): Promise<Nodes> {
+  const announced = await redis.announced().catch(() => new Map<string, string>()); // it is reported already
+  return nodesIn(announced, secret);
+}
+
+/** Without its password. */
+function placeOf(url: string): string {
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
+}
+
+function unreachable(where: string, why: string): FleetFinding {
+  const fix = 'start Redis or Valkey there, or correct FLEET_URL';
+  return { what: 'Redis', ok: false, detail: `${where} cannot be reached: ${why}`, fix };
+}
+
+/** Exported for its test. */
+export function judgeServer(where: string, { version, evictionPolicy, aheadMs }: ServerFacts): FleetFinding[] {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isNew = major > 6 || (major === 6 && minor >= 2);
+  const policy = evictionPolicy ?? 'not shown by this Redis; it must be noeviction';
+  const isKeeping = evictionPolicy === undefined || evictionPolicy === 'noeviction';
+  const skew = `${(Math.abs(aheadMs) / 1000).toFixed(1)} s ${aheadMs < 0 ? 'ahead of' : 'behind'} that of Redis`;
+  const isSkewed = Math.abs(aheadMs) > mostSkewMs;
+  return [
+    {
+      ...{ what: 'Redis', ok: isNew, detail: `${where}, version ${version}` },
+      ...(!isNew && { fix: 'update Redis to 6.2 or newer, or use Valkey' }),
+    },
+    {
+      ...{ what: 'eviction', ok: isKeeping, detail: `maxmemory-policy: ${policy}` },
+      ...(!isKeeping && { fix: 'set maxmemory-policy to noeviction in redis.conf' }),
+    },
+    {
+      ...{ what: 'clock', ok: !isSkewed, detail: skew },
+      ...(isSkewed && { fix: 'synchronize the clocks of all nodes (NTP)' }),
+    },
+  ];
+}
+
+function listNodes(nodes: Nodes): FleetFinding[] {
+  const fronts: FleetFinding[] = [];
+  const workers: FleetFinding[] = [];
+  for (const [id, { address, instances }] of nodes) {
+    const slots = Object.entries(instances).map(([name, { slots }]) => `${name} (${slots} slots)`);
+    if (address !== undefined) fronts.push({ what: 'front', ok: true, detail: `${id}, ${address}` });
+    if (slots.length > 0) workers.push({ what: 'worker', ok: true, detail: `${id}, ${slots.join(', ')}` });
+  }
+  return [...(fronts.length > 0 ? fronts : [noneOf('front')]), ...(workers.length > 0 ? workers : [noneOf('worker')])];
+}
+
+function noneOf(role: 'front' | 'worker'): FleetFinding {
+  const fix = `start a node with FLEET_ROLE=${role} or both`;
+  return { what: role, ok: false, detail: 'none is there now', fix, isOptional: true };
+}
+
+async function judgeAddress(
+  { fleetAddress: address = '', fleetListen }: LoadedSettings,
+  nodes: Nodes,
+): Promise<FleetFinding[]> {
+  try {
+    await checkAddress(address);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return [{ what: 'address', ok: false, detail: error.message }];
+  }
+  const isHttps = address.startsWith('https:');
+  const detail = `${address} (${isHttps ? 'https' : 'http in a private network'})`;
+  return [{ what: 'address', ok: true, detail }, await judgePort(listenAddress(address, fleetListen), address, nodes)];
+}
+
+async function judgePort(
+  { host, port }: { readonly host: string; readonly port: number },
+  address: string,
+  nodes: Nodes,
+): Promise<FleetFinding> {
+  const what = 'fleet port';
+  const where = `${host}:${port}`;
+  const server = createServer();
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+    return { what, ok: true, detail: `${where} can be listened on` };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const [user] = [...nodes].find(([, node]) => node.address === address) ?? [];
+    if (code === 'EADDRINUSE' && user !== undefined) return { what, ok: true, detail: `${where}, used by ${user}` };
+    const fix = 'set FLEET_LISTEN to an address of this machine and a free port';
+    return { what, ok: false, detail: `cannot listen on ${where}: ${message}`, fix };
+  } finally {
+    server.close();
+  }
+}
+
+/** Available if a worker is there. */
+function asListed(instance: string, engine: TranscriptionEngine, all: Nodes): TranscriptionEngine {
+  return runElsewhere(instance, engine, {
+    front: { transcribe: () => Promise.reject(new Error('the doctor transcribes nothing')) },
+    nodes: { capacityOf: (name) => capacityIn(all, name), absentMs: () => Infinity, all: () => all },
+    limits: fleetLimits,
+    alsoHere: false,
+  });
+}

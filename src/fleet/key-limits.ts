@@ -1,0 +1,185 @@
+/**
+ * The limits of API keys over all fronts, counted in Redis. Without Redis each front counts for itself, up to its part of
+ * each limit: then the fronts together stay within it.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Logger } from '../../engines/contract/index.ts';
+import type { RaisableBudgets, Total } from '../limits/budgets.ts';
+import type { Counters } from '../limits/limits.ts';
+import type { MinuteCounter } from '../limits/minutes.ts';
+import type { Places } from '../limits/places.ts';
+import { createCircuit, type Circuit } from './circuit.ts';
+import type { FleetLimits } from './limits.ts';
+import type { KeyCounters } from './redis-counters.ts';
+import { pseudonymOf } from './ticket.ts';
+
+/** The counters of this front. */
+export interface OwnCounters {
+  readonly minutes: MinuteCounter;
+  readonly budgets: RaisableBudgets;
+}
+
+export interface KeyLimitsOptions {
+  readonly own: OwnCounters;
+  readonly counters: KeyCounters;
+  readonly isReady: () => boolean;
+  /** How many fronts share the limits. */
+  readonly fronts: () => number;
+  readonly secret: string;
+  readonly limits: Pick<FleetLimits, 'announceMs' | 'announcedMs' | 'lookMs'>;
+  readonly log: Logger;
+}
+
+export type SharedCounters = Counters & Disposable;
+
+interface Shared {
+  readonly counters: KeyCounters;
+  readonly circuit: Circuit;
+  /** What stands for the key in Redis. */
+  readonly nameOf: (key: string) => string;
+  /** What this front may allow of a limit while Redis is away. */
+  readonly partOf: (limit: number) => number;
+}
+
+const messages = {
+  away: 'the limits of API keys are per node now: Redis does not count them',
+  back: 'the limits of API keys are shared by all fronts again',
+};
+
+export function shareKeyLimits({ own, counters, fronts, secret, ...options }: KeyLimitsOptions): SharedCounters {
+  const names = new Map<string, string>();
+  const onBack = () => budgets.settle();
+  const circuit = createCircuit({ ...options, probe: () => counters.probe(), onBack, messages });
+  const shared: Shared = {
+    counters,
+    circuit,
+    nameOf(key) {
+      const name = names.get(key) ?? pseudonymOf(secret, key);
+      names.set(key, name); // as many as there are keys
+      return name;
+    },
+    partOf: (limit) => Math.max(1, Math.floor(limit / fronts())),
+  };
+  const budgets = shareBudgets(own.budgets, shared);
+  const places = sharePlaces(shared, options.limits);
+  return {
+    minutes: shareMinutes(own.minutes, shared),
+    places,
+    budgets,
+    [Symbol.dispose]() {
+      places[Symbol.dispose]();
+      circuit[Symbol.dispose]();
+    },
+  };
+}
+
+function shareMinutes(own: MinuteCounter, { counters, circuit, nameOf, partOf }: Shared): MinuteCounter {
+  return {
+    async count(key, most) {
+      const here = await own.count(key, most); // continues from there when Redis goes away
+      const all = await circuit.ask(() => counters.countRequest(nameOf(key)));
+      if (all) return { used: all.used, endsAt: Date.now() + all.endsInMs };
+      return { used: here.used + most - partOf(most), endsAt: here.endsAt };
+    },
+  };
+}
+
+interface KeyPlaces {
+  /** Those of this front's requests. */
+  readonly ids: string[];
+  /** All that the key has, as Redis said last. */
+  used: number;
+}
+
+/** Places of a front that dies are free when they expire. */
+function sharePlaces(
+  { counters, circuit, nameOf, partOf }: Shared,
+  { announceMs, announcedMs }: Pick<FleetLimits, 'announceMs' | 'announcedMs'>,
+): Places & Disposable {
+  const places = new Map<string, KeyPlaces>();
+  const placesOf = (key: string) => {
+    const found = places.get(key) ?? { ids: [], used: 0 };
+    places.set(key, found); // as many as there are keys
+    return found;
+  };
+
+  /** Also puts places into Redis that were taken while it was away. */
+  const timer = setInterval(() => {
+    for (const [key, { ids }] of places)
+      if (ids.length > 0) note(key, () => counters.keepPlaces(nameOf(key), ids, announcedMs));
+  }, announceMs);
+
+  function note(key: string, command: () => Promise<number>): void {
+    void circuit.ask(command).then((used) => {
+      if (used !== undefined) placesOf(key).used = used;
+    });
+  }
+
+  return {
+    async take(key, most) {
+      const id = randomBytes(12).toString('base64url');
+      const all = await circuit.ask(() => counters.takePlace(nameOf(key), id, most, announcedMs));
+      const ofKey = placesOf(key);
+      if (all) ofKey.used = all.used;
+      const isFree = all?.taken ?? ofKey.ids.length < partOf(most);
+      if (isFree) ofKey.ids.push(id);
+      return isFree;
+    },
+    release(key) {
+      const id = placesOf(key).ids.pop(); // one is as good as another
+      if (id !== undefined) note(key, () => counters.releasePlace(nameOf(key), id));
+    },
+    used(key, most) {
+      const { ids, used } = placesOf(key);
+      return circuit.isAway ? ids.length + most - partOf(most) : used;
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}
+
+interface Unsettled extends Total {
+  readonly day: string;
+}
+
+/** What Redis has not confirmed is sent with the next charge: a charge whose confirmation is lost may count twice. */
+function shareBudgets(own: RaisableBudgets, { counters, circuit, nameOf }: Shared) {
+  const unsettled = new Map<string, Unsettled>();
+  const today = () => new Date(own.endsAt - 1).toISOString().slice(0, 10);
+
+  function owed(key: string, day: string): Total {
+    const found = unsettled.get(key);
+    return found?.day === day ? found : { audioMs: 0, tokens: 0 };
+  }
+
+  function owe(key: string, day: string, { audioMs, tokens }: Total): void {
+    const before = owed(key, day);
+    unsettled.set(key, { day, audioMs: before.audioMs + audioMs, tokens: before.tokens + tokens });
+  }
+
+  async function settle(key: string): Promise<void> {
+    const day = today();
+    const added = owed(key, day);
+    unsettled.delete(key);
+    const total = await circuit.ask(() => counters.charge(nameOf(key), day, added, own.used(key)));
+    if (day !== today()) return;
+    if (total) own.raise(key, total);
+    else owe(key, day, added);
+  }
+
+  return {
+    used: own.used,
+    charge(key, used) {
+      const before = own.used(key);
+      own.charge(key, used);
+      const after = own.used(key);
+      owe(key, today(), { audioMs: after.audioMs - before.audioMs, tokens: after.tokens - before.tokens });
+      void settle(key);
+    },
+    refresh: settle,
+    get endsAt() {
+      return own.endsAt;
+    },
+    /** All that was charged while Redis was away. */
+    settle: () => void [...unsettled.keys()].map(settle),
+  } satisfies Counters['budgets'] & { settle(): void };
+}

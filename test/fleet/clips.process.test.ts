@@ -1,0 +1,264 @@
+/** A clip is on the disk of the front that made it, and is played and deleted through any front. */
+import { readdir, readlink } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { hostname } from 'node:os';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Schemas } from '../../src/contract/operations.ts';
+import { sign } from '../../src/fleet/signature.ts';
+import {
+  chat,
+  open,
+  scriptedEngines,
+  sound,
+  startReading,
+  type ChatScript,
+  type SpeechServiceOptions,
+} from '../speech/support.ts';
+import { spawnService } from '../support/child-service.ts';
+import { freePort } from '../support/free-port.ts';
+import { createApi } from '../support/http.ts';
+import { nextRequest } from '../support/next-request.ts';
+import { describeWith } from '../support/programs.ts';
+import { openRedisServer, type RedisServer } from '../support/redis.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { secret } from './support/fleet.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const clips = '/api/v1/tts/clips';
+
+interface Front extends TestService {
+  readonly address: string;
+}
+
+describeWith(['redis-server'], 'a clip of another front', () => {
+  let redis: RedisServer;
+  let owner: Front;
+  let other: Front;
+
+  const startFront = async (options: SpeechServiceOptions = {}): Promise<Front> => {
+    const { env, address } = await frontSettings(redis);
+    return { ...(await startTestService({ ...scriptedEngines(), ...options, env })), address };
+  };
+
+  beforeAll(async () => {
+    redis = await openRedisServer();
+    owner = await startFront();
+    other = await startFront();
+  });
+  afterAll(async () => {
+    await Promise.all([owner, other, redis].map((one) => one[Symbol.asyncDispose]()));
+  });
+
+  const get = (path: string, headers: Record<string, string> = {}) => createApi(other.url).get(path, headers);
+
+  async function complete(front: Front = owner): Promise<{ url: string; etag: string }> {
+    const { url } = await create(front, '150');
+    const etag = async () => (await createApi(front.url).send('HEAD', url)).headers.get('etag');
+    await expect.poll(etag).not.toBeNull();
+    return { url, etag: (await etag())! };
+  }
+
+  test('has an id that names its front, and no host', async () => {
+    const { id, url } = await create(owner, '150');
+    expect(id).toMatch(/^[\da-f]{8}\.[\w-]{22}$/);
+    expect(url).toBe(`${clips}/${id}`);
+    expect(id).not.toContain(hostname());
+  });
+
+  test('is answered as its own front answers', async () => {
+    const { url } = await complete();
+    const [there, here] = await Promise.all([createApi(owner.url).get(url), get(url)]);
+    expect(here).toMatchObject({ status: 200, text: sound(0, 150) });
+    for (const name of ['content-type', 'content-length', 'accept-ranges', 'etag', 'cache-control'])
+      expect([name, here.headers.get(name)]).toEqual([name, there.headers.get(name)]);
+  });
+
+  test('that a chat has made plays, too', async () => {
+    const script: ChatScript = { calls: [[{ text: '150' }]] };
+    const [path = ''] = (await chat(owner, script)).clips;
+    expect(await get(`/api/v1${path}`)).toMatchObject({ status: 200, text: sound(0, 150) });
+  });
+
+  test('is served in parts', async () => {
+    const { url, etag } = await complete();
+    const part = await get(url, { Range: 'bytes=40-49', 'If-Range': etag });
+    expect(part).toMatchObject({ status: 206, text: sound(40, 10) });
+    expect(part.headers.get('content-range')).toBe('bytes 40-49/150');
+    expect(await get(url, { Range: 'bytes=-10' })).toMatchObject({ status: 206, text: sound(140, 10) });
+    expect(await get(url, { Range: 'bytes=40-49', 'If-Range': '"other"' })).toMatchObject({ status: 200 });
+    const beyond = await get(url, { Range: 'bytes=150-' });
+    expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, 'bytes */150']);
+  });
+
+  test('answers HEAD', async () => {
+    const { url } = await complete();
+    const { status, headers, text } = await createApi(other.url).send('HEAD', url);
+    expect([status, headers.get('content-length'), text]).toEqual([200, '150', '']);
+    await expect.poll(() => openFiles(owner)).toEqual([]);
+  });
+
+  test('plays while it is being made', async () => {
+    const { url } = await create(owner, '100 gate:one 50');
+    const reading = await startReading(other.url + url);
+    expect(reading.response.headers).toMatchObject({ 'content-type': 'audio/mpeg', 'transfer-encoding': 'chunked' });
+    await expect.poll(() => reading.received).toBe(sound(0, 100));
+    let isAnswered = false;
+    const fleetPort = { url: owner.address };
+    const asked = nextRequest(fleetPort).then(() => nextRequest(fleetPort)); // for what it is, and for its end
+    const part = get(url, { Range: 'bytes=0-1' }).finally(() => (isAnswered = true));
+    await asked;
+    expect(isAnswered).toBe(false);
+    await open(owner, 'one');
+    expect(await reading.ended).toBe('whole');
+    expect(reading.received).toBe(sound(0, 150));
+    expect(await part).toMatchObject({ status: 206, text: sound(0, 2) });
+  });
+
+  test('is a broken transfer when its synthesis fails', async () => {
+    const { url } = await create(owner, '100 gate:two fail');
+    const reading = await startReading(other.url + url);
+    await expect.poll(() => reading.received).toBe(sound(0, 100));
+    await open(owner, 'two');
+    expect(await reading.ended).toBe('broken');
+    expect((await get(url)).problem.code).toBe('clip-not-found');
+  });
+
+  test('has no reader any more when its caller disconnects', async () => {
+    const { url } = await create(owner, '100 hang');
+    const reading = await startReading(other.url + url);
+    await expect.poll(() => openFiles(owner)).toHaveLength(2); // of the writer and the reader
+    reading.leave();
+    await expect.poll(() => openFiles(owner)).toHaveLength(1);
+    await createApi(owner.url).send('DELETE', url);
+  });
+
+  test('is deleted everywhere', async () => {
+    const { url } = await create(owner, '100 hang');
+    const readings = await Promise.all([owner, other].map((front) => startReading(front.url + url)));
+    const before = { ended: ended(owner), files: (await owner.leftovers()).length };
+    expect((await createApi(other.url).send('DELETE', url)).status).toBe(204);
+    expect(await Promise.all(readings.map((reading) => reading.ended))).toEqual(['broken', 'broken']);
+    await expect.poll(() => ended(owner)).toBe(before.ended + 1);
+    for (const front of [owner, other])
+      for (const method of ['GET', 'HEAD', 'DELETE'])
+        expect((await createApi(front.url).send(method, url)).status).toBe(404);
+    expect(await owner.leftovers()).toHaveLength(before.files - 2); // its directory and its audio
+    expect(other.log.filter(({ level }) => level >= 50)).toEqual([]);
+  });
+
+  test('is gone everywhere after its time', async () => {
+    await using brief = await startFront({ clipKeepMs: 50 });
+    const { url } = await create(brief, '150');
+    for (const front of [brief, other])
+      await expect.poll(async () => (await createApi(front.url).get(url)).status, { interval: 200 }).toBe(404);
+  });
+
+  test('lives while another front reads it', async () => {
+    await using impatient = await startFront({ clipUnreadMs: 200 });
+    const { url } = await create(impatient, '100 gate:three 50');
+    const reading = await startReading(other.url + url);
+    await create(impatient, '100 hang');
+    await expect.poll(() => ended(impatient)).toBe(1);
+    await open(impatient, 'three');
+    expect(await reading.ended).toBe('whole');
+  });
+
+  test('is of no use without the secret of the fleet', async () => {
+    const { url } = await complete();
+    const id = url.split('/').at(-1)!;
+    const ask = async (method: string, path: string, key?: string) => {
+      const target = `${owner.address}/fleet/v1/clips/${path}`;
+      const authorization = key && sign(key, { method, url: target }, Date.now());
+      return (await fetch(target, { method, headers: authorization ? { authorization } : {} })).status;
+    };
+    for (const path of [id, `${id}/audio/0-`, `${id}/settled`, 'unknown']) {
+      expect([path, await ask('GET', path), await ask('DELETE', path)]).toEqual([path, 401, 401]);
+      expect(await ask('GET', path, 'x'.repeat(32))).toBe(401);
+    }
+    expect(await ask('GET', id, secret)).toBe(200);
+    expect(await ask('PUT', id, secret)).toBe(405);
+    expect(await ask('GET', 'unknown', secret)).toBe(404);
+    expect(await ask('GET', `${id}/other`, secret)).toBe(404);
+  });
+
+  test('of a front that is killed is not found once the fleet has forgotten the front, whatever Redis says', async () => {
+    const seen: string[] = [];
+    await using elsewhere = await listen((url) => seen.push(url));
+    const { env } = await frontSettings(redis);
+    const killed = await spawnService({ ...scriptedEngines(), env });
+    const { url } = (await createdBy(killed.url, '150')) as Schemas['Audio'];
+    expect(await get(url)).toMatchObject({ status: 200, text: sound(0, 150) });
+    await killed[Symbol.asyncDispose]();
+    const { status, headers, problem } = await get(url);
+    expect([status, headers.get('retry-after'), problem.code]).toEqual([503, '5', 'overloaded']);
+
+    // A writer to Redis cannot direct requests elsewhere.
+    const tag = url.split('/').at(-1)!.slice(0, 8);
+    const node = `${hostname()}-${tag}`;
+    const announced = JSON.parse(String(await redis.ask('GET', `parlance:node:${node}`))) as object;
+    await redis.ask('SET', `parlance:node:${node}`, JSON.stringify({ ...announced, address: elsewhere.url }));
+    await redis.ask('SET', `parlance:node:evil-${tag}`, JSON.stringify({ ...announced, address: elsewhere.url }));
+    await redis.ask('SADD', 'parlance:nodes', `evil-${tag}`);
+    await expect.poll(async () => (await get(url)).status).toBe(404);
+    expect((await createApi(other.url).send('DELETE', url)).status).toBe(404);
+    expect(seen).toEqual([]);
+  });
+
+  test('of a front that was stopped is not found', async () => {
+    const stopped = await startFront();
+    const { url } = await complete(stopped);
+    expect((await get(url)).status).toBe(200);
+    await stopped[Symbol.asyncDispose]();
+    await expect.poll(async () => (await get(url)).status).toBe(404);
+  });
+
+  test('plays while Redis is away; of an unknown front nothing can be said then', async () => {
+    const { url } = await complete();
+    expect((await get(url)).status).toBe(200);
+    await redis.stop();
+    expect((await get(url)).status).toBe(200);
+    const { status, headers } = await get(`${clips}/01234567.${'A'.repeat(22)}`);
+    expect([status, headers.get('retry-after')]).toEqual([503, '5']);
+    await redis.start();
+    await expect.poll(async () => (await get(`${clips}/01234567.${'A'.repeat(22)}`)).status).toBe(404);
+  });
+});
+
+async function frontSettings({ url }: RedisServer) {
+  const address = `http://127.0.0.1:${await freePort()}`;
+  return {
+    address,
+    env: { FLEET_URL: url, FLEET_SECRET: secret, FLEET_ROLE: 'front', FLEET_ADDRESS: address },
+  };
+}
+
+async function createdBy(url: string, text: string): Promise<unknown> {
+  const { status, body } = await createApi(url).post(clips, { text });
+  expect({ status, body }).toMatchObject({ status: 201 });
+  return body;
+}
+
+const create = async ({ url }: Front, text: string) => (await createdBy(url, text)) as Schemas['Audio'];
+
+/** The files of clips that this process, which has the fronts, holds open. */
+async function openFiles({ dir }: TestService): Promise<string[]> {
+  const links = await Promise.all(
+    (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+  );
+  return links.filter((path) => path.startsWith(dir) && path.includes('/clip-'));
+}
+
+/** Syntheses that were ended before they were complete. */
+const ended = ({ log }: TestService) => log.filter(({ msg }) => msg === 'ended').length;
+
+/** A server that is no node of the fleet. */
+async function listen(onRequest: (url: string) => void) {
+  const server = createServer((req, res) => {
+    onRequest(req.url ?? '');
+    res.end();
+  });
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => Promise.resolve(void server.close()) };
+}

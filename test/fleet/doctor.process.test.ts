@@ -1,0 +1,105 @@
+/** What the doctor says of a fleet. */
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { freePort } from '../support/free-port.ts';
+import { describeWith } from '../support/programs.ts';
+import { openRedisServer, type RedisServer } from '../support/redis.ts';
+import { runScript } from '../support/scripts.ts';
+import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+import { settingsOf, startFront, startWorker } from './support/fleet.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 }); // many processes, on a machine that may be busy
+
+/** Its exit code, the lines about the fleet, and its last line. */
+async function examine(url: string, env: Readonly<Record<string, string>>) {
+  const { config, files, ...settings } = settingsOf({ url, env });
+  const cwd = await temporaryDirectory();
+  await writeFiles(cwd, { ...files, 'parlance.config.yaml': config });
+  const run = { cwd, env: { DATA_DIR: join(cwd, 'data'), ...settings.env } };
+  const { code, stdout } = await runScript('src/bin/doctor.ts', [], run);
+  const [, part = ''] = /^fleet\n((?: .*\n)+)/m.exec(stdout) ?? [];
+  const lines = part.trimEnd().split('\n').map((line) => line.trim().replace(/ +/g, ' ')); // prettier-ignore
+  return { code, lines, verdict: stdout.trimEnd().split('\n').at(-1) };
+}
+
+describeWith(['redis-server'], 'the doctor of a fleet', () => {
+  let redis: RedisServer;
+  beforeAll(async () => void (redis = await openRedisServer()));
+  afterAll(() => redis[Symbol.asyncDispose]());
+
+  test('finds a Redis that evicts keys, a port that another program has, and nodes that are not there', async () => {
+    await redis.ask('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+    const address = `http://127.0.0.1:${await listen()}`;
+    const { lines, code, verdict } = await examine(redis.url, { FLEET_ROLE: 'front', FLEET_ADDRESS: address });
+    expect(lines.toSpliced(3, 1)).toEqual([
+      expect.stringMatching('^ok Redis ') as string,
+      'MISSING eviction maxmemory-policy: allkeys-lru',
+      'fix: set maxmemory-policy to noeviction in redis.conf',
+      'absent front none is there now',
+      'fix: start a node with FLEET_ROLE=front or both',
+      'absent worker none is there now',
+      'fix: start a node with FLEET_ROLE=worker or both',
+      `ok address ${address} (http in a private network)`,
+      expect.stringMatching(/^MISSING fleet port cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/) as string,
+      'fix: set FLEET_LISTEN to an address of this machine and a free port',
+    ]);
+    expect(code).toBe(1);
+    expect(verdict, 'no worker serves scripted').toBe('Transcription works with: sandbox-transcribe, sandbox-transcribe-slow'); // prettier-ignore
+    await redis.ask('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+  });
+
+  test('says who is there, and that workers transcribe for a front', async () => {
+    const { url } = redis;
+    await using front = await startFront({ url });
+    await using _worker = await startWorker({ url, slots: 3 });
+    const { address } = front;
+    const { code, lines, verdict } = await examine(url, { FLEET_ROLE: 'front', FLEET_ADDRESS: address });
+    expect(lines).toEqual([
+      expect.stringMatching(`^ok Redis ${url}, version \\d+\\.\\d+`) as string,
+      'ok eviction maxmemory-policy: noeviction',
+      expect.stringMatching(/^ok clock 0\.\d s (ahead of|behind) that of Redis$/) as string,
+      expect.stringMatching(`^ok front \\S+, ${address}$`) as string,
+      expect.stringMatching(/^ok worker \S+, scripted \(3 slots\)$/) as string,
+      `ok address ${address} (http in a private network)`,
+      expect.stringMatching(/^ok fleet port 127\.0\.0\.1:\d+, used by \S+$/) as string,
+    ]);
+    expect(code).toBe(0);
+    expect(verdict).toMatch(/^Transcription works with: scripted,/);
+  });
+});
+
+/** A server that accepts connections and says nothing. */
+async function listen(): Promise<number> {
+  const server = createServer((socket) => socket.on('error', () => undefined));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+describe('the doctor of a fleet without Redis', () => {
+  test('ends by itself, shows no password, and finds an address that recordings must not be sent to', async () => {
+    const port = await freePort();
+    const env = { FLEET_ADDRESS: 'http://8.8.8.8:8485' };
+    const { lines, code } = await examine(`redis://user:secret@127.0.0.1:${port}`, env);
+    expect(lines).toEqual([
+      `MISSING Redis redis://127.0.0.1:${port} cannot be reached: connect ECONNREFUSED 127.0.0.1:${port}`,
+      'fix: start Redis or Valkey there, or correct FLEET_URL',
+      expect.stringMatching(
+        /^MISSING address FLEET_ADDRESS: recordings .*8\.8\.8\.8 is not a private address/,
+      ) as string,
+    ]);
+    expect(code).toBe(1);
+  });
+
+  test('ends by itself when it hangs, and finds settings that are not enough', async () => {
+    const url = `redis://127.0.0.1:${await listen()}`;
+    const { lines } = await examine(url, { FLEET_ADDRESS: `http://127.0.0.1:${await freePort()}` });
+    expect(lines[0]).toMatch(/cannot be reached: it does not answer$/);
+    const missing = await examine(url, { FLEET_ROLE: 'front' });
+    expect(missing.lines).toEqual([expect.stringMatching(/^MISSING settings FLEET_ADDRESS: not set; /)]);
+    expect(missing.code).toBe(1);
+  });
+});

@@ -1,0 +1,90 @@
+/**
+ * With TEST_FLEET=1 every service that `startTestService` starts is a front of a fleet of its own, and a worker does its
+ * transcriptions: callers must not notice. Both nodes are in the process of the test; between them are real sockets and a
+ * Redis that all tests share.
+ */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createLog } from '../../src/log.ts';
+import { startService, type Service, type ServiceOptions } from '../../src/service.ts';
+import { loadSettings, type Environment } from '../../src/settings/load.ts';
+import { startWorker, type Worker } from '../../src/worker.ts';
+import { freePort } from './free-port.ts';
+
+/** The address of the Redis, for the tests. */
+export const redisVariable = 'TEST_FLEET_REDIS';
+
+export interface StartOptions extends Omit<ServiceOptions, 'settings' | 'env' | 'log'> {
+  readonly env: Environment;
+  /** Where parlance.config.yaml is. */
+  readonly dir: string;
+  /** Gets the log of the service, of both nodes. */
+  readonly sink: { write(line: string): void };
+}
+
+/** One process, unless TEST_FLEET asks for two nodes and the test does not make nodes itself. */
+export function startAsAsked(options: StartOptions): Promise<Service> {
+  const redis = process.env[redisVariable];
+  return redis === undefined || options.env.FLEET_URL !== undefined ? startNode(options) : startFleet(options, redis);
+}
+
+function startNode(options: StartOptions): Promise<Service> {
+  return startService({ ...options, ...nodeOptions(options) });
+}
+
+function nodeOptions({ env, dir, sink }: StartOptions) {
+  return { settings: loadSettings(env, dir), env, log: createLog('debug', sink) };
+}
+
+async function startFleet(options: StartOptions, redis: string): Promise<Service> {
+  const { env, dir, engineLimits: limits } = options;
+  const address = `http://127.0.0.1:${await freePort()}`;
+  const fleet = { ...env, FLEET_URL: redis, FLEET_SECRET: 's'.repeat(32), FLEET_PREFIX: `test-${randomUUID()}` };
+  const ofWorker = { ...fleet, FLEET_ROLE: 'worker', DATA_DIR: join(dir, 'worker'), METRICS_PORT: undefined };
+  const ofFront = { ...fleet, FLEET_ROLE: 'front', FLEET_ADDRESS: address };
+  const begun = new Set<unknown>();
+  const sink = {
+    write(line: string) {
+      const { msg, instance } = JSON.parse(line) as { msg: string; instance?: string };
+      if (msg === 'takes tickets') begun.add(instance);
+      options.sink.write(line);
+    },
+  };
+  const worker = await startWorker({ ...nodeOptions({ ...options, env: ofWorker, sink }), limits });
+  try {
+    const instances = await instancesOf(worker);
+    while (!instances.every((instance) => begun.has(instance))) await pause(5);
+    const front = await startNode({ ...options, env: ofFront });
+    await knows(front, instances);
+    return {
+      ...front,
+      async stop(graceMs) {
+        await front.stop(graceMs);
+        await worker.stop(0);
+      },
+    };
+  } catch (error) {
+    await worker.stop(0);
+    throw error;
+  }
+}
+
+/** The instances whose transcriptions the worker does, as soon as it can do any. */
+async function instancesOf({ registry }: Worker): Promise<string[]> {
+  const instances = Map.groupBy(await registry.models('transcription'), ({ instance }) => instance);
+  const found = [...instances].map(async ([instance, models]) => {
+    const isLocal = models.every(({ entry }) => entry.local);
+    const states = await Promise.all(models.map(({ engine, engineId }) => engine.availability(engineId)));
+    return isLocal && states.some(({ available }) => available) ? [instance] : [];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** Resolves once the front has read that a worker does them: until then they are busy. */
+async function knows({ registry }: Service, instances: readonly string[]): Promise<void> {
+  for (const { instance, engine, engineId } of await registry.models('transcription')) {
+    if (!instances.includes(instance)) continue;
+    while ((await engine.availability(engineId)).code === 'busy') await pause(5);
+  }
+}
