@@ -38,10 +38,10 @@ export const exceptions: readonly Exception[] = [
   },
   {
     file: 'test/contract/statuses.test.ts',
-    title: 'Transcription responds to the engine error unknown-model',
+    title: 'Transcription > responds to the engine error unknown-model',
     reason: unknownModel,
   },
-  { file: 'test/openai/engine-errors.test.ts', title: 'transcription unknown-model', reason: unknownModel },
+  { file: 'test/openai/engine-errors.test.ts', title: 'transcription > unknown-model', reason: unknownModel },
   { file: 'test/openai/retries.test.ts', title: 'after a 503 with Retry-After: a transcription', reason: otherWorkers },
   { file: 'test/openai/retries.test.ts', title: 'not an upload from a stream, which is gone', reason: otherWorkers },
   {

@@ -1,9 +1,11 @@
-/** With TEST_FLEET=1: skips the exceptions, and fails for those that no test has any more. */
+/**
+ * With TEST_FLEET=1: skips the exceptions, and fails for those that no test has any more. Imports nothing of the service:
+ * tests mock its modules.
+ */
 import { afterAll, beforeEach, type RunnerTask } from 'vitest';
 import { exceptions, exceptionFor } from './fleet-exceptions.ts';
-import { redisVariable } from './fleet-mode.ts';
 
-if (process.env[redisVariable] !== undefined) {
+if (process.env.TEST_FLEET === '1') {
   beforeEach(({ task, skip }) => {
     const exception = exceptionFor(task.file.filepath, task.fullTestName);
     if (exception) skip(exception.reason);
