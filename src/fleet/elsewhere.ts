@@ -10,11 +10,13 @@ export interface Elsewhere {
   readonly front: Pick<Front, 'transcribe'>;
   readonly nodes: Pick<Nodes, 'capacityOf' | 'absentMs' | 'all'>;
   readonly limits: Pick<FleetLimits, 'absentMs'>;
+  readonly isFull: (instance: string) => boolean;
   /** This node works too: what it lacks is prepared here. */
   readonly alsoHere: boolean;
 }
 
 const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
+const full: Availability = { available: true, code: 'busy', reason: 'All slots are in use; try again in a moment.' };
 const waits: Availability = { available: true, code: 'busy', reason: 'No worker is there now; requests wait for one.' };
 const absent: Availability = {
   ...{ available: false, code: 'upstream-unreachable' },
@@ -25,10 +27,10 @@ const absent: Availability = {
 export function runElsewhere(
   instance: string,
   engine: TranscriptionEngine,
-  { front, nodes, limits, alsoHere }: Elsewhere,
+  { front, nodes, limits, isFull, alsoHere }: Elsewhere,
 ): TranscriptionEngine {
   async function availability(model: string): Promise<Availability> {
-    if (nodes.capacityOf(instance).slots > 0) return ready;
+    if (nodes.capacityOf(instance).slots > 0) return isFull(instance) ? full : ready;
     const here = alsoHere ? await engine.availability(model) : ready;
     if (!here.available) return here; // what is being prepared, or missing
     return nodes.absentMs(instance) < limits.absentMs ? waits : absent;

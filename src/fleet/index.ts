@@ -141,7 +141,9 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
       if (!(await runsOnWorkers(instance, engine, settings.fleetEngines))) return engine;
       instances.add(instance);
       if (isWorker) takers.add(instance, engine);
-      return isFront ? runElsewhere(instance, engine, { front, nodes, limits, alsoHere: isWorker }) : engine;
+      return isFront
+        ? runElsewhere(instance, engine, { front, nodes, limits, isFull: shares.isFull, alsoHere: isWorker })
+        : engine;
     },
     start({ workspace, viaId }) {
       node.viaId = viaId;

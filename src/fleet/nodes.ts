@@ -12,6 +12,8 @@ export interface Announcement {
   readonly instances: Readonly<Record<string, Capacity>>;
   /** FLEET_ADDRESS; absent where the node is no front. */
   readonly address?: string | undefined;
+  /** Signs id and address. Counting fronts needs no signature; sending requests does: Redis is not trusted. */
+  readonly mac?: string | undefined;
 }
 
 export interface Capacity {
@@ -39,7 +41,7 @@ export interface Nodes extends AsyncDisposable {
 export interface NodesOptions {
   readonly id: string;
   readonly self: () => Announcement;
-  /** FLEET_SECRET: addresses are signed, since Redis is not trusted to direct requests anywhere. */
+  /** FLEET_SECRET. */
   readonly secret: string;
   readonly redis: Redis;
   readonly limits: FleetLimits;
@@ -58,9 +60,9 @@ export function createNodes({ id, self, secret, redis, limits, log }: NodesOptio
   const ended = new AbortController();
 
   async function announce(): Promise<void> {
-    const { address, ...facts } = self();
-    const signed = address !== undefined && { address, mac: macOf(secret, id, address) };
-    await redis.announce(id, JSON.stringify({ v: version, ...facts, ...signed }), limits.announcedMs);
+    const facts = self();
+    const mac = facts.address === undefined ? undefined : macOf(secret, id, facts.address);
+    await redis.announce(id, JSON.stringify({ v: version, ...facts, mac }), limits.announcedMs);
   }
 
   async function read(): Promise<void> {
@@ -78,7 +80,8 @@ export function createNodes({ id, self, secret, redis, limits, log }: NodesOptio
   const readOnce = () => (reading ??= read().finally(() => (reading = undefined)));
 
   function knownAddress(idEnd: string): string | undefined {
-    for (const [id, { address }] of nodes) if (address !== undefined && id.endsWith(idEnd)) return address;
+    for (const [node, { address, mac = '' }] of nodes)
+      if (address !== undefined && node.endsWith(idEnd) && isEqual(mac, macOf(secret, node, address))) return address;
     return undefined;
   }
 
@@ -133,14 +136,17 @@ function isOurs(text: string): boolean {
 }
 
 /** Redis is not trusted: numbers are numbers, and no larger than they can be. */
-function parse(text: string, node: string, secret: string): Announcement {
+function parse(text: string): Announcement {
   const { instances, address, mac } = parseObject(text) ?? {};
   const capacities = Object.entries(isObject(instances) ? instances : {}).map(([name, value]) => {
     const { slots, meanMs } = isObject(value) ? value : {};
     return [name, { slots: Math.min(mostSlots, countOf(slots) ?? 0), meanMs: countOf(meanMs) ?? 0 }] as const;
   });
-  const isSigned = typeof address === 'string' && typeof mac === 'string' && isEqual(mac, macOf(secret, node, address));
-  return { instances: Object.fromEntries(capacities), ...(isSigned && { address }) };
+  return {
+    instances: Object.fromEntries(capacities),
+    ...(typeof address === 'string' && { address }),
+    ...(typeof mac === 'string' && { mac }),
+  };
 }
 
 function macOf(secret: string, node: string, address: string): string {

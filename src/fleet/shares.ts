@@ -34,6 +34,8 @@ interface Claim {
 export interface Shares extends Disposable {
   /** Throws `overloaded` when the caller has its share of the line; rejects when Redis does not answer. */
   take(call: Claim): Promise<Share>;
+  /** Whether slots and waiting places are taken, as far as this front has seen. A newcomer may be admitted all the same. */
+  readonly isFull: (instance: string) => boolean;
 }
 
 /** There is room for newcomers beside callers whose shares have shrunk since they took them. */
@@ -44,10 +46,18 @@ const usualMeanMs = 5_000;
 
 export function createShares({ hold, release, capacityOf, waitingOf, secret, limits }: SharesOptions): Shares {
   const open = new Set<Holding>();
+  /** Open calls by instance, of all fronts. */
+  const counts = new Map<string, { calls: number; at: number }>();
+
+  async function holdAndCount(holding: Holding): Promise<Held> {
+    const held = await hold(holding, limits.announcedMs);
+    counts.set(holding.instance, { calls: held.calls, at: performance.now() });
+    return held;
+  }
 
   /** Redis logs its own outages; what it has forgotten is held again. */
   const timer = setInterval(() => {
-    for (const holding of open) hold(holding, limits.announcedMs).catch(ignore);
+    for (const holding of open) holdAndCount(holding).catch(ignore);
   }, limits.announceMs);
 
   /**
@@ -70,17 +80,24 @@ export function createShares({ hold, release, capacityOf, waitingOf, secret, lim
       const holding = { id, instance, caller: pseudonymOf(secret, caller) };
       const giveBack = (): void => {
         open.delete(holding);
+        const count = counts.get(instance);
+        if (count) count.calls -= 1;
         release(holding).catch(ignore); // it expires
       };
       open.add(holding);
       try {
-        const held = await hold(holding, limits.announcedMs);
+        const held = await holdAndCount(holding);
         requireShare(claim, held);
         return { priority: Math.ceil(held.ofCaller / weight), [Symbol.dispose]: giveBack };
       } catch (error) {
         giveBack();
         throw error;
       }
+    },
+    isFull(instance) {
+      const { calls = 0, at = 0 } = counts.get(instance) ?? {};
+      const isCurrent = performance.now() - at < 2 * limits.announceMs;
+      return isCurrent && calls >= Math.max(1, capacityOf(instance).slots) + waitingOf(instance);
     },
     [Symbol.dispose]: () => clearInterval(timer),
   };

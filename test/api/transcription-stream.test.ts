@@ -99,7 +99,7 @@ describe('a stream', () => {
     const reports = 200_000; // 23 MB of events, more than sockets buffer
     using stream = await openStream(own.url, formOf([{ flood: reports }, segment(0, 1, 'a'), result(timed)]));
     stream.pause();
-    await eventually(() => said(own, 'produced')).toHaveLength(1);
+    await expect.poll(() => said(own, 'produced'), { timeout: 50_000 }).toHaveLength(1);
     stream.resume();
     const events = await stream.all();
     expectGuarantees(events);

@@ -67,7 +67,7 @@ describe.each(operations)('$id', (operation) => {
 
   async function hear(): Promise<Answer> {
     const { headers } = await talkative();
-    const [, id] = /clips\/([\w-]+)>/.exec(headers.get('link') ?? '') ?? [];
+    const [, id] = /clips\/([\w.-]+)>/.exec(headers.get('link') ?? '') ?? [];
     return ask(operation, { path: { id } });
   }
 });

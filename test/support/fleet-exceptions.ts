@@ -8,7 +8,8 @@ interface Exception {
 }
 
 const preparing =
-  'a front does not show what workers still prepare: the model is `busy`, and requests wait for a worker';
+  'a front does not know what workers prepare or lack: the model is `busy`, and requests wait for a worker';
+const logOfWorker = 'the cause is in the log of the worker, under the same request id';
 const otherWorkers = 'a failure that another worker may not have is retried within the fleet before the caller gets it';
 const unknownModel = 'a worker that does not know a listed model is an older one: the caller gets 503, not 422';
 const ownLine =
@@ -26,7 +27,7 @@ export const exceptions: readonly Exception[] = [
   {
     file: 'test/api/service.test.ts',
     title: 'and the log has the cause: an engine throws',
-    reason: 'the cause is in the log of the worker, under the same request id',
+    reason: logOfWorker,
   },
   { file: 'test/api/trace.test.ts', title: 'jobs of a queue, each in its own', reason: ownLine },
   { file: 'test/api/trace.test.ts', title: 'gets waiting in a queue', reason: ownLine },
@@ -37,10 +38,10 @@ export const exceptions: readonly Exception[] = [
   },
   {
     file: 'test/contract/statuses.test.ts',
-    title: 'Transcription responds to the engine error unknown-model',
+    title: 'Transcription > responds to the engine error unknown-model',
     reason: unknownModel,
   },
-  { file: 'test/openai/engine-errors.test.ts', title: 'transcription unknown-model', reason: unknownModel },
+  { file: 'test/openai/engine-errors.test.ts', title: 'transcription > unknown-model', reason: unknownModel },
   { file: 'test/openai/retries.test.ts', title: 'after a 503 with Retry-After: a transcription', reason: otherWorkers },
   { file: 'test/openai/retries.test.ts', title: 'not an upload from a stream, which is gone', reason: otherWorkers },
   {
@@ -48,6 +49,19 @@ export const exceptions: readonly Exception[] = [
     title: 'is available, and says what it is',
     reason: 'a front says that a worker is there; the text is not that of the engine',
   },
+  { file: 'test/transcription/children.process.test.ts', title: 'whose cause only the log tells', reason: logOfWorker },
+  { file: 'test/transcription/children.process.test.ts', title: 'is a span of its request', reason: ownLine },
+  {
+    file: 'test/transcription/models.process.test.ts',
+    title: 'each is listed with its own availability',
+    reason: preparing,
+  },
+  {
+    file: 'test/transcription/models.process.test.ts',
+    title: 'an unavailable one rejects with the reason',
+    reason: preparing,
+  },
+  { file: 'test/transcription/models.process.test.ts', title: 'a model file needs no restart', reason: preparing },
   {
     file: 'test/transcription/fairness.test.ts',
     reason:
