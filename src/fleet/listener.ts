@@ -1,11 +1,11 @@
-/** The fleet port of a front: workers open lines here, and fetch calls and recordings. Every request is signed. */
+/** The fleet port of a front: workers open lines here, and fetch recordings. Every request is signed. */
 import { createReadStream } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { Logger } from '../../engines/contract/index.ts';
 import { SettingsError } from '../settings/load.ts';
 import type { Line, OpenCall } from './front.ts';
-import { messagesOf, startPulse } from './line.ts';
+import { messagesOf, startPulse, type FrontMessage } from './line.ts';
 import type { FleetLimits } from './limits.ts';
 import type { Verify } from './signature.ts';
 
@@ -19,6 +19,9 @@ export interface FleetListenerOptions {
   readonly limits: FleetLimits;
   readonly log: Logger;
 }
+
+/** Of a recording, as it is read from the disk. */
+const chunkBytes = 262_144;
 
 export const callsPath = '/fleet/v1/calls/';
 
@@ -58,17 +61,15 @@ async function respond(req: IncomingMessage, res: ServerResponse, options: Fleet
   const { method = '', url = '', headers } = req;
   const { address, verify, find } = options;
   if (!verify({ method, url: `${address}${url}` }, headers.authorization, Date.now())) return refuse(res, 401);
-  const [, id = '', part] = /^\/fleet\/v1\/calls\/([\w-]{22})(\/call|\/recording)?$/.exec(url) ?? [];
+  const [, id = '', part] = /^\/fleet\/v1\/calls\/([\w-]{22})(\/recording)?$/.exec(url) ?? [];
   const call = find(id);
   if (call === undefined) return refuse(res, 410);
   if (method === 'POST' && part === undefined)
     return call.isTaken ? refuse(res, 409) : openLine(req, res, call, options);
   if (method !== 'GET' || part === undefined) return refuse(res, 405);
   if (!call.isTaken) return refuse(res, 409);
-  if (part === '/call')
-    return void res.setHeader('Content-Type', 'application/json').end(JSON.stringify(call.document));
   res.setHeader('Content-Length', call.document.recording.bytes);
-  await pipeline(createReadStream(call.recordingPath), res);
+  await pipeline(createReadStream(call.recordingPath, { highWaterMark: chunkBytes }), res);
 }
 
 /** Closes the connection: the body of a refused line would never end. */
@@ -78,9 +79,10 @@ function refuse(res: ServerResponse, status: number): void {
 
 function openLine(req: IncomingMessage, res: ServerResponse, call: OpenCall, { limits }: FleetListenerOptions): void {
   const cut = () => void res.destroy();
+  const send = (message: FrontMessage) => void res.write(`${JSON.stringify(message)}\n`);
   res.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
-  res.write('\n');
-  const pulse = startPulse(limits, () => void res.write('\n'), cut);
+  send({ type: 'call', call: call.document });
+  const pulse = startPulse(limits, () => send({ type: 'alive' }), cut);
   res.on('close', () => pulse[Symbol.dispose]());
   const line: Line = { messages: messagesOf(req, pulse.received), end: () => void res.end(), cut };
   call.take(line);

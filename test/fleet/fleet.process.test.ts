@@ -216,7 +216,7 @@ describeWith(['redis-server'], 'a fleet', () => {
       const lines: IncomingMessage[] = [];
       const server = createServer((req, res) => {
         lines.push(req);
-        res.writeHead(200).write('\n');
+        res.writeHead(200).write('{"type":"alive"}\n');
       }).listen(0, '127.0.0.1');
       await once(server, 'listening');
       onTestFinished(() => server.close().closeAllConnections());
