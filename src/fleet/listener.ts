@@ -20,9 +20,6 @@ export interface FleetListenerOptions {
   readonly log: Logger;
 }
 
-/** Of a recording, as it is read from the disk. */
-const chunkBytes = 262_144;
-
 export const callsPath = '/fleet/v1/calls/';
 
 /** Throws a `SettingsError` if it cannot listen there. */
@@ -69,7 +66,7 @@ async function respond(req: IncomingMessage, res: ServerResponse, options: Fleet
   if (method !== 'GET' || part === undefined) return refuse(res, 405);
   if (!call.isTaken) return refuse(res, 409);
   res.setHeader('Content-Length', call.document.recording.bytes);
-  await pipeline(createReadStream(call.recordingPath, { highWaterMark: chunkBytes }), res);
+  await pipeline(createReadStream(call.recordingPath), res);
 }
 
 /** Closes the connection: the body of a refused line would never end. */
