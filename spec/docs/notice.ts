@@ -1,4 +1,4 @@
-/** NOTICE: the packages that the service runs with and their licences, out of the lockfile. */
+/** NOTICE: the packages that the service runs with and their licences, out of the lockfiles. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -20,7 +20,7 @@ interface LockEntry {
 
 /** Licences that a package of the service may have; a test compares. Think of images before you add one. */
 export const allowedLicences = new Set([
-  ...['MIT', 'ISC', 'BSD-3-Clause', 'Apache-2.0', 'PSF-2.0'],
+  ...['MIT', 'ISC', 'BSD-3-Clause', '0BSD', 'Apache-2.0', 'PSF-2.0'],
   'MPL-2.0', // mediabunny, unchanged
   'LGPL-3.0-or-later', // codec-parser, unchanged and replaceable
   'GPL-3.0', // eSpeak NG in WebAssembly: optional, in a process of its own
@@ -29,10 +29,10 @@ export const allowedLicences = new Set([
 /** Packages with the old `licenses` field, which is not in the lockfile. */
 const oldField: Readonly<Record<string, string>> = { busboy: 'MIT', streamsearch: 'MIT' };
 
+/** Those of fleet/ too: every image has them. */
 export function productionPackages(): ProductionPackage[] {
-  const path = fileURLToPath(new URL('../../package-lock.json', import.meta.url));
-  const { packages } = JSON.parse(readFileSync(path, 'utf8')) as { packages: Record<string, LockEntry> };
-  const all = Object.entries(packages)
+  const all = ['package-lock.json', 'fleet/package-lock.json']
+    .flatMap(lockedPackages)
     .filter(([place, { dev }]) => place !== '' && dev !== true)
     .map(([place, { name = place.split('node_modules/').at(-1) ?? '', version, license, optional = false }]) => ({
       name,
@@ -44,11 +44,18 @@ export function productionPackages(): ProductionPackage[] {
   return [...byId.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
+function lockedPackages(file: string): [string, LockEntry][] {
+  const path = fileURLToPath(new URL(`../../${file}`, import.meta.url));
+  const { packages } = JSON.parse(readFileSync(path, 'utf8')) as { packages: Record<string, LockEntry> };
+  return Object.entries(packages);
+}
+
 const head = `Parlance is licensed under the MIT License: see LICENSE.
 
 The web page contains the packages in generated/page/LICENSES.txt.
 
-The service runs with the packages below, which npm installs. Each has its licence in its folder in node_modules.
+The service runs with the packages below, which npm installs. Each has its licence in its folder in node_modules
+or fleet/node_modules.
 @echogarden/espeak-ng-emscripten (GPL-3.0) is optional and runs in a process of its own. Who distributes an image that
 contains it distributes GPL code: offer its source (https://github.com/echogarden-project/espeak-ng-emscripten), or build
 the image without it (--build-arg NPM_OMIT="dev optional").

@@ -1,6 +1,6 @@
 /**
  * The line: the request that a worker keeps open while it works on a call. Opening it takes the call; when it closes,
- * at either end, the work ends. The worker sends messages, one JSON object a line; the front only signs of life.
+ * at either end, the work ends. Both ends send messages, one JSON object a line.
  */
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
@@ -9,7 +9,7 @@ import { parseObject } from '../../lib/json.ts';
 import type { RequestScope } from '../caller.ts';
 import type { FleetLimits } from './limits.ts';
 
-/** `GET <address of the call>/call`: everything but the recording, which is at `/recording`. */
+/** Everything but the recording, which is at `<address of the call>/recording`. */
 export interface CallDocument {
   readonly instance: string;
   readonly call: Omit<TranscriptionCall, 'recording'>;
@@ -19,6 +19,9 @@ export interface CallDocument {
   /** Whether the front passes segments on: engines may work differently for them. */
   readonly segments: boolean;
 }
+
+/** From the front: first the call, then signs of life. */
+export type FrontMessage = { readonly type: 'alive' } | { readonly type: 'call'; readonly call: CallDocument };
 
 /** From the worker. Of the `result`, `failed` and `returned` exactly one is sent, last. */
 export type Message =
@@ -42,7 +45,10 @@ export interface Failure {
 const longestMessage = 67_108_864;
 
 /** Ends when the stream ends, for any reason, and after what is not a message. `received` is called for each chunk. */
-export async function* messagesOf(stream: Readable, received: () => void): AsyncGenerator<Message, void, undefined> {
+export async function* messagesOf<M extends { readonly type: string }>(
+  stream: Readable,
+  received: () => void,
+): AsyncGenerator<M, void, undefined> {
   const decoder = new StringDecoder('utf8');
   let pieces: string[] = [];
   let length = 0;
@@ -55,7 +61,7 @@ export async function* messagesOf(stream: Readable, received: () => void): Async
       for (const next of others) {
         const message = parseObject(pieces.join(''));
         if (typeof message?.type !== 'string') return;
-        yield message as unknown as Message;
+        yield message as unknown as M;
         pieces = [next];
         length = next.length;
       }

@@ -1,6 +1,6 @@
 /**
- * The fleet port of a front: workers open lines here, and fetch calls and recordings; other fronts fetch clips. Every
- * request is signed.
+ * The fleet port of a front: workers open lines here, and fetch recordings; other fronts fetch clips. Every request is
+ * signed.
  */
 import { createReadStream } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -10,7 +10,7 @@ import type { Clips } from '../clips/store.ts';
 import { SettingsError } from '../settings/load.ts';
 import { clipsPath, serveClip } from './clip-port.ts';
 import type { Line, OpenCall } from './front.ts';
-import { messagesOf, startPulse } from './line.ts';
+import { messagesOf, startPulse, type FrontMessage } from './line.ts';
 import type { FleetLimits } from './limits.ts';
 import type { Verify } from './signature.ts';
 
@@ -66,15 +66,13 @@ async function respond(req: IncomingMessage, res: ServerResponse, options: Fleet
   const { address, verify, find } = options;
   if (!verify({ method, url: `${address}${url}` }, headers.authorization, Date.now())) return refuse(res, 401);
   if (url.startsWith(clipsPath)) return serveClip(req, res, options.clips());
-  const [, id = '', part] = /^\/fleet\/v1\/calls\/([\w-]{22})(\/call|\/recording)?$/.exec(url) ?? [];
+  const [, id = '', part] = /^\/fleet\/v1\/calls\/([\w-]{22})(\/recording)?$/.exec(url) ?? [];
   const call = find(id);
   if (call === undefined) return refuse(res, 410);
   if (method === 'POST' && part === undefined)
     return call.isTaken ? refuse(res, 409) : openLine(req, res, call, options);
   if (method !== 'GET' || part === undefined) return refuse(res, 405);
   if (!call.isTaken) return refuse(res, 409);
-  if (part === '/call')
-    return void res.setHeader('Content-Type', 'application/json').end(JSON.stringify(call.document));
   res.setHeader('Content-Length', call.document.recording.bytes);
   await pipeline(createReadStream(call.recordingPath), res);
 }
@@ -86,9 +84,10 @@ function refuse(res: ServerResponse, status: number): void {
 
 function openLine(req: IncomingMessage, res: ServerResponse, call: OpenCall, { limits }: FleetListenerOptions): void {
   const cut = () => void res.destroy();
+  const send = (message: FrontMessage) => void res.write(`${JSON.stringify(message)}\n`);
   res.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
-  res.write('\n');
-  const pulse = startPulse(limits, () => void res.write('\n'), cut);
+  send({ type: 'call', call: call.document });
+  const pulse = startPulse(limits, () => send({ type: 'alive' }), cut);
   res.on('close', () => pulse[Symbol.dispose]());
   const line: Line = { messages: messagesOf(req, pulse.received), end: () => void res.end(), cut };
   call.take(line);

@@ -2,7 +2,6 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { json } from 'node:stream/consumers';
 import { finished, pipeline } from 'node:stream/promises';
 import {
   EngineError,
@@ -15,7 +14,7 @@ import { linkedSignal, raceAbort } from '../../lib/abort.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
 import { runInScope } from '../caller.ts';
 import type { Workspace } from '../system/workspace.ts';
-import { startPulse, type CallDocument, type Message } from './line.ts';
+import { messagesOf, startPulse, type CallDocument, type FrontMessage, type Message } from './line.ts';
 import type { FleetLimits } from './limits.ts';
 import type { SignedRequest } from './signature.ts';
 import { version, type Ticket } from './ticket.ts';
@@ -53,6 +52,8 @@ export function createWorker(options: WorkerOptions): RunTicket {
 }
 
 interface OpenLine extends AsyncDisposable {
+  /** What there is to do; does not resolve when the line closes first. */
+  readonly call: Promise<CallDocument>;
   readonly send: (message: Message) => void;
   /** Whether the front reads more slowly than messages are sent. */
   readonly isCongested: () => boolean;
@@ -85,9 +86,9 @@ async function openLine(url: string, { http, sign, limits }: WorkerOptions): Pro
     () => send({ type: 'alive' }),
     () => line.abort(lineClosed),
   );
-  body.on('data', () => pulse.received());
   body.on('error', ignore).on('close', () => line.abort(lineClosed));
   return {
+    call: callOf(messagesOf<FrontMessage>(body, pulse.received)),
     send,
     isCongested: () => outgoing.writableNeedDrain,
     closed: line.signal,
@@ -101,6 +102,15 @@ async function openLine(url: string, { http, sign, limits }: WorkerOptions): Pro
       return Promise.resolve();
     },
   };
+}
+
+/** Reads on until the line closes: signs of life follow the call. */
+function callOf(messages: AsyncIterable<FrontMessage>): Promise<CallDocument> {
+  const { promise, resolve } = Promise.withResolvers<CallDocument>();
+  void (async () => {
+    for await (const message of messages) if (message.type === 'call') resolve(message.call);
+  })();
+  return promise;
 }
 
 /** What there is to say in the end. Rejects when the line is closed, and when the call cannot be fetched. */
@@ -129,8 +139,7 @@ function returned(message: string): Message {
 
 async function transcribe(url: string, line: OpenLine, signal: AbortSignal, options: WorkerOptions) {
   const { engineOf, workspace, log } = options;
-  const { body } = await get(`${url}/call`, signal, options);
-  const { instance, call, recording, scope, segments } = (await raceAbort(json(body), signal)) as CallDocument;
+  const { instance, call, recording, scope, segments } = await raceAbort(line.call, signal);
   const engine = engineOf(instance);
   if (engine === undefined) throw new EngineError('model-unavailable', `This worker has no engine "${instance}".`);
   await using directory = await workspace.accountedDirectory('fleet', { holder: scope.caller });

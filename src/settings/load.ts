@@ -106,10 +106,13 @@ function normalized(values: Readonly<Record<string, unknown>>): Record<string, u
   return result;
 }
 
-/** Without keys, every client has access: only allowed on loopback, unless the operator sets ALLOW_OPEN. */
-function rejectOpenAccess(settings: AccessSettings & Pick<Settings, 'host' | 'allowOpen'>): void {
-  const { host, allowOpen } = settings;
-  if (requiresKeys(settings) || allowOpen || isLoopback(host)) return;
+/**
+ * Without keys, every client has access: only allowed on loopback, unless the operator sets ALLOW_OPEN. A worker of a
+ * fleet does not listen on HOST.
+ */
+function rejectOpenAccess(settings: AccessSettings & Pick<Settings, 'host' | 'allowOpen' | 'fleetRole'>): void {
+  const { host, allowOpen, fleetRole } = settings;
+  if (requiresKeys(settings) || allowOpen || isLoopback(host) || fleetRole === 'worker') return;
   const why = 'without API_KEYS the service listens on loopback only, such as 127.0.0.1';
   throw new SettingsError(
     `HOST: "${host}" is not allowed: ${why}; set API_KEYS or API_KEYS_FILE, or ALLOW_OPEN=true to allow access without a key`,

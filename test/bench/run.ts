@@ -1,5 +1,6 @@
 /** `npm run bench`: all benchmarks, one table; `npm run bench -- fleet chat`: these. They print and judge nothing: times are the machine's as much as ours. */
 import { benchChat } from './chat.ts';
+import { benchFleetCost } from './fleet-cost.ts';
 import { benchFleet } from './fleet.ts';
 import { benchLimits } from './limits.ts';
 import { benchListing } from './listing.ts';
@@ -20,6 +21,7 @@ const benchmarks = {
   streams: benchStreams,
   speech: benchSpeech,
   fleet: benchFleet,
+  fleetCost: benchFleetCost,
 };
 
 const named = process.argv.slice(2).filter((name): name is keyof typeof benchmarks => Object.hasOwn(benchmarks, name));

@@ -47,22 +47,35 @@ export const restrictions = [
 /** What the image of the tests takes on the disk while it is built, generously. */
 const diskBytes = 4e9;
 
-/** Builds an image that consists of `true`, as the tests build ours, and removes it after its use. */
-export async function withScratchImage(use: (image: string, program: string) => Promise<unknown>): Promise<void> {
-  needPrograms('buildah', 'podman', 'runc', 'unshare', 'ldd');
+export async function hasImage(name: string): Promise<boolean> {
+  return run('podman', ['image', 'exists', name]).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Builds an image that consists of a program with its libraries, at `path`. */
+export async function buildScratchImage(image: string, program: string, path = program, lines = ''): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'parlance-scratch-'));
-  const image = `localhost/parlance-scratch-${process.pid}`;
   try {
-    const program = '/usr/bin/true';
     const libraries = (await run('ldd', [program])).match(/\/\S+/g) ?? [];
-    for (const path of [program, ...libraries]) await cp(path, join(directory, 'files', path), { dereference: true });
-    await writeFile(join(directory, 'Containerfile'), `FROM scratch\nCOPY files /\nRUN ["${program}"]\n`);
+    for (const library of libraries) await cp(library, join(directory, 'files', library), { dereference: true });
+    await cp(program, join(directory, 'files', path), { dereference: true });
+    await writeFile(join(directory, 'Containerfile'), `FROM scratch\nCOPY files /\n${lines}`);
     await run('buildah', ['bud', '--quiet', '--isolation=chroot', '--tag', image, directory]);
-    await use(image, program);
-    await run('podman', ['rmi', '--force', image]);
   } finally {
     await rm(directory, { recursive: true });
   }
+}
+
+/** Builds an image that consists of `true`, as the tests build ours, and removes it after its use. */
+export async function withScratchImage(use: (image: string, program: string) => Promise<unknown>): Promise<void> {
+  needPrograms('buildah', 'podman', 'runc', 'unshare', 'ldd');
+  const image = `localhost/parlance-scratch-${process.pid}`;
+  const program = '/usr/bin/true';
+  await buildScratchImage(image, program, program, `RUN ["${program}"]\n`);
+  await use(image, program);
+  await run('podman', ['rmi', '--force', image]);
 }
 
 /** Runs a program of another as the tests run ours. */

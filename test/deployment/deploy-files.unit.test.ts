@@ -68,8 +68,21 @@ interface Service {
   readonly spec: { readonly selector: object; readonly ports: readonly { readonly targetPort: string }[] };
 }
 
+interface FleetService {
+  readonly image: string;
+  readonly ports?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly stop_grace_period?: string;
+  readonly command?: string;
+  readonly read_only: boolean;
+  readonly cap_drop: readonly string[];
+  readonly security_opt: readonly string[];
+}
+
 const unit = read('parlance.service');
 const compose = parse(read('compose.yaml')) as Compose;
+const { services: fleet } = parse(read('compose.fleet.yaml'), { merge: true }) as { services: Record<string, FleetService> }; // prettier-ignore
+const nodes = Object.entries(fleet).filter(([, { image }]) => image === 'parlance');
 const [deployment, service] = parseAllDocuments(read('kubernetes.yaml')).map((document) => document.toJS() as unknown) as [Deployment, Service]; // prettier-ignore
 const { terminationGracePeriodSeconds, containers, ...pod } = deployment.spec.template.spec;
 const containerfile = read('Containerfile');
@@ -91,6 +104,12 @@ const files: Readonly<Record<string, Described>> = {
     untilKilled: terminationGracePeriodSeconds,
     env: Object.fromEntries(containers[0]!.env.map(({ name, value }) => [name, value])),
   },
+  ...Object.fromEntries(
+    nodes.map(([name, { stop_grace_period: grace, environment: env = {} }]) => [
+      `compose.fleet.yaml: ${name}`,
+      { untilKilled: seconds(grace), env },
+    ]),
+  ),
 };
 
 describe.each(Object.entries(files))('deploy/%s', (_name, { untilKilled, env }) => {
@@ -115,13 +134,51 @@ it('compose publishes on this machine only, needs a key, and does not publish Ol
   expect(ollama.ports).toBeUndefined();
 });
 
+describe('deploy/compose.fleet.yaml', () => {
+  const { haproxy, valkey, ...rest } = fleet as Record<'haproxy' | 'valkey', FleetService> & typeof fleet;
+
+  it('publishes HAProxy on this machine only, and nothing else', () => {
+    expect(haproxy.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
+    expect([valkey, ...Object.values(rest)].flatMap(({ ports = [] }) => ports)).toEqual([]);
+  });
+
+  it('needs a secret for every node, and a key for every front', () => {
+    expect(nodes.map(([name]) => name)).toEqual(['front-a', 'front-b', 'worker']);
+    for (const [, { environment = {} }] of nodes) {
+      expect(environment.FLEET_SECRET).toMatch(/^\$\{FLEET_SECRET:\?/);
+      if (environment.FLEET_ROLE === 'front') expect(environment.API_KEYS).toMatch(/^\$\{API_KEYS:\?/);
+    }
+  });
+
+  it('gives every front an address of its own, which HAProxy knows', () => {
+    const fronts = nodes.filter(([, { environment }]) => environment?.FLEET_ROLE === 'front');
+    for (const [name, { environment }] of fronts) expect(environment?.FLEET_ADDRESS).toBe(`http://${name}:8485`);
+    const servers = [...read('haproxy.cfg').matchAll(/^ {2}server \w+ (\S+)$/gm)].map(([, address]) => address);
+    expect(servers).toEqual(fronts.map(([name]) => `${name}:${Number(settingsTable.port.default)}`));
+  });
+
+  it('restricts every container, and keeps nothing in Valkey', () => {
+    for (const { read_only, cap_drop, security_opt } of Object.values(fleet))
+      expect({ read_only, cap_drop, security_opt }).toEqual({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] }); // prettier-ignore
+    expect(valkey.command).toMatch(/--save '' --appendonly no .*--maxmemory-policy noeviction/);
+  });
+});
+
+it.each(Object.entries(files).filter(([name]) => name.endsWith('.yaml') || name.includes(': ')))(
+  'deploy/%s has the metrics on, for machines that reach the container',
+  (_name, { env }) => {
+    expect(env).toMatchObject({ METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' });
+  },
+);
+
 describe('deploy/kubernetes.yaml', () => {
   const [container] = containers as [Container];
   const { startupProbe, livenessProbe, readinessProbe } = container;
   const mebibytes = (size: string) => Number(/^(\d+)(?=[MG]i$)/.exec(size)?.[1]) * (size.endsWith('Gi') ? 1024 : 1);
 
   it('serves on the default port, which the image exposes, and finds its pods', () => {
-    expect(container.ports).toEqual([{ name: 'http', containerPort: settingsTable.port.default }]);
+    const metrics = { name: 'metrics', containerPort: Number(files['kubernetes.yaml']!.env.METRICS_PORT) };
+    expect(container.ports).toEqual([{ name: 'http', containerPort: settingsTable.port.default }, metrics]);
     expect(containerfile).toContain(`\nEXPOSE ${Number(settingsTable.port.default)}\n`);
     expect(service.spec.ports[0]).toMatchObject({ targetPort: 'http' });
     for (const labels of [deployment.spec.selector.matchLabels, deployment.spec.template.metadata.labels]) {

@@ -9,6 +9,7 @@ import { describeWith, run } from '../support/programs.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { writeToneModel } from '../support/tone-model.ts';
 import { describeWhere, needPrograms, obstacleTo, restrictions, tryContainers } from './able.ts';
+import { describeComposeFleet, tryNames } from './compose-fleet.ts';
 import { describeCompose, tryPublishing } from './compose.ts';
 import { recording, spoken, transcribe } from './support.ts';
 
@@ -50,6 +51,7 @@ const obstacle = await obstacleTo(async () => {
 });
 
 const cannotPublish = obstacle ?? (await obstacleTo(tryPublishing));
+const cannotName = cannotPublish ?? (await obstacleTo(tryNames));
 
 describeWhere(obstacle, 'the image', () => {
   describeWith(['whisper-cli'], 'built offline', (programs) => {
@@ -68,7 +70,7 @@ describeWhere(obstacle, 'the image', () => {
         grep --recursive --files-with-matches '^-----BEGIN .*PRIVATE KEY-----$' /app /etc /usr/local/lib /var || true`);
       expect(found).toBe('');
       expect((await inImage('ls /app')).split('\n')).toEqual(
-        ['LICENSE', 'NOTICE', 'engines', 'generated', 'lib', 'node_modules', 'package-lock.json', 'package.json', 'runtime', 'sbom.cdx.json', 'src'], // prettier-ignore
+        ['LICENSE', 'NOTICE', 'engines', 'fleet', 'generated', 'lib', 'node_modules', 'package-lock.json', 'package.json', 'runtime', 'sbom.cdx.json', 'src'], // prettier-ignore
       );
     });
 
@@ -99,6 +101,13 @@ describeWhere(obstacle, 'the image', () => {
       const id = await start({});
       expect(await podman('wait', id)).toBe('1');
       expect(await stderrOf(id)).toContain('set API_KEYS');
+    });
+
+    test('has what a fleet needs in it: a worker without any key waits for its Redis', async () => {
+      const fleet = { FLEET_URL: 'redis://127.0.0.1:1', FLEET_SECRET: 's'.repeat(32), FLEET_ROLE: 'worker' };
+      const id = await start(fleet);
+      await expect.poll(() => stderrOf(id), { timeout: 60_000 }).toContain('Parlance works for its fleet');
+      expect(await stderrOf(id)).toContain('Redis cannot be reached');
     });
 
     test('serves without rights, speaks, transcribes, and ends with 0', async () => {
@@ -137,5 +146,6 @@ describeWhere(obstacle, 'the image', () => {
     });
 
     describeCompose(cannotPublish);
+    describeComposeFleet(cannotName, programs['whisper-cli']);
   });
 });

@@ -14,7 +14,7 @@ const env = { SEARCH_KEY: 'k' };
 const blocks = pages.flatMap((page) => blocksOf(page, 'yaml').map((config, number) => ({ page, number, config })));
 const keysFiles = blocks.filter(({ config }) => config.startsWith('keys:'));
 /** Those of other programs begin with their name. */
-const files = blocks.filter(({ config }) => !/^(keys:|# prometheus\.yml\n)/.test(config));
+const files = blocks.filter(({ config }) => !/^(keys:|# (prometheus|keda)\.yml\n)/.test(config));
 
 describe('the settings in the documents', () => {
   it('are there', () => {

@@ -54,6 +54,8 @@ describeWith(['redis-server'], 'a fleet', () => {
 
   const begun = (say: string) =>
     workers.flatMap((worker) => worker.log().filter((line) => line.msg === 'began' && line.say === say));
+  const hasBegun = (worker: WorkerProcess, say: string) =>
+    worker.log().some((line) => line.msg === 'began' && line.say === say);
   const ended = (say: string) =>
     workers.flatMap((worker) => worker.log().filter((line) => line.msg === 'ended' && line.say === say));
 
@@ -88,6 +90,18 @@ describeWith(['redis-server'], 'a fleet', () => {
     await expect.poll(() => scripts.flatMap(({ say }) => begun(say)).length).toBe(4);
     return { open: gate.open, answers };
   }
+
+  test('has all slots of all workers at work at the same time, and no more', async () => {
+    const gate = await createGate();
+    const scripts = Array.from({ length: 24 }, (_, index) => ({ say: `side by side ${index}`, until: gate.until }));
+    const answers = scripts.map((script, index) => transcribe(fronts[index % 2]!, script));
+    const atWork = () => workers.map((worker) => scripts.filter(({ say }) => hasBegun(worker, say)).length);
+    await expect.poll(atWork).toEqual([2, 2]);
+    await expect.poll(() => waitingIn(redis)).toBe(20);
+    expect(atWork()).toEqual([2, 2]);
+    await gate.open();
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(24).fill(200));
+  });
 
   test('reports the place in the line of all fronts', async () => {
     const { open, answers } = await occupy();
@@ -216,7 +230,7 @@ describeWith(['redis-server'], 'a fleet', () => {
       const lines: IncomingMessage[] = [];
       const server = createServer((req, res) => {
         lines.push(req);
-        res.writeHead(200).write('\n');
+        res.writeHead(200).write('{"type":"alive"}\n');
       }).listen(0, '127.0.0.1');
       await once(server, 'listening');
       onTestFinished(() => server.close().closeAllConnections());

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Line, OpenCall } from '../../src/fleet/front.ts';
+import { messagesOf } from '../../src/fleet/line.ts';
 import { fleetLimits } from '../../src/fleet/limits.ts';
 import { listenForFleet } from '../../src/fleet/listener.ts';
 import { createVerifier, sign } from '../../src/fleet/signature.ts';
@@ -56,22 +57,30 @@ function ask(method: string, part = ''): Promise<IncomingMessage> {
 
 const statusOf = async (method: string, part?: string) => (await ask(method, part)).resume().statusCode;
 
-test('a call has no parts until a line is open, and one line only', async () => {
-  expect(await statusOf('GET', '/call')).toBe(409);
+test('a recording is for the worker that has the line, the only one', async () => {
   expect(await statusOf('GET', '/recording')).toBe(409);
   expect(await statusOf('POST')).toBe(200);
   expect(await statusOf('POST')).toBe(409);
-  expect(JSON.parse(await text(await ask('GET', '/call')))).toMatchObject({ instance: 'local', call: { model: 'm' } });
   expect(await text(await ask('GET', '/recording'))).toBe('the bytes');
 });
 
 test.each([
   ['PUT', '', 405],
   ['GET', '', 405],
-  ['POST', '/call', 405],
+  ['POST', '/recording', 405],
   ['GET', '/other', 410],
 ])('%s %s is answered with %d', async (method, part, status) => {
   expect(await statusOf(method, part)).toBe(status);
+});
+
+test('a line begins with the call; signs of life follow', async () => {
+  const messages: unknown[] = [];
+  const response = (await ask('POST')).on('error', () => {});
+  for await (const message of messagesOf(response, () => {})) messages.push(message);
+  expect(messages.slice(0, 2)).toEqual([
+    { type: 'call', call: expect.objectContaining({ instance: 'local', call: { model: 'm' } }) as object },
+    { type: 'alive' },
+  ]);
 });
 
 test('a line whose worker is silent is cut, and so are its messages', async () => {

@@ -468,6 +468,7 @@ describe('a wrong value', () => {
   it.each([
     ['keys', { API_KEYS: 'k' }],
     ['leave', { ALLOW_OPEN: 'true' }],
+    ['the role of a worker, which does not listen there', { FLEET_ROLE: 'worker' }],
   ])('that opens the service is taken with %s', async (_what, env) => {
     expect((await load({ HOST: '0.0.0.0', ...env })).host).toBe('0.0.0.0');
   });
