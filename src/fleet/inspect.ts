@@ -53,9 +53,9 @@ export async function inspectFleet(settings: LoadedSettings): Promise<FleetInspe
   };
 }
 
-async function nodesOf(redis: Redis, secret: string): Promise<Nodes> {
+async function nodesOf(redis: Redis): Promise<Nodes> {
   const announced = await redis.announced().catch(() => new Map<string, string>()); // it is reported already
-  return nodesIn(announced, secret);
+  return nodesIn(announced);
 }
 
 /** Without its password. */
@@ -153,6 +153,7 @@ function asListed(instance: string, engine: TranscriptionEngine, all: Nodes): Tr
     front: { transcribe: () => Promise.reject(new Error('the doctor transcribes nothing')) },
     nodes: { capacityOf: (name) => capacityIn(all, name), absentMs: () => Infinity, all: () => all },
     limits: fleetLimits,
+    isFull: () => false,
     alsoHere: false,
   });
 }

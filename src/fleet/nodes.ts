@@ -67,7 +67,7 @@ export function createNodes({ id, self, secret, redis, limits, log }: NodesOptio
 
   async function read(): Promise<void> {
     const announced = await redis.announced();
-    nodes = nodesIn(announced, secret);
+    nodes = nodesIn(announced);
     const now = performance.now();
     readMs += Math.min(now - lastRead, 2 * limits.readNodesMs);
     lastRead = now;
@@ -127,8 +127,8 @@ export function capacityIn(nodes: ReadonlyMap<string, Announcement>, instance: s
 }
 
 /** Those of this version of the protocol, by id. */
-export function nodesIn(announced: ReadonlyMap<string, string>, secret: string): Map<string, Announcement> {
-  return new Map([...announced].flatMap(([node, text]) => (isOurs(text) ? [[node, parse(text, node, secret)]] : [])));
+export function nodesIn(announced: ReadonlyMap<string, string>): Map<string, Announcement> {
+  return new Map([...announced].flatMap(([node, text]) => (isOurs(text) ? [[node, parse(text)]] : [])));
 }
 
 function isOurs(text: string): boolean {
