@@ -38,7 +38,7 @@ export async function inspectFleet(settings: LoadedSettings): Promise<FleetInspe
     ...{ limits: fleetLimits, log, onReady: nothing },
   });
   const facts = await redis.inspect().catch(() => failures[0] ?? 'it does not answer');
-  const nodes = await nodesOf(redis, settings.fleetSecret ?? '');
+  const nodes = await nodesOf(redis);
   const where = placeOf(settings.fleetUrl ?? '');
   return {
     findings: [

@@ -145,6 +145,8 @@ describeWith(['redis-server'], 'a clip of another front', () => {
         expect((await createApi(front.url).send(method, url)).status).toBe(404);
     expect(await owner.leftovers()).toHaveLength(before.files - 2); // its directory and its audio
     expect(other.log.filter(({ level }) => level >= 50)).toEqual([]);
+    const [, id = ''] = /\.([\w-]{22})$/.exec(url) ?? []; // to know it is the permission to read it
+    expect(JSON.stringify([owner.log, other.log])).not.toContain(id);
   });
 
   test('is gone everywhere after its time', async () => {

@@ -178,11 +178,20 @@ describe('a call', () => {
       onSegment: ({ startMs }) => reports.push(`segment ${startMs}`),
       onProgress: (ms) => reports.push(`progress ${ms}`),
     });
-    await second(1);
+    await second(2);
     await take({ type: 'segment', segment: part(0) }, { type: 'segment', segment: part(10) });
     const again = [0, 10, 20].map((ms): Message => ({ type: 'segment', segment: part(ms) }));
     await take(...again, { type: 'progress', processedMs: 30 }, { type: 'result', transcript });
     await answer;
     expect(reports).toEqual([3, null, 'segment 0', 'segment 10', 'segment 20', 'progress 30']);
+  });
+
+  it('reports its place in the queue of the engine, too', async () => {
+    const { transcribe, take } = start();
+    const reports: unknown[] = [];
+    const answer = transcribe({ onQueued: (ahead) => reports.push(ahead) });
+    await take({ type: 'queued', ahead: 2 }, { type: 'queued', ahead: null }, { type: 'result', transcript });
+    await answer;
+    expect(reports).toEqual([2, null]);
   });
 });

@@ -31,7 +31,7 @@ function start() {
     const taken = await Promise.allSettled(Array.from({ length: count }, () => take(caller)));
     return taken.filter(({ status }) => status === 'fulfilled').length;
   };
-  return { take, takeMany, open, hold };
+  return { take, takeMany, open, hold, shares };
 }
 
 it('a lone caller may have as many open calls as slots and places', async () => {
@@ -51,6 +51,23 @@ it('the refused are told when to come again, and hold nothing', async () => {
   await takeMany('a', 12);
   await expect(take('a')).rejects.toMatchObject({ code: 'overloaded', retryAfter: 7 });
   expect(open.size).toBe(12);
+});
+
+it('the line is full when slots and places are taken, and no longer when a call ends', async () => {
+  const { take, takeMany, shares, open } = start();
+  await takeMany('a', 11);
+  expect(shares.isFull('local')).toBe(false);
+  const last = await take('a');
+  expect(shares.isFull('local')).toBe(true);
+  expect(shares.isFull('other')).toBe(false);
+  await expect(take('a')).rejects.toMatchObject({ code: 'overloaded' });
+  expect(shares.isFull('local')).toBe(true);
+  last[Symbol.dispose]();
+  expect(shares.isFull('local')).toBe(false);
+
+  for (const id of ['x', 'y']) open.set(id, 'of another front');
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(shares.isFull('local')).toBe(true);
 });
 
 it('the n-th call of a caller has the priority n', async () => {
