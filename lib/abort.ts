@@ -11,6 +11,8 @@ export interface LinkedSignal extends Disposable {
   readonly signal: AbortSignal;
   /** Ends the work before the parents do. */
   abort(reason: unknown): void;
+  /** The same, and disposes of it: the signal is no longer linked when its listeners run. */
+  end(reason: unknown): void;
   /** As `raceAbort` with this signal, for one work at a time: all of them share a listener. */
   race<T>(work: PromiseLike<T>): Promise<T>;
   /** The same; after so many milliseconds the signal aborts with `late()`. */
@@ -42,6 +44,11 @@ class Link implements LinkedSignal {
 
   abort(reason: unknown): void {
     this.#controller.abort(reason);
+  }
+
+  end(reason: unknown): void {
+    this[Symbol.dispose]();
+    this.abort(reason);
   }
 
   race<T>(work: PromiseLike<T>): Promise<T> {

@@ -70,11 +70,6 @@ export function currentKey(): Key | undefined {
   return scopes.getStore()?.key;
 }
 
-/** Charges what the current request uses; undefined where nothing is to be charged. */
-export function currentCharge(): Charge | undefined {
-  return scopes.getStore()?.charge;
-}
-
 /** The usage of the current request, to add to; undefined outside of a request. */
 export function currentUsage(): RequestUsage | undefined {
   return scopes.getStore()?.usage;

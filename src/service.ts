@@ -33,6 +33,7 @@ import { openBudgets } from './limits/usage-file.ts';
 import { largestSpeech } from './system/disk-budget.ts';
 import { createSpeakers } from './speech/speaker.ts';
 import { createSpeechSpool } from './speech/speech-spool.ts';
+import { openMetrics } from './metrics/index.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { PrometheusMetrics } from './metrics/prometheus.ts';
 import { checkAliases } from './openai/aliases.ts';
@@ -73,9 +74,9 @@ export interface DiskUse {
   readonly used: number;
 }
 
-/** The service without a socket: for a server of somebody else's, and for ours. */
+/** The service without a socket: for an existing server, and for ours. */
 export interface App extends AsyncDisposable {
-  /** Answers every path of the service. Node's own kind, so that `http.createServer` and its like take it. */
+  /** Answers every path of the service. A listener as `http.createServer` takes it. */
   readonly listener: RequestListener;
   readonly registry: Registry;
   readonly disk: DiskUse;
@@ -116,7 +117,7 @@ function dialectFor(target: string): Dialect {
 
 /** Throws a `RegistryError`, a `SettingsError`, or what `listen` says. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const metrics = options.settings.metricsPort === undefined ? undefined : await createMetrics();
+  const metrics = await openMetrics(options.settings.metricsPort);
   const app = await openProbedApp(options, metrics);
   const { server, metricsServer } = await openServers(app, options, metrics).catch(async (error: unknown) => {
     await app[Symbol.asyncDispose]();
@@ -175,12 +176,6 @@ async function openServers(
     await server.close();
     throw error;
   }
-}
-
-/** Loaded where it is used only: prom-client takes 20 ms and 5 MB. */
-export async function createMetrics(): Promise<PrometheusMetrics> {
-  const { createPrometheusMetrics } = await import('./metrics/prometheus.ts');
-  return createPrometheusMetrics();
 }
 
 /**

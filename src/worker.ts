@@ -4,8 +4,10 @@ import type { Registry } from './engine-host/registry.ts';
 import type { ListeningServer } from './http/listener.ts';
 import { listenForMetrics } from './http/metrics-listener.ts';
 import { alive, createReadyProbe } from './http/probes.ts';
+import { openMetrics } from './metrics/index.ts';
+import type { PrometheusMetrics } from './metrics/prometheus.ts';
 import { openNode, type Node, type NodeOptions } from './node.ts';
-import { createMetrics, type DiskUse } from './service.ts';
+import type { DiskUse } from './service.ts';
 
 export interface Worker {
   /** Where the metrics and probes are; undefined where they are off. */
@@ -20,7 +22,7 @@ export interface Worker {
 
 /** Throws a `RegistryError` or a `SettingsError`. */
 export async function startWorker(options: Omit<NodeOptions, 'metrics'>): Promise<Worker> {
-  const metrics = options.settings.metricsPort === undefined ? undefined : await createMetrics();
+  const metrics = await openMetrics(options.settings.metricsPort);
   const node = await openNode({ ...options, metrics });
   const { registry, workspace, fleet } = node;
   const draining = new AbortController();
@@ -58,7 +60,7 @@ async function openProbes(
   { settings, log }: Omit<NodeOptions, 'metrics'>,
   node: Node,
   draining: AbortSignal,
-  metrics: Awaited<ReturnType<typeof createMetrics>>,
+  metrics: PrometheusMetrics,
 ): Promise<ListeningServer> {
   const { metricsHost: host, metricsPort: port = 0 } = settings;
   const { registry, fleet } = node;

@@ -15,7 +15,7 @@ export interface Model {
   readonly refused: (format: ResponseFormat) => ResponseFormat | undefined;
   /** Whether its answers say how long a recording is, going by the last one. */
   saysDuration: boolean;
-  /** Throws what the settings tell of a call before it is made. */
+  /** Throws if the settings rule the call out. */
   readonly check: (call: TranscriptionCall) => void;
 }
 

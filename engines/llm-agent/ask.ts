@@ -83,7 +83,7 @@ async function* ask(
     if (limits.isComplete() || data === '') return [];
     const value = parseObject(data);
     if (value === undefined) {
-      throw badResponse('The provider sent something that is no JSON object.', provider.outline(data));
+      throw badResponse('The provider sent something that is not a JSON object.', provider.outline(data));
     }
     if (name === 'error') throw errorInside(value, provider.outline);
     throwIfError(value, provider.outline);

@@ -1,3 +1,4 @@
+import { someOf } from '../../lib/listing.ts';
 import { EngineError, OptionsError, type ModelEntry, type SpeechCall, type Voice } from '../contract/index.ts';
 import type { Api, RemoteFormat } from './apis.ts';
 import type { ModelOptions, VoiceOptions } from './options.ts';
@@ -59,8 +60,8 @@ const longestListing = 20;
 
 function unknownVoice(voice: string, voices: readonly Voice[], model: string): EngineError {
   const ids = voices.map(({ id }) => id);
-  const known = `${ids.slice(0, longestListing).join(', ')}${ids.length > longestListing ? ', …' : ''}`;
-  return new EngineError('voice-not-supported', `The model ${model} has the voices ${known}, not "${voice}".`);
+  const detail = `The model ${model} has the voices ${someOf(ids, longestListing)}, not "${voice}".`;
+  return new EngineError('voice-not-supported', detail);
 }
 
 function toVoice(options: string | VoiceOptions): Voice {

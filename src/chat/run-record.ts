@@ -1,8 +1,9 @@
-/** Measures a run: for the metrics, and for the log line of its request. */
-import type { AgentEvent, ChatResult, Tool } from '../../engines/contract/index.ts';
-import { currentKey, currentUsage } from '../caller.ts';
+/** What is kept of a chat run: the charge of its API key, its tokens for the access log, its span, its metrics. */
+import type { AgentEvent, ChatResult, Tool, Usage } from '../../engines/contract/index.ts';
+import { currentScope, type RequestScope } from '../caller.ts';
 import type { ServedModel } from '../engine-host/registry.ts';
 import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';
+import { beginSpan, endSpan, errorType, hasTracer, type Attributes, type Span } from '../trace.ts';
 
 export interface RunFacts {
   readonly model: ServedModel<'chat'>;
@@ -14,41 +15,94 @@ export interface RunFacts {
   readonly signal: AbortSignal;
 }
 
-export interface RunRecord {
-  /** Receives every event of the run. */
-  see(event: AgentEvent): void;
-  /** Called once, for a run that ends without a result. */
-  fail(error: unknown): void;
-}
+/** Begins now. Either `complete` or `fail` ends it; only the first call counts. */
+export class RunRecord {
+  readonly #facts: RunFacts;
+  readonly #metrics: Metrics | undefined;
+  readonly #scope: RequestScope | undefined = currentScope();
+  readonly #span: Span | undefined;
+  readonly #started = performance.now();
+  #firstChunkMs: number | undefined;
+  /** As the engine has reported them; a result may have a better number. */
+  #tokens = 0;
+  #isOver = false;
 
-/** Begins now, when the engine is called. */
-export function recordRun({ model, tools, isStream, signal }: RunFacts, metrics: Metrics | undefined): RunRecord {
-  const [usage, key, started] = [currentUsage(), currentKey()?.name, performance.now()];
-  const call = { engine: model.instance, model: model.id, key };
-  let firstChunkMs: number | undefined;
-
-  function complete({ usage: used }: ChatResult): void {
-    const tokens = used
-      ? { input: used.promptTokens, output: used.completionTokens, total: used.totalTokens }
-      : undefined;
-    if (usage && tokens) usage.tokens = tokens.total;
-    metrics?.chatEnded({ ...call, ms: performance.now() - started, firstChunkMs, tokens });
+  constructor(facts: RunFacts, metrics: Metrics | undefined) {
+    this.#facts = facts;
+    this.#metrics = metrics;
+    this.#span = hasTracer() ? beginChatSpan(facts.model) : undefined;
   }
 
-  return {
-    see(event) {
-      if (event.type === 'step-started') return;
-      if (isStream) firstChunkMs ??= performance.now() - started;
-      if (event.type === 'completed') complete(event.result);
-      else if (event.type === 'tool-finished') metrics?.toolEnded(offered(event.name), event.ok);
-    },
-    fail(error) {
-      metrics?.chatEnded({ ...call, ms: performance.now() - started, firstChunkMs, error: errorTypeOf(error, signal) });
-    },
+  /** For the engine. */
+  readonly onUsage = ({ totalTokens }: Usage): void => {
+    this.#tokens = totalTokens;
   };
 
-  /** Models also call tools that do not exist. */
-  function offered(name: string): string {
-    return tools.some((tool) => tool.name === name) ? name : 'other';
+  get isOver(): boolean {
+    return this.#isOver;
   }
+
+  /** Receives every event before the result. */
+  see(event: AgentEvent): void {
+    if (this.#metrics === undefined || event.type === 'step-started') return;
+    this.#firstChunkMs ??= this.#ms();
+    if (event.type === 'tool-finished') this.#metrics.toolEnded(this.#offered(event.name), event.ok);
+  }
+
+  complete({ usage, finishReason }: ChatResult): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#firstChunkMs ??= this.#ms();
+    const { charge, usage: used } = this.#scope ?? {};
+    charge?.({ tokens: usage?.totalTokens ?? this.#tokens });
+    if (usage && used) used.tokens = usage.totalTokens;
+    if (this.#span) endSpan(this.#span, attributesOf(usage, finishReason));
+    this.#metrics?.chatEnded({ ...this.#call(), ...(usage && { tokens: tokensOf(usage) }) });
+  }
+
+  fail(reason: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#scope?.charge?.({ tokens: this.#tokens });
+    if (this.#span) endSpan(this.#span, { 'error.type': errorType(reason) });
+    this.#metrics?.chatEnded({ ...this.#call(), error: errorTypeOf(reason, this.#facts.signal) });
+  }
+
+  #call() {
+    const { model, isStream } = this.#facts;
+    const firstChunkMs = isStream ? this.#firstChunkMs : undefined;
+    return { engine: model.instance, model: model.id, key: this.#scope?.key?.name, ms: this.#ms(), firstChunkMs };
+  }
+
+  #ms(): number {
+    return performance.now() - this.#started;
+  }
+
+  /** Models also call tools that do not exist. */
+  #offered(name: string): string {
+    return this.#facts.tools.some((tool) => tool.name === name) ? name : 'other';
+  }
+}
+
+/** By the conventions for generative AI: a client of the model, its tool calls included. */
+function beginChatSpan({ id, instance }: ServedModel): Span | undefined {
+  return beginSpan('client', `chat ${id}`, {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': instance,
+    'gen_ai.request.model': id,
+  });
+}
+
+function attributesOf(usage: Usage | null | undefined, finishReason: string): Attributes {
+  return {
+    'gen_ai.response.finish_reasons': [finishReason],
+    ...(usage && {
+      'gen_ai.usage.input_tokens': usage.promptTokens,
+      'gen_ai.usage.output_tokens': usage.completionTokens,
+    }),
+  };
+}
+
+function tokensOf({ promptTokens, completionTokens, totalTokens }: Usage) {
+  return { input: promptTokens, output: completionTokens, total: totalTokens };
 }

@@ -1,25 +1,16 @@
 /** A chat run, for every chat operation: a non-streaming answer is made of the same events. */
 import { setImmediate } from 'node:timers/promises';
-import {
-  EngineError,
-  type AgentEvent,
-  type ChatCall,
-  type ChatResult,
-  type Tool,
-  type Usage,
-} from '../../engines/contract/index.ts';
-import { currentCharge } from '../caller.ts';
+import { EngineError, type AgentEvent, type ChatCall, type Tool } from '../../engines/contract/index.ts';
+import { currentUsage } from '../caller.ts';
 import type { ServedModel } from '../engine-host/registry.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import { requireAvailable } from '../engine-host/model-selection.ts';
 import type { OperationRequest } from '../contract/operations.ts';
 import type { Services } from '../handlers/dependencies.ts';
-import { beginSpan, endSpan, errorType, hasTracer, type Attributes, type Span } from '../trace.ts';
 import type { ToolOptions } from '../tools/toolbox.ts';
-import { currentUsage } from '../caller.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createEventOrder } from './event-order.ts';
-import { recordRun, type RunRecord } from './run-record.ts';
+import { RunRecord } from './run-record.ts';
 
 type RunRequest = Pick<OperationRequest<'createChat'>, 'id' | 'signal' | 'log'>;
 
@@ -61,8 +52,7 @@ export async function startRun<Event>(
       : noTools;
     return run(request, plan, { tools, scope, metrics: services.metrics });
   } catch (error) {
-    scope[Symbol.dispose]();
-    scope.abort(error);
+    scope.end(error);
     throw error;
   }
 }
@@ -71,7 +61,7 @@ const noTools: readonly Tool[] = [];
 
 interface RunContext {
   readonly tools: readonly Tool[];
-  /** Whatever the run has begun ends when it fails or its caller disconnects; once it is completed, nothing does. */
+  /** What the run has begun ends when it fails or its caller disconnects. Once it is completed, nothing cancels it. */
   readonly scope: LinkedSignal;
   readonly metrics: Metrics | undefined;
 }
@@ -82,29 +72,18 @@ async function* run<Event>(
   { tools, scope, metrics }: RunContext,
 ): AsyncGenerator<Event, void, undefined> {
   const isEmitted = createEventOrder();
-  const charge = currentCharge();
-  const span = beginChatSpan(model);
-  let tokens = 0;
-  const onUsage = ({ totalTokens }: Usage) => (tokens = totalTokens);
-  let isCompleted = false;
-  let record: RunRecord | undefined;
+  const record = new RunRecord({ model, tools, isStream, signal }, metrics);
   const fail = (reason: unknown) => {
-    if (isCompleted) return;
-    charge?.({ tokens });
-    tokens = 0; // called twice
-    endSpan(span, { 'error.type': errorType(reason) });
-    record?.fail(reason);
-    record = undefined;
-    scope[Symbol.dispose]();
-    scope.abort(reason);
+    if (record.isOver) return;
+    record.fail(reason);
+    scope.end(reason);
   };
   try {
     for (const event of format.start()) yield event;
     scope.signal.throwIfAborted();
-    record = recordRun({ model, tools, isStream, signal }, metrics);
     const answering = model.engine.complete(
       { ...call, model: model.engineId },
-      { signal: scope.signal, tools, onUsage },
+      { signal: scope.signal, tools, onUsage: record.onUsage },
     );
     const events = answering[Symbol.asyncIterator]();
     // A generator that awaits does not see `return()`, and one that does not await does not see the signal: use both.
@@ -112,7 +91,7 @@ async function* run<Event>(
     scope.signal.addEventListener('abort', leave);
     for (let count = 1; ; count += 1) {
       if (count % eventsPerTurn === 0) await setImmediate();
-      const next = await scope.race(events.next());
+      const next = await events.next();
       if (next.done) throw new EngineError('engine-failed', 'The engine ended without a result.');
       const event = next.value;
       if (!isEmitted(event)) continue;
@@ -122,10 +101,7 @@ async function* run<Event>(
         continue;
       }
       if (event.result.toolCalls && !call.tools) throw foreignCalls();
-      isCompleted = true;
-      charge?.({ tokens: event.result.usage?.totalTokens ?? tokens });
-      endSpan(span, endOf(event.result));
-      record.see(event);
+      record.complete(event.result);
       scope[Symbol.dispose]();
       leave();
       for (const shown of format.toEvents(event)) yield shown;
@@ -137,26 +113,6 @@ async function* run<Event>(
   } finally {
     fail(readerLeft);
   }
-}
-
-/** By the conventions for generative AI: a client of the model, its tool calls included. */
-function beginChatSpan({ id, instance }: ServedModel): Span | undefined {
-  if (!hasTracer()) return undefined;
-  return beginSpan('client', `chat ${id}`, {
-    'gen_ai.operation.name': 'chat',
-    'gen_ai.provider.name': instance,
-    'gen_ai.request.model': id,
-  });
-}
-
-function endOf({ usage, finishReason }: ChatResult): Attributes {
-  return {
-    'gen_ai.response.finish_reasons': [finishReason],
-    ...(usage && {
-      'gen_ai.usage.input_tokens': usage.promptTokens,
-      'gen_ai.usage.output_tokens': usage.completionTokens,
-    }),
-  };
 }
 
 function foreignCalls(): EngineError {

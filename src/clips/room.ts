@@ -23,7 +23,7 @@ export class ClipRoom {
     this.#evict = evict;
   }
 
-  /** Of all clips. */
+  /** Bytes of all clips. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -1,6 +1,7 @@
 /** FLEET_ADDRESS and FLEET_LISTEN. Recordings travel to FLEET_ADDRESS: without TLS only within a private network. */
 import { lookup } from 'node:dns/promises';
 import { BlockList } from 'node:net';
+import { withoutBrackets } from '../../lib/loopback.ts';
 import { SettingsError } from '../settings/load.ts';
 
 const privateNetworks = new BlockList();
@@ -24,7 +25,7 @@ for (const [network, bits] of [
 export async function checkAddress(address: string): Promise<void> {
   const { protocol, hostname } = new URL(address);
   if (protocol === 'https:') return;
-  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const host = withoutBrackets(hostname);
   const found = await lookup(host, { all: true }).catch((cause: unknown) => {
     throw new SettingsError(`FLEET_ADDRESS: ${host} cannot be resolved: ${(cause as Error).message}`, { cause });
   });
@@ -38,5 +39,5 @@ export async function checkAddress(address: string): Promise<void> {
 export function listenAddress(address: string, listen: string | undefined): { host: string; port: number } {
   const { hostname, port, protocol } = new URL(listen === undefined ? address : `http://${listen}`);
   const fallback = listen === undefined && protocol === 'https:' ? 443 : 80;
-  return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? fallback : Number(port) };
+  return { host: withoutBrackets(hostname), port: port === '' ? fallback : Number(port) };
 }

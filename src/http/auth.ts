@@ -1,6 +1,6 @@
 /** Authentication by bearer token; in open mode, checks of Host and Origin instead. */
 import { isIP } from 'node:net';
-import { isLoopback } from '../../lib/loopback.ts';
+import { isLoopback, withoutBrackets } from '../../lib/loopback.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { Key } from '../keys/key.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
@@ -41,7 +41,7 @@ export function createAccess({ keys, failedLogins, allowOpen, corsOrigins, publi
 
   function admitHost(host: string): void {
     const name = hostName(host);
-    const known = name === ours?.hostname || isLoopback(name) || (allowOpen && isIP(unbracketed(name)) !== 0);
+    const known = name === ours?.hostname || isLoopback(name) || (allowOpen && isIP(withoutBrackets(name)) !== 0);
     if (known) return;
     const remedy = `set API_KEYS, and HOST for requests from containers or other machines, or start it with PUBLIC_URL=http://${host}`;
     const detail = `Without API keys only loopback host names and the host of PUBLIC_URL are allowed; got "${host}": ${remedy}.`;
@@ -132,8 +132,4 @@ function unauthorized(detail: string, error = ''): ProblemError {
 
 function hostName(host: string): string {
   return host.replace(/:\d+$/, '').toLowerCase();
-}
-
-function unbracketed(name: string): string {
-  return name.replace(/^\[(.*)\]$/, '$1');
 }

@@ -24,33 +24,36 @@ export class ByteBudget {
     this.#shared = new Pool(shared);
   }
 
-  /** Starts counting a body. `refuse` is called when another caller needs its memory. */
-  claim(caller: string, refuse: (problem: ProblemError) => void): Claim {
-    return new Claim(this.#reserve, this.#shared, { caller, refuse });
+  /** Starts counting a body. */
+  claim(caller: string, body: RefusableBody): Claim {
+    return new Claim(this.#reserve, this.#shared, caller, body);
   }
 }
 
-interface Claimant {
-  readonly caller: string;
-  readonly refuse: (problem: ProblemError) => void;
+export interface RefusableBody {
+  /** Called when another caller needs its memory. */
+  refuse(problem: ProblemError): void;
 }
 
 /** The part of the budget held by one body. */
-export class Claim {
+export class Claim implements RefusableBody {
   readonly #reserve: Pool;
   readonly #shared: Pool;
+  readonly #body: RefusableBody;
   readonly #share: Share;
   #rest: Share | undefined;
   #isReleased = false;
 
-  constructor(reserve: Pool, shared: Pool, { caller, refuse }: Claimant) {
-    const refused = (problem: ProblemError) => {
-      this.release();
-      refuse(problem);
-    };
+  constructor(reserve: Pool, shared: Pool, caller: string, body: RefusableBody) {
     this.#reserve = reserve;
     this.#shared = shared;
-    this.#share = reserve.open(caller, refused);
+    this.#body = body;
+    this.#share = reserve.open(caller, this);
+  }
+
+  refuse(problem: ProblemError): void {
+    this.release();
+    this.#body.refuse(problem);
   }
 
   /** Sets the size of the body so far. Throws `overloaded` when the budget is exhausted. */
@@ -58,7 +61,7 @@ export class Claim {
     if (this.#isReleased) return;
     this.#reserve.grow(this.#share, Math.min(bytes, smallBody));
     if (bytes <= smallBody) return;
-    this.#rest ??= this.#shared.open(this.#share.caller, this.#share.refuse);
+    this.#rest ??= this.#shared.open(this.#share.caller, this);
     this.#shared.grow(this.#rest, bytes - smallBody);
   }
 
@@ -66,7 +69,7 @@ export class Claim {
   settle(bytes: number): void {
     if (this.#isReleased) return;
     this.#reserve.settle(this.#share, Math.min(bytes, smallBody));
-    if (bytes > smallBody) this.#rest ??= this.#shared.open(this.#share.caller, this.#share.refuse);
+    if (bytes > smallBody) this.#rest ??= this.#shared.open(this.#share.caller, this);
     if (this.#rest) this.#shared.settle(this.#rest, Math.max(0, bytes - smallBody));
   }
 
@@ -81,7 +84,7 @@ export class Claim {
 /** The part of a pool held by one body. */
 interface Share {
   readonly caller: string;
-  readonly refuse: (problem: ProblemError) => void;
+  readonly owner: RefusableBody;
   bytes: number;
   isSettled: boolean;
 }
@@ -101,8 +104,8 @@ class Pool {
     this.#size = size;
   }
 
-  open(caller: string, refuse: Share['refuse']): Share {
-    const share: Share = { caller, refuse, bytes: 0, isSettled: false };
+  open(caller: string, owner: RefusableBody): Share {
+    const share: Share = { caller, owner, bytes: 0, isSettled: false };
     const holding = this.#holdings.get(caller);
     if (holding) holding.shares.add(share);
     else this.#holdings.set(caller, { bytes: 0, shares: new Set([share]) });
@@ -145,7 +148,7 @@ class Pool {
       const newest = [...crowded.shares].findLast(({ isSettled }) => !isSettled);
       const problem = new ProblemError('overloaded', 'The memory for request bodies is exhausted; try again later.');
       if (!newest || newest === share) throw problem;
-      newest.refuse(problem);
+      newest.owner.refuse(problem);
     }
   }
 

@@ -39,8 +39,7 @@ export async function receive<T>(
     return await over.race(read(over.signal));
   } finally {
     unwatch();
-    over[Symbol.dispose]();
-    over.abort(ended);
+    over.end(ended);
   }
 }
 

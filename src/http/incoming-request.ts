@@ -23,7 +23,7 @@ export interface IncomingRequest {
   /** As sent, without the question mark. */
   query: string;
   readonly headers: IncomingHttpHeaders;
-  readonly body: RequestBody;
+  readonly body: Pick<RequestBody, 'json' | 'form'>;
   /** A small object of its own: everything that the request starts keeps it in memory. */
   readonly scope: RequestScope;
   /** Aborts when the caller disconnects, when the request turns out not to be HTTP, and when the service ends. */

@@ -4,7 +4,7 @@ import { JsonStructure } from '../../lib/json-structure.ts';
 import { currentCaller } from '../caller.ts';
 import { ProblemError, invalid } from '../contract/problems.ts';
 import { declaredLength, receive, type BodySource } from './body.ts';
-import { smallBody, type ByteBudget } from './body-budget.ts';
+import { smallBody, type ByteBudget, type Claim } from './body-budget.ts';
 import { ByteBuffer } from './byte-buffer.ts';
 
 /** Limits of what a body may contain, as `JsonStructure` measures it. */
@@ -40,43 +40,50 @@ export async function readJson(source: BodySource, limits: JsonLimits): Promise<
   await Promise.resolve();
   signal.throwIfAborted(); // a claim made after the end would never be released
   if ((declaredLength(req) ?? 0) > limits.limit) throw tooLarge(limits.limit); // before 100 Continue
-  const gate = openGate(limits);
+  const gate = new Gate(limits);
   const bytes = arrived(req);
   if (bytes) gate.admit(bytes);
   const value = limits.prune(parseObject(bytes ?? (await receive(source, (until) => collect(req, { gate, until })))));
   return { value, bytes: gate.settle(value) };
 }
 
-interface Gate {
-  /** Counts the next bytes. Throws when the body is too large, too complex, or over the memory budget. */
-  admit(chunk: Buffer): void;
+/** Counts a body while it arrives. Not closures: every live stream holds one. */
+class Gate {
+  readonly #limits: JsonLimits;
+  readonly #claim: Claim;
+  readonly #structure = new JsonStructure();
+  #bytes = 0;
   /** Called when the body is evicted in favor of another caller. */
-  onRefused: (problem: ProblemError) => void;
-  /** Counts only the kept value from now on. Returns the size as sent. */
-  settle(value: object): number;
-}
+  onRefused: (problem: ProblemError) => void = () => undefined;
 
-function openGate({ limit, structure: { tokens, depth }, budget, onEnd }: JsonLimits): Gate {
-  const structure = new JsonStructure();
-  const claim = budget.claim(currentCaller(), (problem) => gate.onRefused(problem));
-  onEnd(() => claim.release());
-  let bytes = 0;
-  const gate: Gate = {
-    admit(chunk) {
-      bytes += chunk.length;
-      if (bytes > limit) throw tooLarge(limit);
-      claim.grow(bytes);
-      structure.add(chunk);
-      if (structure.deepest > depth) throw refused(`be nested more than ${depth} levels deep`);
-      if (structure.tokens > tokens) throw refused(`have more than ${tokens} objects, arrays and commas`);
-    },
-    onRefused: () => undefined,
-    settle(value) {
-      claim.settle(bytes <= smallBody ? mostWeightOf(bytes, structure.tokens) : weigh(value));
-      return bytes;
-    },
-  };
-  return gate;
+  constructor(limits: JsonLimits) {
+    this.#limits = limits;
+    this.#claim = limits.budget.claim(currentCaller(), this);
+    limits.onEnd(() => this.#claim.release());
+  }
+
+  refuse(problem: ProblemError): void {
+    this.onRefused(problem);
+  }
+
+  /** Counts the next bytes. Throws when the body is too large, too complex, or over the memory budget. */
+  admit(chunk: Buffer): void {
+    const { limit, structure: most } = this.#limits;
+    const structure = this.#structure;
+    this.#bytes += chunk.length;
+    if (this.#bytes > limit) throw tooLarge(limit);
+    this.#claim.grow(this.#bytes);
+    structure.add(chunk);
+    if (structure.deepest > most.depth) throw refused(`be nested more than ${most.depth} levels deep`);
+    if (structure.tokens > most.tokens) throw refused(`have more than ${most.tokens} objects, arrays and commas`);
+  }
+
+  /** Counts only the kept value from now on. Returns the size as sent. */
+  settle(value: object): number {
+    const bytes = this.#bytes;
+    this.#claim.settle(bytes <= smallBody ? mostWeightOf(bytes, this.#structure.tokens) : weigh(value));
+    return bytes;
+  }
 }
 
 /** The body, if it arrived together with the head; saves the wait. */

@@ -1,7 +1,7 @@
 /** The listener of METRICS_PORT: metrics and probes for machines of the operator, without keys. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
-import { isLoopback } from '../../lib/loopback.ts';
+import { isLoopback, withoutBrackets } from '../../lib/loopback.ts';
 import type { Logger } from '../../engines/contract/index.ts';
 import { ProblemError, problemAnswer } from '../contract/problems.ts';
 import { SettingsError } from '../settings/load.ts';
@@ -74,7 +74,7 @@ function pagesOf({ host, alive, readyProbe, metrics }: MetricsListenerOptions): 
 
 /** On loopback: a page whose name resolves to this machine must not read the names of keys (DNS rebinding). */
 function refuseForeignName(asked: string): void {
-  const name = asked.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  const name = withoutBrackets(asked.replace(/:\d+$/, ''));
   if (isLoopback(name) || isIP(name) !== 0) return;
   throw new ProblemError('host-not-allowed', 'METRICS_HOST is a loopback address: use that in the URL, not a name.');
 }

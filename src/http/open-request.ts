@@ -13,7 +13,7 @@ import { clientAddress } from './client-address.ts';
 import { CallerGone } from './failures.ts';
 import type { Door, IncomingRequest } from './incoming-request.ts';
 import { isProbe } from './probes.ts';
-import { createRequestBody, type RequestBodyOptions } from './request-body.ts';
+import { RequestBody, type RequestBodyOptions } from './request-body.ts';
 import { guard } from './safe-listener.ts';
 
 export interface IncomingRequestOptions extends RequestBodyOptions {
@@ -73,7 +73,7 @@ function openRequest(
     path: '',
     query: '',
     headers: method === 'HEAD' ? withoutRange(req.headers) : req.headers,
-    body: createRequestBody({ req, res, signal, atEnd }, options),
+    body: new RequestBody({ req, res, signal, atEnd }, options),
     scope,
     signal,
     log,

@@ -6,12 +6,6 @@ import type { Arrivals } from './body-pace.ts';
 import { readJson, type JsonBody, type JsonRules } from './json-body.ts';
 import { readForm, type Form, type FormRules } from './multipart.ts';
 
-export interface RequestBody {
-  json(rules: JsonRules): Promise<JsonBody>;
-  /** Rejects with what `admitFile` rejects with. */
-  form(rules: FormRules): Promise<Form>;
-}
-
 export interface RequestBodyOptions {
   readonly budget: ByteBudget;
   readonly arrivals: Arrivals;
@@ -27,18 +21,30 @@ interface RequestSource extends Pick<BodySource, 'req' | 'res' | 'signal'> {
   readonly atEnd: (cleanup: () => unknown) => void;
 }
 
-export function createRequestBody(
-  { req, res, signal, atEnd }: RequestSource,
-  options: RequestBodyOptions,
-): RequestBody {
-  const { budget, arrivals, bodyTimeoutMs, uploadTimeoutMs, temporaryDirectory } = options;
-  const source = (timeoutMs: number): BodySource => ({ req, res, signal, timeoutMs, arrivals });
-  return {
-    json: (rules) => readJson(source(bodyTimeoutMs), { ...rules, budget, onEnd: atEnd }),
-    async form(rules) {
-      const directory = await temporaryDirectory();
-      atEnd(() => directory[Symbol.asyncDispose]());
-      return readForm(source(uploadTimeoutMs), directory, rules);
-    },
-  };
+export class RequestBody {
+  readonly #source: RequestSource;
+  readonly #options: RequestBodyOptions;
+
+  constructor(source: RequestSource, options: RequestBodyOptions) {
+    this.#source = source;
+    this.#options = options;
+  }
+
+  json(rules: JsonRules): Promise<JsonBody> {
+    const { budget, bodyTimeoutMs } = this.#options;
+    return readJson(this.#within(bodyTimeoutMs), { ...rules, budget, onEnd: this.#source.atEnd });
+  }
+
+  /** Rejects with what `admitFile` rejects with. */
+  async form(rules: FormRules): Promise<Form> {
+    const { temporaryDirectory, uploadTimeoutMs } = this.#options;
+    const directory = await temporaryDirectory();
+    this.#source.atEnd(() => directory[Symbol.asyncDispose]());
+    return readForm(this.#within(uploadTimeoutMs), directory, rules);
+  }
+
+  #within(timeoutMs: number): BodySource {
+    const { req, res, signal } = this.#source;
+    return { req, res, signal, timeoutMs, arrivals: this.#options.arrivals };
+  }
 }

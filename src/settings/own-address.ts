@@ -1,5 +1,5 @@
 /** Whether a provider's URL leads back to this service, which would then ask itself without end. */
-import { isLoopback } from '../../lib/loopback.ts';
+import { isLoopback, withoutBrackets } from '../../lib/loopback.ts';
 import type { Settings } from './table.ts';
 
 export type OwnAddress = Pick<Settings, 'host' | 'port'> & Partial<Pick<Settings, 'publicUrl'>>;
@@ -23,7 +23,7 @@ function isListener({ protocol, port, hostname }: URL, own: OwnAddress): boolean
 
 /** As URLs write it: lower case, IPv6 addresses in brackets and in their shortest form. */
 function hostnameOf(host: string): string {
-  const bare = host.replace(/^\[(.*)\]$/, '$1');
+  const bare = withoutBrackets(host);
   return URL.parse(`http://${bare.includes(':') ? `[${bare}]` : bare}`)?.hostname ?? bare;
 }
 

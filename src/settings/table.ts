@@ -310,14 +310,14 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     expects: 'must be an http or https address without a path, such as http://10.0.0.5:8485',
     normalize: (text) => new URL(text).origin,
     example: 'http://10.0.0.5:8485',
-    description: 'Of a front: where the other nodes reach it; plain http only for private addresses',
+    description: 'Fronts only: where the other nodes reach it; plain http only for private addresses',
   },
   fleetListen: {
     env: 'FLEET_LISTEN',
     schema: { type: 'string', pattern: '^[^\\s/]+:\\d{1,5}$' },
     expects: 'must be an address and a port, such as 0.0.0.0:8485',
     example: '0.0.0.0:8485',
-    description: 'Of a front: address and port to listen on for the fleet; unset: those of FLEET_ADDRESS',
+    description: 'Fronts only: address and port to listen on for the fleet; unset: those of FLEET_ADDRESS',
   },
   fleetSecret: {
     env: 'FLEET_SECRET',

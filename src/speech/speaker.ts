@@ -1,4 +1,5 @@
 /** Selects the speech model and the voice of a request from its options and the settings. */
+import { someOf } from '../../lib/listing.ts';
 import { EngineError, type Speech, type SpeechFormat } from '../../engines/contract/index.ts';
 import { currentUsage } from '../caller.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -145,6 +146,8 @@ function voiceNotSupported(model: ServedModel, voice: string, pointer: string): 
 }
 
 function someVoices({ entry: { voices = [] } }: ServedModel): string {
-  const ids = voices.slice(0, voicesInMessages).map(({ id }) => id);
-  return `${ids.join(', ')}${voices.length > ids.length ? ', …' : ''}`;
+  return someOf(
+    voices.map(({ id }) => id),
+    voicesInMessages,
+  );
 }

@@ -39,8 +39,7 @@ export async function supervise<S extends Speech>(
     }
   };
   const end = (reason: unknown) => {
-    work[Symbol.dispose]();
-    work.abort(reason);
+    work.end(reason);
   };
 
   async function begin() {

@@ -66,7 +66,7 @@ export function createReports(): Reports {
     }
   }
 
-  /** The place in the line is old news from now on. */
+  /** The place in the line is obsolete from now on. */
   function begin(): void {
     hasBegun = true;
     ahead = undefined;

@@ -6,13 +6,11 @@ import {
   type Transcript,
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
-import { currentKey, currentUsage } from '../caller.ts';
 import type { ServedModel } from '../engine-host/registry.ts';
 import { chooseModel, requireAvailable, requireSupport } from '../engine-host/model-selection.ts';
 import { startTimeout } from '../../lib/abort.ts';
-import { errorTypeOf, type TranscriptionFacts } from '../metrics/metrics.ts';
 import type { Services } from '../handlers/dependencies.ts';
-import { chargeAudio } from './charge.ts';
+import { RunRecord } from './run-record.ts';
 
 /** Without the hints that the model does not support. */
 export interface TranscriptionJob {
@@ -52,18 +50,15 @@ export async function transcribe(
   options: TranscriptionOptions,
   { transcribeTimeoutMs, metrics }: TranscriptionServices,
 ): Promise<Transcript> {
-  const [usage, key, started] = [currentUsage(), currentKey()?.name, performance.now()];
-  const end = (facts: Pick<TranscriptionFacts, 'audioMs' | 'error'>) =>
-    metrics?.transcriptionEnded({ model: model.id, key, ms: performance.now() - started, ...facts });
-  if (usage) usage.model = model.id;
+  const record = new RunRecord(model.id, options.signal, metrics);
   try {
-    const transcript = await callEngine(model, job, options, transcribeTimeoutMs);
-    const { durationMs: audioMs } = transcript;
-    if (usage && audioMs !== undefined) usage.audioMs = audioMs;
-    end({ audioMs });
-    return transcript;
+    const transcript = await callEngine(model, job, record.watch(options), transcribeTimeoutMs);
+    record.see(transcript);
+    const asked = withTimestamps(transcript, job.timestamps ?? []);
+    record.complete();
+    return asked;
   } catch (error) {
-    end({ error: errorTypeOf(error, options.signal) });
+    record.fail(error);
     throw error;
   }
 }
@@ -85,15 +80,7 @@ async function callEngine(
     ...(temperature !== undefined && { temperature }),
     ...(timestamps.length > 0 && { timestamps }),
   };
-  const { charge, ...charged } = chargeAudio(callbacks);
-  try {
-    const transcript = await engine.transcribe(call, { signal: timeout.signal, ...charged });
-    charge(transcript.durationMs);
-    return withTimestamps(transcript, timestamps);
-  } catch (error) {
-    charge();
-    throw error;
-  }
+  return await engine.transcribe(call, { ...callbacks, signal: timeout.signal });
 }
 
 const fieldOf = { segment: 'segments', word: 'words' } as const satisfies Record<TimestampKind, keyof Transcript>;

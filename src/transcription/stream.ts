@@ -40,8 +40,7 @@ export async function* streamTranscript(
     scope[Symbol.dispose]();
     yield { type: 'transcription.completed', seq, result: toTranscription(transcript, model.id) };
   } finally {
-    scope[Symbol.dispose]();
-    scope.abort(readerEnded);
+    scope.end(readerEnded);
   }
 }
 

@@ -210,15 +210,6 @@ describe('the engine', () => {
     expect(state.left).toBe(1);
   });
 
-  it('may ignore its signal: the run does not wait', async () => {
-    const { events } = iterated(never, never);
-    const { plain, seen, caller } = stage({ events });
-    const answer = plain();
-    await expect.poll(() => seen.call).toBeDefined();
-    caller.abort(gone);
-    await expect(answer).rejects.toBe(gone);
-  });
-
   it('may fail on return: the response stands, and the error is logged', async () => {
     const { events } = iterated(
       (count) => Promise.resolve({ done: false, value: told[count]! }),

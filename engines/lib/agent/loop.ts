@@ -51,6 +51,7 @@ export async function* runLoop(
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, void, undefined> {
   const rounds: Round[] = [];
+  let usage: Usage | null = null;
   for (let step = 0; ; step += 1) {
     const isLast = !returnsCalls && step + 1 === maxSteps;
     yield { type: 'step-started', step };
@@ -61,14 +62,17 @@ export async function* runLoop(
     signal.throwIfAborted();
     const round = stream.end();
     rounds.push(round);
-    if (round.usage && onUsage) onUsage(usageOf(rounds) ?? round.usage);
+    if (round.usage) {
+      usage = usage ? sum(usage, round.usage) : round.usage;
+      onUsage?.(usage);
+    }
     const wantsTools = round.finish === 'stop' && round.calls.length > 0;
     if (wantsTools && returnsCalls) {
-      yield { type: 'completed', result: { ...resultOf(rounds, 'tool_calls'), toolCalls: round.calls } };
+      yield { type: 'completed', result: { ...resultOf(rounds, usage, 'tool_calls'), toolCalls: round.calls } };
       return;
     }
     if (!wantsTools || isLast) {
-      yield { type: 'completed', result: resultOf(rounds, wantsTools ? 'length' : round.finish) };
+      yield { type: 'completed', result: resultOf(rounds, usage, wantsTools ? 'length' : round.finish) };
       return;
     }
     const calls = round.calls.map(toToolCall);
@@ -88,25 +92,22 @@ function merged(deltas: readonly Delta[]): readonly Delta[] {
   return result;
 }
 
-function resultOf(rounds: readonly Round[], finishReason: FinishReason): ChatResult {
+/** `usage` null: no round has reported any. */
+function resultOf(rounds: readonly Round[], usage: Usage | null, finishReason: FinishReason): ChatResult {
   const reasoning = rounds.map((round) => round.reasoning).filter((text) => text !== '');
   return {
     content: rounds.at(-1)?.content ?? '',
     finishReason,
     reasoning: reasoning.length > 0 ? reasoning.join('\n\n') : null,
-    usage: usageOf(rounds),
+    usage,
   };
 }
 
-/** null: no round has reported any. */
-function usageOf(rounds: readonly Round[]): Usage | null {
-  const usages = rounds.map(({ usage }) => usage).filter((usage) => usage !== undefined);
-  if (usages.length === 0) return null;
-  const sum = (field: keyof Usage) => usages.reduce((total, usage) => total + usage[field], 0);
+function sum(a: Usage, b: Usage): Usage {
   return {
-    promptTokens: sum('promptTokens'),
-    completionTokens: sum('completionTokens'),
-    totalTokens: sum('totalTokens'),
-    reasoningTokens: sum('reasoningTokens'),
+    promptTokens: a.promptTokens + b.promptTokens,
+    completionTokens: a.completionTokens + b.completionTokens,
+    totalTokens: a.totalTokens + b.totalTokens,
+    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
   };
 }

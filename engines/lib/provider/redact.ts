@@ -19,7 +19,7 @@ const errorFields: ReadonlySet<string> = new Set([
 /** Longer texts are not parsed. */
 const longestError = 65_536;
 
-/** The fields of errors, as JSON; undefined if the text is no JSON. */
+/** The fields of errors, as JSON; undefined if the text is not JSON. */
 function errorFieldsOf(text: string): string | undefined {
   if (text.length > longestError) return undefined;
   try {

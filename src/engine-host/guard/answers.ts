@@ -100,9 +100,14 @@ function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
 /** Returns `last` if it is equal. Features of later versions of the contract are dropped. */
 function checkFeatures(value: unknown, last: readonly Feature[] | undefined): readonly Feature[] {
   must(Array.isArray(value), '.supports is not an array');
-  const given = new Set(value as readonly unknown[]);
-  const known = features.filter((feature) => given.has(feature));
-  return last?.join() === known.join() ? last : known;
+  const given: readonly unknown[] = value;
+  if (last && isSameList(given, last)) return last; // with every request
+  const known = features.filter((feature) => given.includes(feature));
+  return last && isSameList(known, last) ? last : known;
+}
+
+function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index]);
 }
 
 function checkVoice(item: Fields, last: Voice | undefined): Voice {

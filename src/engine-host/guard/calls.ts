@@ -74,17 +74,19 @@ function checkChunk(value: unknown): Uint8Array {
 
 export function guardComplete(engine: ChatEngine, facts: CallFacts): ChatEngine['complete'] {
   const { instance, chatIdle: idle } = facts;
-  return (call, { onUsage, ...options }) => {
-    const { signal } = options;
+  return (call, { signal, tools, onUsage }) => {
     const checked = onUsage && { onUsage: (usage: Usage) => isAmount(usage.totalTokens) && onUsage(usage) };
     try {
-      const run: unknown = engine.complete(call, { ...options, ...checked });
+      const run: unknown = engine.complete(call, { signal, tools, ...checked });
       // A promise returned instead of an iterable must not cause an unhandled rejection.
       if (run instanceof Promise) run.catch(() => undefined);
       const events = new GuardedIterator<AgentEvent>(iteratorOf(run, 'what `complete()` returned'), {
-        ...{ instance, signal, idle },
+        instance,
+        signal,
+        idle,
         check: checkEvent,
       });
+      signal.addEventListener('abort', events.interrupt);
       return { [Symbol.asyncIterator]: () => events };
     } catch (error) {
       throw failureOf(error, instance, signal);
@@ -163,6 +165,7 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
       } catch (error) {
         this.#fail(error);
       }
+      if (this.#facts.signal.aborted) this.interrupt();
     });
   }
 
@@ -179,6 +182,12 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
   readonly #fail = (error: unknown): void => {
     this.#facts.idle?.end(this.#wait);
     this.#reject?.(failureOf(error, this.#facts.instance, this.#facts.signal));
+  };
+
+  /** Rejects the `next()` that waits with the signal's reason, whether or not the engine heeds the signal. */
+  readonly interrupt = (): void => {
+    this.#facts.idle?.end(this.#wait);
+    this.#reject?.(this.#facts.signal.reason as Error);
   };
 
   async return(): Promise<IteratorReturnResult<undefined>> {

@@ -1,6 +1,6 @@
 /**
- * Wraps an engine instance: no function throws an unknown error, exceeds its timeout, or returns an invalid value.
- * Callers need no precautions of their own.
+ * Wraps an engine instance: no function throws an unknown error or returns an invalid value. Listings,
+ * availability and the pauses between chat events have timeouts; those of transcriptions and speech are their callers'.
  */
 import {
   EngineError,
@@ -29,7 +29,7 @@ export interface Guarded {
   readonly engine: Engines[Capability];
   /** Its current failures, for the operator. */
   failures(): readonly Finding[];
-  /** Whether a model was available when it was last asked for; undefined before that. Asks nobody. */
+  /** Whether a model was available when it was last asked for; undefined before that. Makes no call. */
   lastAvailable(id: string): boolean | undefined;
   /** False until its models are known. */
   readonly hasList: boolean;
@@ -79,7 +79,7 @@ export function guardEngine(raw: Engine, facts: GuardFacts): Guarded {
   };
 }
 
-/** Another engine in its place, with the failures and the list of the first. */
+/** Replaces the engine; its failures and its list of models stay. */
 export function withEngine(guarded: Guarded, engine: Engines[Capability]): Guarded {
   const available = new Map<string, boolean>();
   return {

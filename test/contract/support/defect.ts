@@ -2,11 +2,12 @@
 import { StoredClip } from '../../../src/clips/clip.ts';
 import type { TestService } from '../../support/service.ts';
 
-/** Files of clips cannot be removed once `until` has settled, until the defect is disposed of. */
+/** The removal of a clip fails once `until` has settled, until the defect is disposed of. Its file is removed all the same. */
 export function breakRemoval(until: Promise<unknown> = Promise.resolve()): Disposable {
   const { discard } = StoredClip.prototype;
-  StoredClip.prototype.discard = async () => {
+  StoredClip.prototype.discard = async function (failure) {
     await until;
+    await discard.call(this, failure);
     throw new TypeError('a defect of the service');
   };
   return {
