@@ -89,11 +89,14 @@ export interface Timeout extends Disposable {
 export function startTimeout(ms: number, late: () => unknown, ...parents: readonly AbortSignal[]): Timeout {
   for (const parent of parents) parent.throwIfAborted();
   const link = linkedSignal(...parents);
-  const timer = setTimeout(() => link.abort(late()), ms);
+  let turn: NodeJS.Immediate | undefined;
+  // One turn of the event loop later: what has arrived while the process was busy is in time.
+  const timer = setTimeout(() => (turn = setImmediate(() => link.abort(late()))), ms);
   return {
     signal: link.signal,
     [Symbol.dispose]() {
       clearTimeout(timer);
+      clearImmediate(turn);
       link[Symbol.dispose]();
     },
   };
