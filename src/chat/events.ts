@@ -13,6 +13,8 @@ export interface RunFacts {
   /** The model id as requests name it. */
   readonly model: string;
   readonly linkTo: (path: string) => string;
+  /** Without it there are no deltas: nobody reads them. */
+  readonly isStream: boolean;
 }
 
 /** Maximum UTF-16 code units of tool output in events; the model receives all of it. */
@@ -24,11 +26,14 @@ export function createChatEvents(facts: RunFacts): RunFormat<ChatEvent> {
   return {
     start: () => [{ type: 'chat.started', seq: seq++, id: facts.id, model: facts.model }],
     toEvents(event) {
+      if (!facts.isStream && 'delta' in event) return none;
       if (!('call' in event)) return [toChatEvent(event, seq++, facts)];
       return inOrder(event).map((shown) => toChatEvent(shown, seq++, facts));
     },
   };
 }
+
+const none: readonly ChatEvent[] = [];
 
 /** The first two events only say that the run has started. */
 export function isFromProvider(event: ChatEvent): boolean {

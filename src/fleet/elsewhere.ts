@@ -17,7 +17,11 @@ export interface Elsewhere {
 
 const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
 const full: Availability = { available: true, code: 'busy', reason: 'All slots are in use; try again in a moment.' };
-const waits: Availability = { available: true, code: 'busy', reason: 'No worker is there now; requests wait for one.' };
+const waits: Availability = {
+  available: true,
+  code: 'busy',
+  reason: 'No worker is connected now; requests wait for one.',
+};
 const absent: Availability = {
   ...{ available: false, code: 'upstream-unreachable' },
   reason: 'No worker of the fleet serves this model.',

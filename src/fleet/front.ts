@@ -30,7 +30,7 @@ export interface Line {
   readonly cut: () => void;
 }
 
-/** An open call as the listener serves it, at an address that is known to its ticket alone. */
+/** An open call as the listener serves it, at an address that only its ticket contains. */
 export interface OpenCall {
   readonly document: CallDocument;
   readonly recordingPath: string;
@@ -94,8 +94,8 @@ type Outcome =
 /** How often a call may kill its worker, and how often workers may hand it back. */
 const mostAttempts = 3;
 
-/** A worker that does not take the call in so many looks has died with the ticket, or cannot reach this front. */
-const mostLooksWithWorker = 4;
+/** A worker that has not taken the call after this many checks has died with the ticket, or cannot reach this front. */
+const mostChecksWithWorker = 4;
 
 const redisRetryAfterSeconds = 5;
 
@@ -244,7 +244,7 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
       const at = places[index];
       if (!waiting.has(placing)) continue;
       if (typeof at === 'number') placing.onQueued(at);
-      else if (at === 'lost' || ++placing.looksWithWorker > mostLooksWithWorker) lost.push(placing);
+      else if (at === 'lost' || ++placing.looksWithWorker > mostChecksWithWorker) lost.push(placing);
     }
     for (const placing of lost) if (waiting.has(placing)) await place(placing);
   }
@@ -311,12 +311,12 @@ function read(message: Message, { onSegment, onProgress, onQueued }: Listeners):
   }
 }
 
-/** What is wrong with code and message, the guard of the engine finds. */
+/** The guard of the engine validates code and message. */
 function errorOf({ code, message, retryAfter }: Failure): EngineError {
   return new EngineError(code, message, retryAfter === undefined ? {} : { retryAfter });
 }
 
-/** The deadline has passed in the line: no engine was late. */
+/** The deadline passed while the call was queued: no engine was late. */
 function reasonOf(error: unknown): unknown {
   if (!EngineError.is(error) || error.code !== 'engine-timeout') return error;
   return new EngineError('overloaded', 'The queue of this model is full; try again later.', { cause: error });

@@ -23,7 +23,7 @@ export interface CallDocument {
 /** From the front: first the call, then signs of life. */
 export type FrontMessage = { readonly type: 'alive' } | { readonly type: 'call'; readonly call: CallDocument };
 
-/** From the worker. Of the `result`, `failed` and `returned` exactly one is sent, last. */
+/** From the worker. The last one is `result`, `failed` or `returned`. */
 export type Message =
   | { readonly type: 'alive' }
   /** The engine has a queue of its own, beside that of the fleet; null: its turn has come. */

@@ -135,7 +135,7 @@ function isOurs(text: string): boolean {
   return parseObject(text)?.v === version;
 }
 
-/** Redis is not trusted: numbers are numbers, and no larger than they can be. */
+/** Redis is not trusted: numbers are checked and capped. */
 function parse(text: string): Announcement {
   const { instances, address, mac } = parseObject(text) ?? {};
   const capacities = Object.entries(isObject(instances) ? instances : {}).map(([name, value]) => {

@@ -12,7 +12,7 @@ export interface SignedRequest {
   readonly url: string;
 }
 
-/** Clocks may differ by so many minutes. */
+/** Maximum difference of clocks. */
 const skewMinutes = 2;
 
 const scheme = 'Parlance-Fleet';

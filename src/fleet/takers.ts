@@ -7,7 +7,7 @@ import type { Capacity } from './nodes.ts';
 import type { Redis, TicketWorker } from './redis.ts';
 import { queueName } from './ticket.ts';
 
-/** Resolves with whether the ticket was worth anything; never rejects. */
+/** Resolves with whether a call was run for the ticket; never rejects. */
 export type TakeTicket = (ticket: unknown) => Promise<boolean>;
 
 export interface Takers {

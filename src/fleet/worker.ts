@@ -1,4 +1,4 @@
-/** A worker: takes a ticket, opens the line to its front, has the real engine do the work, and sends what comes of it. */
+/** A worker: takes a ticket, opens the line to its front, runs the real engine, and sends the result. */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -113,7 +113,7 @@ function callOf(messages: AsyncIterable<FrontMessage>): Promise<CallDocument> {
   return promise;
 }
 
-/** What there is to say in the end. Rejects when the line is closed, and when the call cannot be fetched. */
+/** Runs the call; resolves with the last message. Rejects when the line is closed. */
 async function lastMessage(ticket: Ticket, line: OpenLine, options: WorkerOptions): Promise<Message> {
   if (ticket.v !== version) return returned(`This worker knows version ${version} of tickets only.`);
   using link = linkedSignal(line.closed, options.stopping);

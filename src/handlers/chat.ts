@@ -52,7 +52,7 @@ export async function startChat(
     call: toCall(body),
     tools: { voice_id, tts_model },
     isStream,
-    format: createChatEvents({ id, model: model.id, linkTo: services.linkTo }),
+    format: createChatEvents({ id, model: model.id, linkTo: services.linkTo, isStream }),
   });
 }
 

@@ -83,6 +83,7 @@ export async function* runLoop(
 
 /** Joins deltas that arrived together: a slow reader gets fewer and longer ones. */
 function merged(deltas: readonly Delta[]): readonly Delta[] {
+  if (deltas.length < 2) return deltas;
   const result: Delta[] = [];
   for (const next of deltas) {
     const last = result.at(-1);
