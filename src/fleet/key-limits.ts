@@ -48,7 +48,10 @@ const messages = {
 
 export function shareKeyLimits({ own, counters, fronts, secret, ...options }: KeyLimitsOptions): SharedCounters {
   const names = new Map<string, string>();
-  const onBack = () => budgets.settle();
+  const onBack = () => {
+    budgets.settle();
+    places.keep();
+  };
   const circuit = createCircuit({ ...options, probe: () => counters.probe(), onBack, messages });
   const shared: Shared = {
     counters,
@@ -95,7 +98,7 @@ interface KeyPlaces {
 function sharePlaces(
   { counters, circuit, nameOf, partOf }: Shared,
   { announceMs, announcedMs }: Pick<FleetLimits, 'announceMs' | 'announcedMs'>,
-): Places & Disposable {
+): Places & Disposable & { keep(): void } {
   const places = new Map<string, KeyPlaces>();
   const placesOf = (key: string) => {
     const found = places.get(key) ?? { ids: [], used: 0 };
@@ -104,10 +107,11 @@ function sharePlaces(
   };
 
   /** Also puts places into Redis that were taken while it was away. */
-  const timer = setInterval(() => {
+  function keep(): void {
     for (const [key, { ids }] of places)
       if (ids.length > 0) note(key, () => counters.keepPlaces(nameOf(key), ids, announcedMs));
-  }, announceMs);
+  }
+  const timer = setInterval(keep, announceMs);
 
   function note(key: string, command: () => Promise<number>): void {
     void circuit.ask(command).then((used) => {
@@ -133,6 +137,7 @@ function sharePlaces(
       const { ids, used } = placesOf(key);
       return circuit.isAway ? ids.length + most - partOf(most) : used;
     },
+    keep,
     [Symbol.dispose]: () => clearInterval(timer),
   };
 }

@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../engines/contract/index.ts';
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
 import { SettingsError } from '../settings/load.ts';
@@ -161,7 +162,8 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
       worker.run().catch((error: unknown) => log.error({ err: loggable(error) }, 'the worker takes no more tickets'));
       const close = () => worker.close();
       closings.push(async () => {
-        await worker.close(true);
+        // Without Redis it would wait for ever: to report a call that was finished meanwhile.
+        await Promise.race([worker.close(true), sleep(limits.redisMs, undefined, { ref: false })]);
         connection.disconnect();
       });
       return { close };

@@ -69,7 +69,10 @@ const lineClosed = new Error('the line to the front is closed');
 async function openLine(url: string, { http, sign, limits }: WorkerOptions): Promise<OpenLine> {
   const line = linkedSignal();
   const outgoing = new PassThrough();
-  const send = (message: Message) => void outgoing.write(`${JSON.stringify(message)}\n`);
+  const send = (message: Message) => {
+    // A long result may take longer than the next sign of life: a write after the end would break its line.
+    if (!outgoing.writableEnded) outgoing.write(`${JSON.stringify(message)}\n`);
+  };
   outgoing.on('error', ignore); // the line is closed then
   send({ type: 'alive' }); // the head of the request leaves with the first bytes of its body
   const headers = { authorization: sign({ method: 'POST', url }), 'content-type': 'application/x-ndjson' };

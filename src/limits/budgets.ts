@@ -56,7 +56,7 @@ export function createBudgets(stored?: DayUsage, now: () => number = Date.now): 
 
   function set(name: string, before: Total, after: Total): void {
     if (after.audioMs === before.audioMs && after.tokens === before.tokens) return;
-    keys.set(name, after);
+    keys.set(name, { audioMs: capped(after.audioMs), tokens: capped(after.tokens) });
     changes += 1;
   }
 
@@ -82,6 +82,11 @@ export function createBudgets(stored?: DayUsage, now: () => number = Date.now): 
     },
     usage: () => ({ day: dayBefore(endsAt), keys }),
   };
+}
+
+/** Engines report these, and in a fleet Redis: neither is trusted. */
+function capped(amount: number): number {
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, amount));
 }
 
 function endOfDay(ms: number): number {

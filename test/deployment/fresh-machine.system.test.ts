@@ -109,6 +109,7 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
 
     mirror.sendUpTo(0.25);
     await says(service, /downloading ggml-base\.bin: 25 %/);
+    await says(service, /building whisper-cli: 10 %/);
     expect(await listed(service)).toMatchObject({
       id: 'local',
       available: false,

@@ -73,7 +73,10 @@ describeWith(['haproxy'], 'two workers behind HAProxy', ({ haproxy }) => {
     worker.log().filter(({ operation }) => operation === 'createTranscription').map(({ status }) => status); // prettier-ignore
 
   const earlier = new Map<ChildService, number>();
-  beforeEach(() => {
+  beforeEach(async () => {
+    // What an earlier request leaves for a moment after its answer would look like work.
+    const leftovers = () => Promise.all(workers.map((worker) => worker.leftovers()));
+    await expect.poll(leftovers, patience).toEqual([[], []]);
     for (const worker of workers) earlier.set(worker, allOf(worker).length);
   });
   /** Those of this test. */

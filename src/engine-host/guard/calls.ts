@@ -191,6 +191,7 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
   };
 
   async return(): Promise<IteratorReturnResult<undefined>> {
+    this.#facts.signal.removeEventListener('abort', this.interrupt);
     try {
       await this.#source.return?.();
     } catch (error) {
@@ -201,7 +202,10 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
 
   #check(result: unknown): IteratorResult<T, undefined> {
     const { done, value } = objectOf(result, 'the result of `next()`');
-    if (done) return { done: true, value: undefined };
+    if (done) {
+      this.#facts.signal.removeEventListener('abort', this.interrupt);
+      return { done: true, value: undefined };
+    }
     return { done: false, value: this.#facts.check(value) };
   }
 
