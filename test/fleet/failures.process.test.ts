@@ -174,6 +174,22 @@ describeWith(['redis-server'], 'in a fleet', () => {
     expect(await transcribe(front, { say: 'comes later' })).toMatchObject({ status: 200 });
   });
 
+  test('a worker that has finished a call while Redis is away ends when it is told to', async () => {
+    const gate = await createGate();
+    const script = { say: 'finished in an outage', until: gate.until };
+    const answer = transcribe(front, script);
+    const stopping = await workerOf(workers, script.say);
+    await redis.stop();
+    await gate.open();
+    expect(await answer).toMatchObject({ status: 200, body: { text: wordsOf(script) } });
+    stopping.kill('SIGTERM');
+    expect(await stopping.exit).toEqual({ code: 0, signal: null });
+    await redis.start();
+    workers = workers.filter((worker) => worker !== stopping);
+    await stopping[Symbol.asyncDispose]();
+    await add();
+  });
+
   test('a front that is killed ends the work of its workers', async () => {
     const script = { say: 'for a dead front', program: `for-a-dead-front-${process.pid}` };
     const broken = expect(transcribe(front, script)).rejects.toThrow();
