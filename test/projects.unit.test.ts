@@ -3,10 +3,18 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
+const filesWith = (suffix: string, pattern: RegExp) =>
+  globSync(`**/*.${suffix}.test.ts`, { cwd: import.meta.dirname }).filter((file) =>
+    pattern.test(readFileSync(join(import.meta.dirname, file), 'utf8')),
+  );
+
 it('a *.process.test.ts measures neither time nor memory: the file beside it may have the processor', () => {
-  const files = globSync('**/*.process.test.ts', { cwd: import.meta.dirname });
-  expect(files.length).toBeGreaterThan(10);
+  expect(filesWith('process', /./).length).toBeGreaterThan(10);
   const meters = /support\/stopwatch\.ts|performance\.now\(|memoryUsage|cpuUsage|\.memory\(\)/;
-  const measuring = files.filter((file) => meters.test(readFileSync(join(import.meta.dirname, file), 'utf8')));
-  expect(measuring).toEqual([]);
+  expect(filesWith('process', meters)).toEqual([]);
+});
+
+it('a *.unit.test.ts mocks no module: the files share what is loaded, mocked or not', () => {
+  expect(filesWith('unit', /./).length).toBeGreaterThan(10);
+  expect(filesWith('unit', /\bvi\.(do)?mock\(/i)).toEqual([]);
 });
