@@ -49,13 +49,11 @@ export default defineConfig({
         },
       },
       {
-        // Child processes, browsers, real programs. No stopwatches: the other workers' programs may have both cores. They
-        // wait a lot: two files at a time leave a third of the processors idle.
+        // Child processes, browsers, real programs. No stopwatches: the other worker's programs may have both cores.
         extends: true,
         test: {
           name: 'process',
           include: [processes],
-          maxWorkers: 3,
           setupFiles: ['test/support/fleet-setup.ts'],
           sequence: { groupOrder: 1 },
         },
