@@ -30,7 +30,7 @@ let question: Promise<unknown> = Promise.resolve();
 
 /** Rejects with the abort reason, or with what `explain` shows. */
 export async function openMicrophone(signal: AbortSignal): Promise<MediaStream> {
-  await question; // of a call that was aborted
+  await question; // an aborted call may have left it open
   signal.throwIfAborted();
   setAudioSession('play-and-record');
   try {

@@ -81,7 +81,7 @@ interface Placing {
   /** While Redis is asked to take one. */
   isPlacing: boolean;
   /** Looks since a worker has got the ticket without taking the call. */
-  looksWithWorker: number;
+  checksWithWorker: number;
 }
 
 type Outcome =
@@ -165,7 +165,7 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
   ): Promise<Line> {
     const placing: Placing = {
       ...{ id: newId(), instance, priority, since: performance.now(), onQueued },
-      ...{ line: Promise.withResolvers<Line>(), jobId: undefined, tickets: 0, isPlacing: false, looksWithWorker: 0 },
+      ...{ line: Promise.withResolvers<Line>(), jobId: undefined, tickets: 0, isPlacing: false, checksWithWorker: 0 },
     };
     const { id, line } = placing;
     open.set(id, {
@@ -202,7 +202,7 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
   async function place(placing: Placing): Promise<void> {
     const { id, instance, priority } = placing;
     placing.tickets += 1;
-    placing.looksWithWorker = 0;
+    placing.checksWithWorker = 0;
     placing.jobId = `${id}.${placing.tickets}`;
     placing.isPlacing = true;
     try {
@@ -244,7 +244,7 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
       const at = places[index];
       if (!waiting.has(placing)) continue;
       if (typeof at === 'number') placing.onQueued(at);
-      else if (at === 'lost' || ++placing.looksWithWorker > mostChecksWithWorker) lost.push(placing);
+      else if (at === 'lost' || ++placing.checksWithWorker > mostChecksWithWorker) lost.push(placing);
     }
     for (const placing of lost) if (waiting.has(placing)) await place(placing);
   }

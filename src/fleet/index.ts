@@ -65,7 +65,7 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
   const limits = { ...fleetLimits, ...given };
   const isFront = role !== 'worker';
   const isWorker = role !== 'front';
-  const tag = randomUUID().slice(0, 8); // of its clips: callers do not see names of hosts
+  const tag = randomUUID().slice(0, 8); // prefix of its clip ids: callers must not see host names
   const id = `${hostname()}-${tag}`;
   const log = parent.child({ node: id });
   const stopping = new AbortController();

@@ -1,6 +1,6 @@
 /**
  * The limits of API keys over all fronts, counted in Redis. Without Redis each front counts for itself, up to its part of
- * each limit: then the fronts together stay within it.
+ * each limit, and at least 1.
  */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '../../engines/contract/index.ts';

@@ -51,7 +51,7 @@ export interface OpenCalls {
 
 /** What a Redis server says of itself. */
 export interface ServerFacts {
-  /** Of the Redis that it is, or that it is compatible with. */
+  /** Redis version, or the one that the server is compatible with. */
   readonly version: string;
   /** Undefined where it does not allow the question. */
   readonly evictionPolicy: string | undefined;

@@ -18,7 +18,7 @@ export const other = 'other';
 
 /**
  * The first `most` values pass, further ones become `other`: for names from outside (models that a provider lists, tools
- * of an MCP server), of which there may be any number over time.
+ * of an MCP server), whose number is unbounded.
  */
 export function bounded(most: number): (value: string) => string {
   const known = new Set<string>();

@@ -127,7 +127,7 @@ describeWith(['redis-server'], 'a clip of another front', () => {
   test('has no reader any more when its caller disconnects', async () => {
     const { url } = await create(owner, '100 hang');
     const reading = await startReading(other.url + url);
-    await expect.poll(() => openFiles(owner)).toHaveLength(2); // of the writer and the reader
+    await expect.poll(() => openFiles(owner)).toHaveLength(2); // the writer's and the reader's
     reading.leave();
     await expect.poll(() => openFiles(owner)).toHaveLength(1);
     await createApi(owner.url).send('DELETE', url);

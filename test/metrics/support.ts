@@ -18,7 +18,7 @@ export async function readSeries(service: Pick<TestService, 'service'>): Promise
   return parse(await scrape(service));
 }
 
-/** Of a process, by the address of its metrics. */
+/** The metrics at this address. */
 export async function seriesOf(url: string): Promise<Series> {
   return parse(await (await fetch(url)).text());
 }
