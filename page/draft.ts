@@ -16,3 +16,10 @@ export function focusDraft(): void {
   place.focus();
   place.setSelectionRange(place.value.length, place.value.length);
 }
+
+export const hasKeyboard = matchMedia('(pointer: fine)').matches;
+
+/** For a button that goes away. On a touch screen the keyboard would cover the page. */
+export function keepFocus(): void {
+  if (hasKeyboard) focusDraft();
+}

@@ -4,7 +4,7 @@ import { cancel, isBusy, isWorking } from '../cancel.ts';
 import { isComposing } from '../composing.ts';
 import { maxTextLength } from '../conversation.ts';
 import { dictation, dropDictation, finishDictation, startDictation, startedAt, takeFile } from '../dictation.ts';
-import { draft, draftId, focusDraft } from '../draft.ts';
+import { draft, draftId, hasKeyboard, keepFocus } from '../draft.ts';
 import {
   handsFree,
   interrupt,
@@ -305,12 +305,6 @@ function hintOf(): string {
   }
 }
 
-/** For a button that goes away. On a touch screen the keyboard would cover the page. */
-function keepFocus(): void {
-  if (hasKeyboard) focusDraft();
-}
-
 /** Touch keyboards have neither Esc nor Shift+Enter. The line stays, so that nothing jumps. */
-const hasKeyboard = matchMedia('(pointer: fine)').matches;
 const idleHint = hasKeyboard ? 'Enter sends, Shift+Enter starts a new line.' : '\u00a0';
 const answeringHint = hasKeyboard ? 'Answering. Esc stops it.' : 'Answering.';

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { startDictation, tryAgain } from '../dictation.ts';
+import { keepFocus } from '../draft.ts';
 import type { Failure } from '../failure.ts';
 import { kept, saveKept, transcribing, wasSilent } from '../hearing.ts';
 import { isKeyAsked } from '../key.ts';
@@ -42,6 +43,12 @@ function Notice({ role, close, children }: NoticeProps) {
   useLayoutEffect(() => {
     if (role) place.current?.scrollIntoView({ block: 'nearest' }); // in a low window, it may be below
   }, [role]);
+  useLayoutEffect(() => {
+    const element = place.current;
+    return () => {
+      if (element?.contains(document.activeElement)) keepFocus();
+    };
+  }, []);
   return (
     <div ref={place} class={role ? 'notice failure' : 'notice'} {...(role && { role })}>
       <div>{children}</div>

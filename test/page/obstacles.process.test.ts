@@ -88,4 +88,15 @@ describeWith(programs, 'a user without a microphone', () => {
     expect(await page.button('Try again').isEnabled()).toBe(true);
     expect(await page.button('Speak').isEnabled()).toBe(true);
   });
+
+  test('writes on where the cursor was after the notice is dismissed', async () => {
+    const page = await openPage(browser(), service(), { script: refuse('NotFoundError') });
+    await page.ready();
+    await page.button('Speak').click();
+    await page.button('Dismiss').focus();
+    await page.page.keyboard.press('Enter');
+    await page.alert.waitFor({ state: 'detached' });
+    await page.page.keyboard.type('hello');
+    await draftOf(page).toBe('hello');
+  });
 });
