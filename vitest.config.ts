@@ -16,7 +16,7 @@ export default defineConfig({
     globalSetup: [
       'test/contract/coverage/global-setup.ts',
       'test/support/compile-cache.ts',
-      'test/support/fleet-redis.ts',
+      'test/support/fleet-global-setup.ts',
     ],
     testTimeout: 60_000,
     hookTimeout: 60_000,

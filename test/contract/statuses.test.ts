@@ -16,18 +16,19 @@ import { breakListings, breakRemoval } from './support/defect.ts';
 import { eventTypes, operations, root, type Operation } from './support/document.ts';
 import { scripted } from './support/engines.ts';
 import { encode, requestOf, smallRequest, type Parts } from './support/requests.ts';
+import { reachScripted, type Reachable } from './support/service.ts';
 
 const start = (options: TestServiceOptions = {}) => startTestService({ ...scripted, ...options });
 
-let service: TestService;
+let service: Reachable;
 beforeAll(async () => {
-  service = await start();
+  service = await reachScripted();
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
 /** Sends the small valid request, or what is made of it. */
 async function ask(
-  { url }: TestService,
+  { url }: Reachable,
   operation: Operation,
   { parts = {}, ...changes }: { parts?: Parts; method?: string; headers?: Call['headers'] } = {},
 ): Promise<Answer> {
@@ -131,11 +132,11 @@ async function guessKeys(operation: Operation): Promise<Answer> {
 }
 
 /** Lets a chat read aloud and fetches the clip. */
-async function hear(from: TestService, operation: Operation, headers: Call['headers'] = {}): Promise<Answer> {
+async function hear(from: Reachable, operation: Operation, headers: Call['headers'] = {}): Promise<Answer> {
   return createApi(from.url).send(operation.method, await makeClip(from), { headers });
 }
 
-async function makeClip({ url }: TestService, tts_model = 'fine'): Promise<string> {
+async function makeClip({ url }: Reachable, tts_model = 'fine'): Promise<string> {
   const body = { messages: [{ role: 'user', content: 'Read it to me.' }], model: 'talkative', tts_model };
   const { headers, text } = await createApi(url).post(`${root}/chat`, body);
   const [, place] = /<(.+)>; rel="enclosure"/.exec(headers.get('link') ?? '') ?? [];
@@ -165,7 +166,8 @@ async function hearAtTheEnd(operation: Operation): Promise<Answer> {
 
 async function removeWhatStays(operation: Operation): Promise<Answer> {
   using _defect = breakRemoval();
-  return await hear(service, operation);
+  await using broken = await start();
+  return await hear(broken, operation);
 }
 
 /** A removal that fails when the service ends. */

@@ -4,13 +4,12 @@ import { engineErrorCodes } from '../../engines/contract/index.ts';
 import { problems } from '../../src/contract/problems.ts';
 import { errorTable } from '../../src/openai/errors.ts';
 import { multipart, multipartType, recording } from '../api/support/forms.ts';
-import { scripted } from '../contract/support/engines.ts';
+import { reachScripted, type Reachable } from '../contract/support/service.ts';
 import { createApi, type Answer } from '../support/http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 
-let service: TestService;
+let service: Reachable;
 beforeAll(async () => {
-  service = await startTestService(scripted);
+  service = await reachScripted();
 });
 afterAll(() => service[Symbol.asyncDispose]());
 

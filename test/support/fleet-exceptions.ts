@@ -1,8 +1,9 @@
 /**
  * What a fleet does differently on purpose: tests of one machine that TEST_FLEET=1 skips, each with its reason.
  *
- * No test takes the address of a service that runs already: each brings engines, settings and timeouts of its own. Those
- * of `startChildService` examine one process (its start, signals, raw sockets, memory) and stay as they are.
+ * The tests of the whole contract go to a front and a worker in processes of their own (contract/support/service.ts). The
+ * others bring engines, settings and timeouts, so that each starts a front and a worker itself. Those of
+ * `startChildService` examine one process (its start, signals, raw sockets, memory) and stay as they are.
  */
 
 interface Exception {

@@ -101,15 +101,18 @@ export interface FleetOptions {
   readonly slots?: number;
   readonly models?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Text of parlance.config.yaml, with an instance `scripted`. */
+  readonly config?: string;
   /** More files beside its settings. */
   readonly files?: Readonly<Record<string, string>>;
   /** A data directory that outlives the node. */
   readonly dataDir?: string;
 }
 
-export function settingsOf({ url, slots = 2, models = ['scripted'], env, files, dataDir }: FleetOptions) {
+export function settingsOf({ url, slots = 2, models = ['scripted'], env, config, files, dataDir }: FleetOptions) {
+  const scripted = JSON.stringify({ use: './scripted.mjs', slots, models });
   return {
-    config: `engines: { scripted: ${JSON.stringify({ use: './scripted.mjs', slots, models })}, sandbox: { use: sandbox } }\n`,
+    config: config ?? `engines: { scripted: ${scripted}, sandbox: { use: sandbox } }\n`,
     files: { 'scripted.mjs': engineFile, ...files },
     ...(dataDir !== undefined && { dataDir }),
     env: { FLEET_URL: url, FLEET_SECRET: secret, FLEET_ENGINES: 'scripted', LOG_LEVEL: 'debug', ...env },
