@@ -1,4 +1,5 @@
 /** Memory budget for request bodies, shared fairly by caller. */
+import { LinkedList, type Linked } from '../../lib/linked-list.ts';
 import { ProblemError } from '../contract/problems.ts';
 
 /** The first bytes of every body are taken from a reserve, so that large bodies cannot starve small ones. */
@@ -82,7 +83,7 @@ export class Claim implements RefusableBody {
 }
 
 /** The part of a pool held by one body. */
-interface Share {
+interface Share extends Linked<Share> {
   readonly caller: string;
   readonly owner: RefusableBody;
   bytes: number;
@@ -92,7 +93,7 @@ interface Share {
 /** The part of a pool held by one caller, oldest share first. */
 interface Holding {
   bytes: number;
-  readonly shares: Set<Share>;
+  readonly shares: LinkedList<Share>;
 }
 
 class Pool {
@@ -106,9 +107,9 @@ class Pool {
 
   open(caller: string, owner: RefusableBody): Share {
     const share: Share = { caller, owner, bytes: 0, isSettled: false };
-    const holding = this.#holdings.get(caller);
-    if (holding) holding.shares.add(share);
-    else this.#holdings.set(caller, { bytes: 0, shares: new Set([share]) });
+    const holding = this.#holdings.get(caller) ?? { bytes: 0, shares: new LinkedList() };
+    holding.shares.add(share);
+    this.#holdings.set(caller, holding);
     return share;
   }
 
@@ -126,9 +127,8 @@ class Pool {
 
   close(share: Share): void {
     const holding = this.#holdings.get(share.caller);
-    if (!holding?.shares.has(share)) return;
+    if (!holding?.shares.remove(share)) return;
     this.#resize(share, 0);
-    holding.shares.delete(share);
     if (holding.shares.size === 0) this.#holdings.delete(share.caller);
   }
 

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../engines/contract/index.ts';
+import { LinkedList, type Linked } from '../../lib/linked-list.ts';
 import { openTrace } from '../../lib/trace-context.ts';
 import { callerOfAddress, runInScope, type RequestScope } from '../caller.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -30,21 +31,26 @@ export interface IncomingRequestOptions extends RequestBodyOptions {
 export type OpenRequest = (req: IncomingMessage, res: ServerResponse) => IncomingRequest;
 
 export function createRequestOpener(options: IncomingRequestOptions): OpenRequest {
-  const inFlight: InFlight = new Set();
+  const inFlight = new LinkedList<InFlight>();
   const { ending } = options;
   // One listener for all requests: with one each, adding and removing it would scan the listeners of all others.
-  ending.addEventListener('abort', () => inFlight.forEach((abort) => abort(ending.reason)), { once: true });
+  ending.addEventListener('abort', () => abortAll(inFlight, ending.reason), { once: true });
   return (req, res) => openRequest(req, res, options, inFlight);
 }
 
-/** Abort functions of the requests. */
-type InFlight = Set<(reason: unknown) => void>;
+interface InFlight extends Linked<InFlight> {
+  readonly abort: (reason: unknown) => void;
+}
+
+function abortAll(inFlight: LinkedList<InFlight>, reason: unknown): void {
+  for (const { abort } of [...inFlight]) abort(reason);
+}
 
 function openRequest(
   req: IncomingMessage,
   res: ServerResponse,
   options: IncomingRequestOptions,
-  inFlight: InFlight,
+  inFlight: LinkedList<InFlight>,
 ): IncomingRequest {
   const { log, doorFor, trustProxy, metrics } = options;
   const { method = '', url = '' } = req;
@@ -81,9 +87,10 @@ function openRequest(
   };
   // Both are called from outside of the scope of the request, by its socket and by other requests.
   const abort = (reason: unknown) => runInScope(scope, () => controller.abort(reason));
+  const entry: InFlight = { abort };
   const end = () => {
     isOver = true;
-    inFlight.delete(abort);
+    inFlight.remove(entry);
     const isSent = res.writableFinished;
     if (!isSent) controller.abort(new CallerGone('the caller has disconnected'));
     for (const cleanup of cleanups) runCleanup(cleanup, request);
@@ -94,7 +101,7 @@ function openRequest(
     if (span) endSpan(span, ...endOf(request, status, method));
   };
   metrics?.requestStarted(method);
-  inFlight.add(abort);
+  inFlight.add(entry);
   onBroken(req, abort);
   res.once(
     'finish',

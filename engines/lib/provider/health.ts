@@ -20,7 +20,7 @@ export function createHealth(instance: string, isKeyMissing: boolean, now: () =>
   return {
     succeeded(model) {
       if (model === undefined) refusedAsWhole.delete(model);
-      else refusedAsWhole.clear();
+      else if (refusedAsWhole.size > 0) refusedAsWhole.clear(); // clear() allocates, even when it is empty
       refusedFor.delete(model);
       unreachableUntil = -Infinity;
     },

@@ -1,12 +1,12 @@
 /** One timer for many timeouts of equal length: most waits end quickly, so a timer for each would be too expensive. */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { LinkedList, type Linked } from '../../../lib/linked-list.ts';
 
 /** A single wait; reusable once it has ended. */
-export class Wait {
+export class Wait implements Linked<Wait> {
   readonly late: () => void;
   until = 0;
-  isOn = false;
-  /** Neighbors in the list while it is active. */
+  isListed = false;
   older: Wait | undefined;
   newer: Wait | undefined;
 
@@ -16,14 +16,10 @@ export class Wait {
   }
 }
 
-/**
- * The waits form a linked list, oldest first, since all have the same timeout. (A Set keeps old tables with deleted
- * entries, which for a while prevents garbage collection of everything that belongs to the requests.)
- */
+/** All have the same timeout, so that the oldest ends first. */
 export class SharedDeadline {
   readonly #ms: number;
-  #oldest: Wait | undefined;
-  #newest: Wait | undefined;
+  readonly #waits = new LinkedList<Wait>();
   #timer: NodeJS.Timeout | undefined;
   /** The timer outlives the request that starts it, and must not keep that request in memory. */
   readonly #outside = AsyncLocalStorage.snapshot();
@@ -35,29 +31,14 @@ export class SharedDeadline {
   /** Calls `late` of the wait once, unless it ends first. */
   begin(wait: Wait): void {
     wait.until = performance.now() + this.#ms;
-    wait.isOn = true;
-    wait.older = this.#newest;
-    if (this.#newest) {
-      this.#newest.newer = wait;
-    } else {
-      this.#oldest = wait;
-      this.#timer?.ref();
-    }
-    this.#newest = wait;
+    if (this.#waits.size === 0) this.#timer?.ref();
+    this.#waits.add(wait);
     this.#timer ??= this.#arm(this.#ms);
   }
 
   end(wait: Wait): void {
-    if (!wait.isOn) return;
-    wait.isOn = false;
-    const { older, newer } = wait;
-    if (older) older.newer = newer;
-    else this.#oldest = newer;
-    if (newer) newer.older = older;
-    else this.#newest = older;
-    wait.older = wait.newer = undefined;
     // The timer keeps running for later waits, but does not keep the process alive.
-    if (!this.#oldest) this.#timer?.unref();
+    if (this.#waits.remove(wait) && this.#waits.size === 0) this.#timer?.unref();
   }
 
   #arm(ms: number): NodeJS.Timeout {
@@ -68,7 +49,7 @@ export class SharedDeadline {
   #expire(): void {
     this.#timer = undefined;
     const now = performance.now();
-    for (let wait = this.#oldest; wait; wait = this.#oldest) {
+    for (let wait = this.#waits.oldest; wait; wait = this.#waits.oldest) {
       if (wait.until > now) {
         this.#timer = this.#arm(wait.until - now);
         return;
