@@ -41,7 +41,8 @@ describe('a linked list', () => {
       const set = new Set<number>();
       for (const [what, name] of steps) {
         if (what === 'remove') expect(list.remove(items[name]!)).toBe(set.delete(name));
-        else if (!set.has(name)) (list.add(items[name]!), set.add(name));
+        else if (!set.has(name)) list.add(items[name]!);
+        if (what === 'add') set.add(name);
         expect(itemsOf(list)).toEqual([...set]);
         expect(list.size).toBe(set.size);
       }
