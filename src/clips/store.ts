@@ -40,8 +40,8 @@ export interface Clips {
   create(audio: Audio, owner: ClipOwner): Promise<Clip>;
   /** As it is now. Throws `overloaded` when the front that has it cannot be reached, or the signal's reason. */
   find(id: string, signal: AbortSignal): Clip | undefined | Promise<Clip | undefined>;
-  /** Ends the synthesis and all readers, and resolves when the file is removed. No effect on an unknown clip. */
-  remove(id: string): Promise<void>;
+  /** Ends the synthesis and all readers, and resolves when the file is removed: false when there is no such clip. */
+  remove(id: string): Promise<boolean>;
 }
 
 export interface ClipStore extends Clips, AsyncDisposable {
@@ -85,6 +85,7 @@ export function createClipStore({ directory, log, limits, idPrefix = '' }: ClipS
     async remove(id) {
       const clip = clips.get(id);
       if (clip) await end(clip, cancelled());
+      return clip !== undefined;
     },
     async [Symbol.asyncDispose]() {
       closing.abort(new ProblemError('shutting-down', 'The service is shutting down.'));

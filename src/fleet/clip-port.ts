@@ -25,8 +25,9 @@ export async function serveClip(req: IncomingMessage, res: ServerResponse, own: 
   const [, id = '', settled, first, last = ''] = pathPattern.exec(url) ?? [];
   const left = new AbortController();
   res.once('close', () => left.abort(new Error('the other front has closed the connection')));
+  if (method === 'DELETE') return end(res, (await own?.remove(id)) === true ? 204 : 404);
   const clip = await own?.find(id, left.signal);
-  if (own === undefined || clip === undefined) return end(res, 404);
+  if (clip === undefined) return end(res, 404);
   if (method === 'GET' && settled !== undefined) {
     await clip.settled(left.signal);
     return end(res, 204);
@@ -35,10 +36,6 @@ export async function serveClip(req: IncomingMessage, res: ServerResponse, own: 
     const part = { first: Number(first), ...(last !== '' && { last: Number(last) }) };
     res.writeHead(200, { 'Content-Type': 'application/octet-stream' }).flushHeaders();
     return pipeline(Readable.from(clip.read(part, left.signal), { objectMode: false }), res);
-  }
-  if (method === 'DELETE') {
-    await own.remove(id);
-    return end(res, 204);
   }
   if (method !== 'GET') return end(res, 405);
   const document: ClipDocument = { mediaType: clip.mediaType, ...(clip.whole && { whole: clip.whole }) };

@@ -41,7 +41,8 @@ export function shareClips(own: Clips, fleet: ClipsElsewhere): Clips {
     async remove(id) {
       const url = await urlOf(id);
       if (url === undefined) return own.remove(id);
-      using _answer = await ask({ method: 'DELETE', url }, fleet.limits.silenceMs, neverAborted, fleet);
+      using answer = await ask({ method: 'DELETE', url }, fleet.limits.silenceMs, neverAborted, fleet);
+      return answer !== undefined;
     },
   };
 }
@@ -117,23 +118,21 @@ async function ask(
     const sent = http.request(url, { method, headers, signal: link.signal });
     const { statusCode, body } = await link.within(ms, late, sent);
     body.on('error', ignore); // its reader gets it
-    if (statusCode === 200) return { body, link, [Symbol.dispose]: () => endRequest(link, body) };
-    body.resume();
-    if (statusCode === 204 || statusCode === 404) link[Symbol.dispose]();
-    if (statusCode === 204) return { body, link, [Symbol.dispose]: ignore };
-    if (statusCode === 404) return undefined;
-    throw new Error(`the owner of a clip answered ${statusCode}`);
+    const end = () => (body.readableEnded ? link[Symbol.dispose]() : link.end(notNeeded));
+    const answer = { body, link, [Symbol.dispose]: end };
+    if (statusCode === 200) return answer;
+    await textOf(answer, ms); // then the connection can be used again
+    if (statusCode !== 204 && statusCode !== 404) throw new Error(`the owner of a clip answered ${statusCode}`);
+    end();
+    return statusCode === 204 ? answer : undefined;
   } catch (error) {
-    link[Symbol.dispose]();
+    link.end(error);
     signal.throwIfAborted();
     return unreachable(error);
   }
 }
 
-function endRequest(link: LinkedSignal, body: Readable): void {
-  link[Symbol.dispose]();
-  if (!body.readableEnded) link.abort(new Error('the rest is not needed'));
-}
+const notNeeded = new Error('the rest is not needed');
 
 const longestDocument = 1_000;
 

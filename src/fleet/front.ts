@@ -74,10 +74,8 @@ interface Placing {
   readonly since: number;
   readonly line: PromiseWithResolvers<Line>;
   readonly onQueued: (ahead: number) => void;
-  /** Job id of the last ticket; undefined when Redis did not accept it. */
+  /** Job id of the last ticket, which may be logged: not that of the call. Undefined when Redis did not accept it. */
   jobId: string | undefined;
-  /** Tickets so far. */
-  tickets: number;
   /** While Redis is asked to take one. */
   isPlacing: boolean;
   /** Looks since a worker has got the ticket without taking the call. */
@@ -165,7 +163,7 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
   ): Promise<Line> {
     const placing: Placing = {
       ...{ id: newId(), instance, priority, since: performance.now(), onQueued },
-      ...{ line: Promise.withResolvers<Line>(), jobId: undefined, tickets: 0, isPlacing: false, checksWithWorker: 0 },
+      ...{ line: Promise.withResolvers<Line>(), jobId: undefined, isPlacing: false, checksWithWorker: 0 },
     };
     const { id, line } = placing;
     open.set(id, {
@@ -201,9 +199,8 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
 
   async function place(placing: Placing): Promise<void> {
     const { id, instance, priority } = placing;
-    placing.tickets += 1;
     placing.checksWithWorker = 0;
-    placing.jobId = `${id}.${placing.tickets}`;
+    placing.jobId = newId();
     placing.isPlacing = true;
     try {
       await queueOf(instance).add(placing.jobId, ticketFor(id), priority);

@@ -150,14 +150,12 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
       if (!isWorker) return;
       const { engineOf } = takers;
       const run = createWorker({ engineOf, workspace, http, sign: signing, limits, log, stopping: stopping.signal });
+      let isWarned = false; // not for each: writers to Redis could fill the disk with the log
       const runIfOurs = (value: unknown) => {
         const ticket = openTicket(secret, value, Date.now());
-        if (ticket) return run(ticket);
-        log.warn(
-          {},
-          'a ticket was dropped: no front of this fleet has made it; is FLEET_SECRET the same on all nodes?',
-        );
-        return Promise.resolve(false);
+        if (!ticket && !isWarned) log.warn({}, notOurs);
+        isWarned = !ticket;
+        return ticket ? run(ticket) : Promise.resolve(false);
       };
       takers.start(runIfOurs, () => void refresh());
     },
@@ -179,6 +177,9 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
     [Symbol.asyncDispose]: close,
   };
 }
+
+const notOurs =
+  'a ticket was dropped: no front of this fleet has made it, or it is old; are FLEET_SECRET and the time the same on all nodes?';
 
 /** A ticket outlives its call; the fleet port answers 410 then. */
 function lifeMs({ transcribeTimeout }: LoadedSettings): number {

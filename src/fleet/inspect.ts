@@ -38,12 +38,13 @@ export async function inspectFleet(settings: LoadedSettings): Promise<FleetInspe
     ...{ limits: fleetLimits, log, onReady: nothing },
   });
   const facts = await redis.inspect().catch(() => failures[0] ?? 'it does not answer');
-  const nodes = await nodesOf(redis);
+  const { nodes, foreign } = await nodesOf(redis, settings.fleetSecret ?? '');
   const where = placeOf(settings.fleetUrl ?? '');
   return {
     findings: [
       ...(typeof facts === 'string' ? [unreachable(where, facts)] : judgeServer(where, facts)),
       ...(typeof facts === 'string' ? [] : listNodes(nodes)),
+      ...(foreign > 0 ? [otherSecret(foreign)] : []),
       ...(fleetRole === 'worker' ? [] : await judgeAddress(settings, nodes)),
     ],
     ...(fleetRole === 'front' && {
@@ -53,9 +54,9 @@ export async function inspectFleet(settings: LoadedSettings): Promise<FleetInspe
   };
 }
 
-async function nodesOf(redis: Redis): Promise<Nodes> {
+async function nodesOf(redis: Redis, secret: string) {
   const announced = await redis.announced().catch(() => new Map<string, string>()); // it is reported already
-  return nodesIn(announced);
+  return nodesIn(announced, secret);
 }
 
 /** Without its password. */
@@ -65,7 +66,10 @@ function placeOf(url: string): string {
 }
 
 function unreachable(where: string, why: string): FleetFinding {
-  const fix = 'start Redis or Valkey there, or correct FLEET_URL';
+  const start = 'start Redis or Valkey there, or correct FLEET_URL';
+  // It accepts the connection, says -DENIED, and closes: what ioredis sees depends on which write comes first.
+  const isClosed = /EPIPE|ECONNRESET|closes the connection/.test(why);
+  const fix = isClosed ? 'it may be in protected mode: give it a password, or set protected-mode no' : start;
   return { what: 'Redis', ok: false, detail: `${where} cannot be reached: ${why}`, fix };
 }
 
@@ -107,6 +111,11 @@ function listNodes(nodes: Nodes): FleetFinding[] {
 function noneOf(role: 'front' | 'worker'): FleetFinding {
   const fix = `start a node with FLEET_ROLE=${role} or both`;
   return { what: role, ok: false, detail: 'none is there now', fix, isOptional: true };
+}
+
+function otherSecret(count: number): FleetFinding {
+  const fix = 'set the same FLEET_SECRET on all nodes';
+  return { what: 'secret', ok: false, detail: `not that of ${count} other nodes, which are not listed`, fix };
 }
 
 async function judgeAddress(

@@ -4,6 +4,8 @@ export interface FleetLimits {
   readonly redisMs: number;
   /** Timeout for connecting to a front. */
   readonly connectMs: number;
+  /** Timeout for the head of a request on the fleet port. */
+  readonly headMs: number;
   /** Both ends of a line send a sign of life this often. */
   readonly signMs: number;
   /** A line without any sign for this long is dead. */
@@ -20,7 +22,8 @@ export interface FleetLimits {
   /** Without a worker for this long, a model is unavailable; before that it is busy. */
   readonly absentMs: number;
   /**
-   * Timeout for the completion of a clip of another front, and for its next bytes: longer than those of its owner.
+   * Timeout for the completion of a clip of another front, and for its next bytes: longer than those of its owner. Also
+   * for a peer that reads nothing of an answer.
    */
   readonly clipMs: number;
 }
@@ -28,6 +31,7 @@ export interface FleetLimits {
 export const fleetLimits: FleetLimits = {
   redisMs: 2_000,
   connectMs: 2_000,
+  headMs: 10_000,
   signMs: 2_000,
   silenceMs: 6_000,
   lookMs: 1_000,

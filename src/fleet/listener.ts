@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Logger } from '../../engines/contract/index.ts';
 import type { Clips } from '../clips/store.ts';
 import { SettingsError } from '../settings/load.ts';
+import { connectionLimit } from '../system/file-descriptors.ts';
 import { clipsPath, serveClip } from './clip-port.ts';
 import type { Line, OpenCall } from './front.ts';
 import { messagesOf, startPulse, type FrontMessage } from './line.ts';
@@ -31,12 +32,17 @@ export const callsPath = '/fleet/v1/calls/';
 
 /** Throws a `SettingsError` if it cannot listen there. */
 export async function listenForFleet(options: FleetListenerOptions): Promise<AsyncDisposable> {
-  const { host, port, log } = options;
+  const { host, port, limits, log } = options;
   const server = createServer({
     requestTimeout: 0, // a line is open for as long as its transcription takes
+    headersTimeout: limits.headMs, // its default is that of requests: none
+    connectionsCheckingInterval: limits.headMs,
     keepAliveTimeout: 75_000,
     noDelay: true,
   });
+  server.maxConnections = connectionLimit(); // callers need descriptors, too
+  server.on('drop', () => log.debug({}, 'the fleet port has too many connections: one was closed'));
+  server.setTimeout(limits.clipMs); // a peer that reads nothing
   server.on('request', (req, res) => {
     respond(req, res, options).catch((error: unknown) => {
       log.debug({ err: error }, 'a request of the fleet failed');

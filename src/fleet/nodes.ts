@@ -12,8 +12,6 @@ export interface Announcement {
   readonly instances: Readonly<Record<string, Capacity>>;
   /** FLEET_ADDRESS; absent where the node is no front. */
   readonly address?: string | undefined;
-  /** Signs id and address. Counting fronts needs no signature; sending requests does: Redis is not trusted. */
-  readonly mac?: string | undefined;
 }
 
 export interface Capacity {
@@ -60,14 +58,14 @@ export function createNodes({ id, self, secret, redis, limits, log }: NodesOptio
   const ended = new AbortController();
 
   async function announce(): Promise<void> {
-    const facts = self();
-    const mac = facts.address === undefined ? undefined : macOf(secret, id, facts.address);
-    await redis.announce(id, JSON.stringify({ v: version, ...facts, mac }), limits.announcedMs);
+    const facts = JSON.stringify(self());
+    const mac = macOf(secret, id, facts);
+    await redis.announce(id, JSON.stringify({ v: version, facts, mac }), limits.announcedMs);
   }
 
   async function read(): Promise<void> {
     const announced = await redis.announced();
-    nodes = nodesIn(announced);
+    nodes = nodesIn(announced, secret).nodes;
     const now = performance.now();
     readMs += Math.min(now - lastRead, 2 * limits.readNodesMs);
     lastRead = now;
@@ -80,8 +78,7 @@ export function createNodes({ id, self, secret, redis, limits, log }: NodesOptio
   const readOnce = () => (reading ??= read().finally(() => (reading = undefined)));
 
   function knownAddress(idEnd: string): string | undefined {
-    for (const [node, { address, mac = '' }] of nodes)
-      if (address !== undefined && node.endsWith(idEnd) && isEqual(mac, macOf(secret, node, address))) return address;
+    for (const [node, { address }] of nodes) if (address !== undefined && node.endsWith(idEnd)) return address;
     return undefined;
   }
 
@@ -126,29 +123,31 @@ export function capacityIn(nodes: ReadonlyMap<string, Announcement>, instance: s
   };
 }
 
-/** Those of this version of the protocol, by id. */
-export function nodesIn(announced: ReadonlyMap<string, string>): Map<string, Announcement> {
-  return new Map([...announced].flatMap(([node, text]) => (isOurs(text) ? [[node, parse(text)]] : [])));
+/**
+ * Those of this version of the protocol, by id. `foreign` counts those that another secret has signed: Redis is not
+ * trusted, and a worker with a wrong secret would take nothing.
+ */
+export function nodesIn(announced: ReadonlyMap<string, string>, secret: string) {
+  const nodes = new Map<string, Announcement>();
+  let foreign = 0;
+  for (const [node, text] of announced) {
+    const { v, facts, mac } = parseObject(text) ?? {};
+    if (v !== version || typeof facts !== 'string' || typeof mac !== 'string') continue;
+    if (isEqual(mac, macOf(secret, node, facts))) nodes.set(node, parse(facts));
+    else foreign += 1;
+  }
+  return { nodes, foreign } as const;
 }
 
-function isOurs(text: string): boolean {
-  return parseObject(text)?.v === version;
-}
-
-/** Redis is not trusted: numbers are checked and capped. */
-function parse(text: string): Announcement {
-  const { instances, address, mac } = parseObject(text) ?? {};
+function parse(facts: string): Announcement {
+  const { instances, address } = parseObject(facts) ?? {};
   const capacities = Object.entries(isObject(instances) ? instances : {}).map(([name, value]) => {
     const { slots, meanMs } = isObject(value) ? value : {};
     return [name, { slots: Math.min(mostSlots, countOf(slots) ?? 0), meanMs: countOf(meanMs) ?? 0 }] as const;
   });
-  return {
-    instances: Object.fromEntries(capacities),
-    ...(typeof address === 'string' && { address }),
-    ...(typeof mac === 'string' && { mac }),
-  };
+  return { instances: Object.fromEntries(capacities), ...(typeof address === 'string' && { address }) };
 }
 
-function macOf(secret: string, node: string, address: string): string {
-  return macFor(secret, ['front', node, address]);
+function macOf(secret: string, node: string, facts: string): string {
+  return macFor(secret, ['node', node, facts]);
 }

@@ -22,7 +22,7 @@ export interface Ticket {
 }
 
 /** Clocks of nodes may differ by this much. */
-const skewMs = 120_000;
+export const skewMs = 120_000;
 
 export function queueName(instance: string): string {
   return `transcription-v${version}-${instance}`;

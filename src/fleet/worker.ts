@@ -1,7 +1,7 @@
 /** A worker: takes a ticket, opens the line to its front, runs the real engine, and sends the result. */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import {
   EngineError,
@@ -10,14 +10,14 @@ import {
   type TranscriptionEngine,
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
-import { linkedSignal, raceAbort } from '../../lib/abort.ts';
+import { linkedSignal, raceAbort, startTimeout } from '../../lib/abort.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
 import { runInScope } from '../caller.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { messagesOf, startPulse, type CallDocument, type FrontMessage, type Message } from './line.ts';
 import type { FleetLimits } from './limits.ts';
 import type { SignedRequest } from './signature.ts';
-import { version, type Ticket } from './ticket.ts';
+import { skewMs, version, type Ticket } from './ticket.ts';
 
 export interface WorkerOptions {
   readonly engineOf: (instance: string) => TranscriptionEngine | undefined;
@@ -39,8 +39,10 @@ export type RunTicket = (ticket: Ticket) => Promise<boolean>;
 
 export function createWorker(options: WorkerOptions): RunTicket {
   return async (ticket) => {
+    // Somebody else may have the address of a front by now, and would keep the line open for ever.
+    using life = startTimeout(ticket.expires + skewMs - Date.now(), () => lineClosed);
     try {
-      await using line = await openLine(ticket.url, options);
+      await using line = await openLine(ticket.url, life.signal, options);
       line.send(await lastMessage(ticket, line, options));
       await line.end();
       return true;
@@ -66,8 +68,8 @@ interface OpenLine extends AsyncDisposable {
 const lineClosed = new Error('the line to the front is closed');
 
 /** Rejects unless the front accepts. */
-async function openLine(url: string, { http, sign, limits }: WorkerOptions): Promise<OpenLine> {
-  const line = linkedSignal();
+async function openLine(url: string, life: AbortSignal, { http, sign, limits }: WorkerOptions): Promise<OpenLine> {
+  const line = linkedSignal(life);
   const outgoing = new PassThrough();
   const send = (message: Message) => {
     // A long result may take longer than the next sign of life: a write after the end would break its line.
@@ -149,7 +151,8 @@ async function transcribe(url: string, line: OpenLine, signal: AbortSignal, opti
   directory.account.take(recording.bytes);
   const path = join(directory.path, 'recording');
   const { body: bytes } = await get(`${url}/recording`, signal, options);
-  await pipeline(bytes, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal });
+  const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+  await pipeline(bytes, (source: Readable) => exactly(source, recording.bytes), file, { signal });
   const reporting: TranscriptionOptions = {
     signal,
     onQueued: (ahead) => line.send({ type: 'queued', ahead }),
@@ -168,6 +171,17 @@ async function transcribe(url: string, line: OpenLine, signal: AbortSignal, opti
       throw error;
     }
   });
+}
+
+/** The disk is accounted for these bytes, and no more. */
+async function* exactly(source: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
+  let received = 0;
+  for await (const chunk of source) {
+    received += chunk.length;
+    if (received > bytes) break;
+    yield chunk;
+  }
+  if (received !== bytes) throw new Error('the front sends another recording than it has announced');
 }
 
 async function get(url: string, signal: AbortSignal, { http, sign }: WorkerOptions): Promise<HttpResponse> {

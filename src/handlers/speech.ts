@@ -37,9 +37,8 @@ export const createSpeechClip: Handler<'createSpeechClip', Services> = async (re
   return answer({ status: 201, mediaType: 'application/json', headers, body: { id, url, content_type: mediaType } });
 };
 
-export const deleteSpeechClip: Handler<'deleteSpeechClip', Services> = async ({ path, signal }, { clips }) => {
-  const clip = await findClip(clips, path.id, signal);
-  await clips.remove(clip.id);
+export const deleteSpeechClip: Handler<'deleteSpeechClip', Services> = async ({ path }, { clips }) => {
+  if (!(await clips.remove(path.id))) throw notFound(path.id);
   return answer({ status: 204, mediaType: noBody, body: undefined });
 };
 
@@ -85,8 +84,12 @@ export const getSpeechClip: Handler<'getSpeechClip', Services> = async ({ path, 
 
 async function findClip(clips: Services['clips'], id: string, signal: AbortSignal): Promise<Clip> {
   const found = await clips.find(id, signal);
-  if (!found) throw new ProblemError('clip-not-found', `No clip ${id}: it does not exist or has expired.`);
+  if (!found) throw notFound(id);
   return found;
+}
+
+function notFound(id: string): ProblemError {
+  return new ProblemError('clip-not-found', `No clip ${id}: it does not exist or has expired.`);
 }
 
 /** A clip that is evicted before its first byte is read is not found. */

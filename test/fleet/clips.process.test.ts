@@ -199,8 +199,9 @@ describeWith(['redis-server'], 'a clip of another front', () => {
     const tag = url.split('/').at(-1)!.slice(0, 8);
     const node = `${hostname()}-${tag}`;
     const announced = JSON.parse(String(await redis.ask('GET', `parlance:node:${node}`))) as object;
-    await redis.ask('SET', `parlance:node:${node}`, JSON.stringify({ ...announced, address: elsewhere.url }));
-    await redis.ask('SET', `parlance:node:evil-${tag}`, JSON.stringify({ ...announced, address: elsewhere.url }));
+    const forged = JSON.stringify({ ...announced, facts: JSON.stringify({ address: elsewhere.url }) });
+    await redis.ask('SET', `parlance:node:${node}`, forged);
+    await redis.ask('SET', `parlance:node:evil-${tag}`, forged);
     await redis.ask('SADD', 'parlance:nodes', `evil-${tag}`);
     await expect.poll(async () => (await get(url)).status).toBe(404);
     expect((await createApi(other.url).send('DELETE', url)).status).toBe(404);

@@ -15,7 +15,7 @@ const unreachable = { code: 'overloaded', headers: { 'Retry-After': '5' } };
 const own = {
   create: () => Promise.reject(new Error('not here')),
   find: vi.fn(() => undefined),
-  remove: vi.fn(() => Promise.resolve()),
+  remove: vi.fn(() => Promise.resolve(true)),
 } satisfies Clips;
 
 beforeEach(() => void vi.useFakeTimers());
@@ -99,6 +99,19 @@ describe('a clip of another front', () => {
     await expect(clips.remove(id)).rejects.toMatchObject(unreachable);
   });
 
+  it('is deleted by its owner, which is asked once', async () => {
+    const { clips, asked } = share(() => [204]);
+    expect(await clips.remove(id)).toBe(true);
+    expect(asked).toEqual([`DELETE /fleet/v1/clips/${id}`]);
+  });
+
+  it.each([404, 500])('cannot be reached when its owner answers %d and does not end', async (status) => {
+    const body = new Readable({ read: () => void body.push('more'.repeat(100)) });
+    const { clips } = share(() => [status, body]);
+    await expect(clips.find(id, signal)).rejects.toMatchObject(unreachable);
+    expect(body.destroyed).toBe(true);
+  });
+
   it('cannot be reached when its owner is silent', async () => {
     const { clips } = share((what) => (what === 'GET /audio/0-' ? [200, new Readable({ read: () => {} })] : silence()));
     const found = expect(clips.find(id, signal)).rejects.toMatchObject(unreachable);
@@ -167,7 +180,7 @@ describe('a clip that is nowhere', () => {
     expect(nobody.asked).toEqual([]);
     const without = share(() => [404]);
     expect(await without.clips.find(id, signal)).toBeUndefined();
-    await without.clips.remove(id);
+    expect(await without.clips.remove(id)).toBe(false);
   });
 
   it('may be somewhere when Redis cannot be asked for its front', async () => {

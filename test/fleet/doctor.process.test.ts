@@ -1,6 +1,6 @@
 /** What the doctor says of a fleet. */
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { freePort } from '../support/free-port.ts';
@@ -67,12 +67,26 @@ describeWith(['redis-server'], 'the doctor of a fleet', () => {
     ]);
     expect(code).toBe(0);
     expect(verdict).toMatch(/^Transcription works with: scripted,/);
+
+    const FLEET_SECRET = 'a secret that the other nodes do not share';
+    const other = await examine(url, { FLEET_ROLE: 'worker', FLEET_SECRET });
+    expect(other.lines.slice(3)).toEqual([
+      'absent front none is there now',
+      'fix: start a node with FLEET_ROLE=front or both',
+      'absent worker none is there now',
+      'fix: start a node with FLEET_ROLE=worker or both',
+      'MISSING secret not that of 2 other nodes, which are not listed',
+      'fix: set the same FLEET_SECRET on all nodes',
+    ]);
   });
 });
 
-/** A server that accepts connections and says nothing. */
-async function listen(): Promise<number> {
-  const server = createServer((socket) => socket.on('error', () => undefined));
+/** A server that accepts connections; without `greet` it says nothing. */
+async function listen(greet?: (socket: Socket) => void): Promise<number> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    greet?.(socket);
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
@@ -92,6 +106,12 @@ describe('the doctor of a fleet without Redis', () => {
       ) as string,
     ]);
     expect(code).toBe(1);
+  });
+
+  test('names the likely cause when Redis closes connections at once', async () => {
+    const denied = (socket: Socket) => void socket.end('-DENIED Redis is running in protected mode.\r\n');
+    const { lines } = await examine(`redis://127.0.0.1:${await listen(denied)}`, { FLEET_ROLE: 'worker' });
+    expect(lines[1]).toBe('fix: it may be in protected mode: give it a password, or set protected-mode no');
   });
 
   test('ends by itself when it hangs, and finds settings that are not enough', async () => {

@@ -73,7 +73,8 @@ describe('a call', () => {
     const answer = transcribe();
     await second(0);
     const [[jobId, ticket]] = [...jobs] as [[string, Ticket]];
-    expect(jobId).toMatch(/^[\w-]{22}\.1$/);
+    expect(ticket.url).toMatch(/^[\w-]{22}$/);
+    expect(jobId, 'messages of BullMQ have it').not.toContain(ticket.url);
     expect(Object.keys(ticket)).toEqual(['v', 'url', 'expires', 'mac']);
     const { document, recordingPath } = await take({ type: 'result', transcript });
     expect(await answer).toEqual(transcript);
@@ -93,12 +94,12 @@ describe('a call', () => {
     await second(0);
     jobs.clear();
     await second();
-    expect([...jobs.keys()]).toEqual([expect.stringMatching(/\.2$/)]);
+    expect(jobs.size).toBe(1);
     state.placeOf = () => 'taken';
     await second(4);
     expect(jobs.size).toBe(1);
     await second(1);
-    expect([...jobs.keys()].at(-1)).toMatch(/\.3$/);
+    expect(jobs.size).toBe(2);
     await take({ type: 'result', transcript });
     expect(await answer).toEqual(transcript);
   });

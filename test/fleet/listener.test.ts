@@ -1,6 +1,9 @@
 /** The fleet port of a front, asked as no worker asks. */
 import { once } from 'node:events';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { truncate, writeFile } from 'node:fs/promises';
 import { request, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -10,25 +13,30 @@ import { fleetLimits } from '../../src/fleet/limits.ts';
 import { listenForFleet } from '../../src/fleet/listener.ts';
 import { createVerifier, sign } from '../../src/fleet/signature.ts';
 import { freePort } from '../support/free-port.ts';
-import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
 const secret = 's'.repeat(32);
 const path = '/fleet/v1/calls/0123456789abcdefghijkl';
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 let address: string;
+let recordingPath: string;
+let recording: { bytes: number };
 let lines: Line[];
 
 beforeEach(async () => {
   const dir = await temporaryDirectory();
-  await writeFiles(dir, { recording: 'the bytes' });
+  recordingPath = join(dir, 'recording');
+  await writeFile(recordingPath, 'the bytes');
   lines = [];
+  const facts = { bytes: 9, container: 'wav', mediaType: 'audio/wav' } as const;
+  recording = facts;
   const call: OpenCall = {
     document: {
       ...{ instance: 'local', call: { model: 'm' }, segments: false, scope: { caller: '', via: [] } },
-      recording: { bytes: 9, container: 'wav', mediaType: 'audio/wav' },
+      recording: facts,
     },
-    recordingPath: join(dir, 'recording'),
+    recordingPath,
     get isTaken() {
       return lines.length > 0;
     },
@@ -38,7 +46,7 @@ beforeEach(async () => {
   address = `http://127.0.0.1:${port}`;
   const listener = await listenForFleet({
     ...{ host: '127.0.0.1', port, address, log, verify: createVerifier(secret) },
-    limits: { ...fleetLimits, signMs: 20, silenceMs: 60 },
+    limits: { ...fleetLimits, signMs: 20, silenceMs: 60, headMs: 500, clipMs: 500 },
     find: (id) => (path.endsWith(`/${id}`) ? call : undefined),
     clips: () => undefined,
   });
@@ -90,6 +98,42 @@ test('a line whose worker is silent is cut, and so are its messages', async () =
   expect(messages).toEqual([{ type: 'alive' }]);
   if (!response.closed) await once(response, 'close');
 });
+
+async function open(bytes: string): Promise<Socket> {
+  const socket = connect(Number(new URL(address).port), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  socket.write(bytes);
+  return socket.on('error', () => {});
+}
+
+test.each([
+  ['nothing', ''],
+  ['half of a head', 'POST /fleet/v1/calls/ HTTP/1.1\r\nHost: '],
+])('a connection on which %s comes is closed', async (_what, bytes) => {
+  const socket = await open(bytes);
+  await once(socket.resume(), 'close');
+});
+
+test('a worker that does not read its recording is cut off', async () => {
+  recording.bytes = 32 * 1024 ** 2; // more than sockets buffer
+  await truncate(recordingPath, recording.bytes);
+  (await ask('POST')).on('error', () => {});
+  (await ask('GET', '/recording')).on('error', () => {});
+  expect(isOpen(recordingPath)).toBe(true);
+  await expect.poll(() => isOpen(recordingPath)).toBe(false);
+});
+
+/** Whether this process has the file open (proc(5)). */
+function isOpen(path: string): boolean {
+  return readdirSync('/proc/self/fd').some((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`) === path;
+    } catch {
+      return false; // it has just been closed
+    }
+  });
+}
 
 test('a port that is taken stops the start', async () => {
   const { port } = new URL(address);

@@ -1,36 +1,30 @@
 /** A worker, with a front of the test's own. */
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { stat } from 'node:fs/promises';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { TranscriptionEngine } from '../../engines/contract/index.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import { fleetLimits } from '../../src/fleet/limits.ts';
+import { skewMs } from '../../src/fleet/ticket.ts';
 import { createWorker } from '../../src/fleet/worker.ts';
 import type { AccountedDirectory } from '../../src/system/workspace.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const limits = { ...fleetLimits, signMs: 10, silenceMs: 10_000 };
+const transcript = { text: 'Hello.', language: 'en' };
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-test('a result that takes longer than the next sign of life arrives whole', async () => {
-  const long = 'word '.repeat(4_000_000); // more than sockets buffer
-  const sent = Promise.withResolvers<string>();
-  const call = { instance: 'local', call: { model: 'm' }, recording: { bytes: 3 }, segments: false, scope: {} };
-  const server = createServer((req, res) => {
-    if (req.method === 'GET') return void res.end('wav');
-    res.writeHead(200).write(`${JSON.stringify({ type: 'call', call })}\n`);
-    // The worker has sent its result, and signs would be due, before anything is read.
-    const read = async () => {
-      await transcribed.promise;
-      await sleep(20 * limits.signMs);
-      sent.resolve(await text(req));
-      res.end();
-    };
-    read().catch(sent.reject);
-  });
+const call = { instance: 'local', call: { model: 'm' }, recording: { bytes: 3 }, segments: false, scope: {} };
+const firstLine = `${JSON.stringify({ type: 'call', call })}\n`;
+
+/** A worker with a ticket of the front; its outcome, and the directory of the recording. */
+async function work(front: RequestListener, transcribe = () => Promise.resolve(transcript), lifeMs = 60_000) {
+  const server = createServer(front);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const http = createHttpClient({});
@@ -39,25 +33,65 @@ test('a result that takes longer than the next sign of life arrives whole', asyn
     server.close();
     await http[Symbol.asyncDispose]();
   });
-
-  const transcribed = Promise.withResolvers<undefined>();
-  const engine = {
-    transcribe: () => {
-      transcribed.resolve(undefined);
-      return Promise.resolve({ text: long, language: 'en' });
-    },
-  } as unknown as TranscriptionEngine;
   const path = await temporaryDirectory();
   const directory = { path, account: { take: () => {} }, [Symbol.asyncDispose]: () => Promise.resolve() };
   const run = createWorker({
     ...{ http, limits, log, sign: () => 'signed', stopping: new AbortController().signal },
-    engineOf: () => engine,
+    engineOf: () => ({ transcribe }) as unknown as TranscriptionEngine,
     workspace: { accountedDirectory: () => Promise.resolve(directory as unknown as AccountedDirectory) },
   });
-  const { port } = server.address() as AddressInfo;
-  const done = run({ v: 1, url: `http://127.0.0.1:${port}/call`, expires: Date.now() + 60_000, mac: '' });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/call`;
+  return { path, done: run({ v: 1, url, expires: Date.now() - skewMs + lifeMs, mac: '' }) };
+}
+
+test('a result that takes longer than the next sign of life arrives whole', async () => {
+  const long = 'word '.repeat(4_000_000); // more than sockets buffer
+  const sent = Promise.withResolvers<string>();
+  const transcribed = Promise.withResolvers<undefined>();
+  const front: RequestListener = (req, res) => {
+    if (req.method === 'GET') return void res.end('wav');
+    res.writeHead(200).write(firstLine);
+    // The worker has sent its result, and signs would be due, before anything is read.
+    const read = async () => {
+      await transcribed.promise;
+      await sleep(20 * limits.signMs);
+      sent.resolve(await text(req));
+      res.end();
+    };
+    read().catch(sent.reject);
+  };
+  const { done } = await work(front, () => {
+    transcribed.resolve(undefined);
+    return Promise.resolve({ ...transcript, text: long });
+  });
 
   const messages = (await sent.promise).trim().split('\n').filter((line) => line !== ''); // prettier-ignore
   expect(JSON.parse(messages.at(-1)!)).toEqual({ type: 'result', transcript: { text: long, language: 'en' } });
   expect(await done).toBe(true);
+});
+
+describe('whoever has the address of a front now', () => {
+  test.each([
+    ['more', (res: ServerResponse) => void setInterval(() => res.write('wave'), 1).unref()],
+    ['less', (res: ServerResponse) => void res.end('wa')],
+  ])('sends %s than the announced recording: the ticket is dropped', async (_what, send) => {
+    const { path, done } = await work((req, res) => {
+      if (req.method === 'GET') return send(res);
+      res.writeHead(200).write(firstLine);
+    });
+    expect(await done).toBe(false);
+    expect((await stat(join(path, 'recording'))).size).toBeLessThanOrEqual(call.recording.bytes);
+  });
+
+  test('keeps the line open for ever: the worker leaves when the ticket has expired', async () => {
+    const { done } = await work(
+      (_req, res) => {
+        res.writeHead(200);
+        setInterval(() => res.write('{"type":"alive"}\n'), limits.signMs).unref();
+      },
+      undefined,
+      200,
+    );
+    expect(await done).toBe(false);
+  });
 });
