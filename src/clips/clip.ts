@@ -191,6 +191,6 @@ export class StoredClip implements Clip {
     const idleSince = this.#lastUsed + (this.#readers > 0 ? stallMs : 0);
     const left = idleSince + keepMs - performance.now();
     if (left <= 0) this.#expire();
-    else this.#timer = setTimeout(() => this.#expireLater(), left);
+    else this.#timer = setTimeout(() => this.#expireLater(), Math.min(left, keepMs)); // the reader may be done by then
   }
 }

@@ -120,6 +120,16 @@ describe('the expiry of a clip', () => {
     expect(clips.find(clip.id)).toBe(clip);
   });
 
+  test('is soon after its last reader has left, however long readers may stall', async () => {
+    const { clips, make } = await openStore({ keepMs: 50 });
+    const clip = await make(10);
+    const reader = await startReading(clip);
+    await new Promise((resolve) => setTimeout(resolve, 120)); // it would have expired
+    expect(clips.find(clip.id)).toBe(clip);
+    await reader.return(undefined);
+    await expect.poll(() => clips.find(clip.id), patience).toBeUndefined();
+  });
+
   test('is not delayed by a stalled reader, which fails', async () => {
     const { clips, make } = await openStore({ keepMs: 50, stallMs: 50 });
     const clip = await make(10);
