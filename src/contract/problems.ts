@@ -186,7 +186,11 @@ function isDiskFull(error: unknown): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT' || isDiskFull(error.cause);
 }
 
+/** A day; from 1e21 on, a number would be written with an exponent. */
+const longestRetryAfterSeconds = 86_400;
+
 function retryAfter(code: ProblemCode, given?: number): Record<string, string> {
   const seconds = Number.isFinite(given) ? given : problems[code].retryAfter;
-  return seconds === undefined ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) };
+  if (seconds === undefined) return {};
+  return { 'Retry-After': String(Math.min(longestRetryAfterSeconds, Math.max(1, Math.ceil(seconds)))) };
 }

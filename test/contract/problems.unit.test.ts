@@ -204,7 +204,7 @@ describe('Retry-After', () => {
     expect(retryAfter(seconds)).toBe(header);
   });
 
-  it.each([NaN, Infinity])('is always a number (%d)', (seconds) => {
+  it.each([NaN, Infinity, 1e308])('is always a number (%d)', (seconds) => {
     expect(retryAfter(seconds) ?? '1').toMatch(/^\d+$/);
   });
 
