@@ -41,18 +41,6 @@ describe.each(Object.entries(stages))('while %s', (_stage, { env, program }) => 
     expect(service.log.filter(({ level }) => level >= 50)).toEqual([]);
   });
 
-  test.each(plainDoors)('the timeout (TRANSCRIBE_TIMEOUT) ends them with 504: %s', async (_door, options) => {
-    // Time enough on a busy machine to come as far as the program, which then has as long as it likes.
-    const service = await start({ ...env, TRANSCRIBE_TIMEOUT: '4' });
-    const answer = upload(service, recording, options);
-    const programs = await atWork(service, program);
-    const response = await answer;
-    await goneInTime(() => !anyAlive(programs));
-    expect(response.status).toBe(504);
-    expect(await failureCode(response)).toBe('engine-timeout');
-    await expect.poll(() => service.leftovers()).toEqual([]);
-  });
-
   test.each(plainDoors)('shutdown ends them with 503: %s', async (_door, options) => {
     const service = await start(env);
     const answer = upload(service, recording, options);
@@ -64,6 +52,25 @@ describe.each(Object.entries(stages))('while %s', (_stage, { env, program }) => 
     expect(await failureCode(response)).toBe('shutting-down');
     await stopped;
   });
+});
+
+// All four wait for it at the same time.
+test('the timeout (TRANSCRIBE_TIMEOUT) ends the programs of either stage with 504, through either door', async () => {
+  const cases = Object.values(stages).flatMap((stage) => plainDoors.map(([, options]) => ({ ...stage, options })));
+  await Promise.all(
+    cases.map(async ({ env, program, options }) => {
+      // Time enough on a busy machine to come as far as the program, which then has as long as it likes.
+      const service = await start({ ...env, TRANSCRIBE_TIMEOUT: '4' });
+      const answer = upload(service, recording, options);
+      const programs = await atWork(service, program);
+      const response = await answer;
+      const what = `${program}, ${options.path}`;
+      await goneInTime(() => !anyAlive(programs));
+      expect(response.status, what).toBe(504);
+      expect(await failureCode(response), what).toBe('engine-timeout');
+      await expect.poll(() => service.leftovers(), { message: what }).toEqual([]);
+    }),
+  );
 });
 
 test.each(['/api/v1/transcribe', '/v1/audio/transcriptions'])(
