@@ -1,8 +1,9 @@
 /** Finds espeak-ng: the program, or the WASM package behind our script, which takes the same arguments. */
-import { createRequire, getCompileCacheDir } from 'node:module';
-import { dirname, extname } from 'node:path';
+import { createRequire } from 'node:module';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EngineContext } from '../contract/index.ts';
+import { compileCacheEnv } from '../../lib/compile-cache.ts';
 import { findExecutable, isExecutable } from '../../lib/find-executable.ts';
 
 export interface Synthesizer {
@@ -26,7 +27,7 @@ export function findSynthesizer(named: string | undefined, context: EngineContex
   const found = findExecutable('espeak-ng', env.PATH ?? '');
   if (found !== undefined) return program(found);
   if (!isPackageInstalled()) return undefined;
-  return { what: packageName, command: [process.execPath, script], env: compileCache() };
+  return { what: packageName, command: [process.execPath, script], env: compileCacheEnv() };
 }
 
 function program(path: string): Synthesizer {
@@ -44,10 +45,4 @@ function isPackageInstalled(): boolean {
   } catch {
     return false; // an optional dependency
   }
-}
-
-/** Compilation is half of the script's startup time, so the script shares the compile cache of the service. */
-function compileCache(): Synthesizer['env'] {
-  const directory = getCompileCacheDir(); // a subdirectory of NODE_COMPILE_CACHE for this version of Node
-  return directory === undefined ? {} : { NODE_COMPILE_CACHE: dirname(directory) };
 }

@@ -5,6 +5,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { JobQueue, Recording } from '../contract/index.ts';
+import { compileCacheEnv } from '../../lib/compile-cache.ts';
 
 /** Counted from the first read: the time to start a thread depends on the load, and the call has its own timeout. */
 const timeoutMs = 5_000;
@@ -31,7 +32,7 @@ export async function measureDuration(
 
 async function readInThread(path: string, signal: AbortSignal): Promise<number | undefined> {
   signal.throwIfAborted();
-  const worker = new Worker(workerUrl, { workerData: { path }, resourceLimits, env: {} });
+  const worker = new Worker(workerUrl, { workerData: { path }, resourceLimits, env: { ...compileCacheEnv() } });
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const giveUp = () => resolve(undefined);
   const onAbort = () => reject(signal.reason as Error);

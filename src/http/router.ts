@@ -261,7 +261,16 @@ interface ContractApi {
   readonly allErrorsOf: (operation: Operation, read: ReadRequest) => readonly ErrorObject[];
 }
 
-async function openContractApi(contract: Contract): Promise<ContractApi> {
+const opened = new WeakMap<Contract, Promise<ContractApi>>();
+
+/** Compiles the validators of a contract once per process, however many services it has. */
+function openContractApi(contract: Contract): Promise<ContractApi> {
+  const api = opened.get(contract) ?? compileContractApi(contract);
+  opened.set(contract, api);
+  return api;
+}
+
+async function compileContractApi(contract: Contract): Promise<ContractApi> {
   const { router, validator } = await openBackend(contract, { allErrors: false });
   const { validator: explainer } = await openBackend(contract, { allErrors: true });
   validator.preCompileRequestValidators();

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import { isLoopback } from '../../lib/loopback.ts';
 import { proxyMistakes } from '../../lib/proxies.ts';
@@ -53,8 +53,8 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     if (value !== undefined) values[name] = value;
   }
   const wrong = [
-    ...violations(fileSchema, file.values, file.path),
-    ...violations(settingsSchema, values, file.path),
+    ...violations(isFile, file.values, file.path),
+    ...violations(areSettings, values, file.path),
     ...proxyMistakes(env),
   ];
   if (wrong.length > 0) throw new SettingsError([...new Set(wrong)].join('\n'));
@@ -304,8 +304,10 @@ function fromText(text: string, type: 'string' | 'integer' | 'boolean' | 'array'
   }
 }
 
-function violations(schema: object, values: object, path: string | undefined): string[] {
-  const validate = new Ajv2020(explainable).compile(schema);
+const isFile = new Ajv2020(explainable).compile(fileSchema);
+const areSettings = new Ajv2020(explainable).compile(settingsSchema);
+
+function violations(validate: ValidateFunction, values: object, path: string | undefined): string[] {
   if (validate(values)) return [];
   return describeErrors(validate.errors ?? [], (pointer) => {
     const [name = '', ...rest] = pointer.split('/').slice(1);

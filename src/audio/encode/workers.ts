@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
+import { compileCacheEnv } from '../../../lib/compile-cache.ts';
 
 /** `.ts` in the repository, `.js` in the build. */
 const workerUrl = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
@@ -59,7 +60,7 @@ function chooseThread(): Thread {
 }
 
 function startThread(): Thread {
-  const worker = new Worker(workerUrl, { env: {}, execArgv: [] });
+  const worker = new Worker(workerUrl, { env: { ...compileCacheEnv() }, execArgv: [] });
   const thread: Thread = { worker, sessions: 0, retirement: undefined };
   const forget = () => {
     clearTimeout(thread.retirement);

@@ -6,6 +6,7 @@ import { rm } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { EngineError } from '../../../engines/contract/index.ts';
+import { compileCacheEnv } from '../../../lib/compile-cache.ts';
 import type { DecodeJob, DecodeOptions } from '../job.ts';
 import { undecodable } from './failures.ts';
 import type { DecodeResult, SpaceRequest } from './worker.ts';
@@ -29,7 +30,7 @@ export async function decodeWithWasm(
   { signal, account }: DecodeOptions,
 ): Promise<{ durationMs: number }> {
   signal.throwIfAborted();
-  const worker = new Worker(workerUrl, { workerData: job, resourceLimits, env: {} });
+  const worker = new Worker(workerUrl, { workerData: job, resourceLimits, env: { ...compileCacheEnv() } });
   try {
     return unwrap(await awaitResult(worker, { signal, account }).finally(() => worker.terminate()));
   } catch (error) {
