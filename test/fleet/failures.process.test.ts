@@ -188,6 +188,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
     workers = workers.filter((worker) => worker !== stopping);
     await stopping[Symbol.asyncDispose]();
     await add();
+    await expect.poll(async () => (await transcribe(front, { say: 'after the outage' })).status).toBe(200);
   });
 
   test('a front that is killed ends the work of its workers', async () => {
