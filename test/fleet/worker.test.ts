@@ -44,6 +44,12 @@ async function work(front: RequestListener, transcribe = () => Promise.resolve(t
   return { path, done: run({ v: 1, url, expires: Date.now() - skewMs + lifeMs, mac: '' }) };
 }
 
+/** Nothing, for a file that was not opened in time. */
+async function sizeOf(path: string): Promise<number> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.size ?? 0;
+}
+
 test('a result that takes longer than the next sign of life arrives whole', async () => {
   const long = 'word '.repeat(4_000_000); // more than sockets buffer
   const sent = Promise.withResolvers<string>();
@@ -80,7 +86,7 @@ describe('whoever has the address of a front now', () => {
       res.writeHead(200).write(firstLine);
     });
     expect(await done).toBe(false);
-    expect((await stat(join(path, 'recording'))).size).toBeLessThanOrEqual(call.recording.bytes);
+    expect(await sizeOf(join(path, 'recording'))).toBeLessThanOrEqual(call.recording.bytes);
   });
 
   test('keeps the line open for ever: the worker leaves when the ticket has expired', async () => {
