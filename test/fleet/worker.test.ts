@@ -76,7 +76,7 @@ test('a result that takes longer than the next sign of life arrives whole', asyn
   expect(await done).toBe(true);
 });
 
-describe('whoever has the address of a front now', () => {
+describe('another program at the address of a front', () => {
   test.each([
     ['more', (res: ServerResponse) => void setInterval(() => res.write('wave'), 1).unref()],
     ['less', (res: ServerResponse) => void res.end('wa')],
