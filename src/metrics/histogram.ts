@@ -23,6 +23,20 @@ interface Series {
   sum: number;
 }
 
+/** The series by the values of their labels, one after the other: a key made of all of them costs more than the rest. */
+class Branch {
+  readonly #branches = new Map<string | number, Branch>();
+  series: Series | undefined;
+
+  below(value: string | number): Branch {
+    const known = this.#branches.get(value);
+    if (known) return known;
+    const added = new Branch();
+    this.#branches.set(value, added);
+    return added;
+  }
+}
+
 export interface HistogramRow<Label extends string> {
   readonly name: string;
   readonly help: string;
@@ -35,8 +49,8 @@ export class Histogram<Label extends string> {
   readonly type = 'histogram';
   readonly name: string;
   readonly #row: HistogramRow<Label>;
-  /** By the values of the labels. */
-  readonly #series = new Map<string, Series>();
+  readonly #series: Series[] = [];
+  readonly #root = new Branch();
 
   constructor(row: HistogramRow<Label>) {
     this.#row = row;
@@ -58,18 +72,17 @@ export class Histogram<Label extends string> {
   /** For prom-client. */
   get(): Promise<Rendered> {
     const { name, help } = this.#row;
-    const values = [...this.#series.values()].flatMap((series) => this.#valuesOf(series));
+    const values = this.#series.flatMap((series) => this.#valuesOf(series));
     return Promise.resolve({ name, help, type: this.type, aggregator: 'sum', values });
   }
 
   #seriesOf(labels: Readonly<Record<Label, string | number>>): Series {
-    let key = '';
-    for (const label of this.#row.labels) key += `${labels[label]}\n`;
-    const known = this.#series.get(key);
-    if (known) return known;
-    const added = { labels, counts: new Float64Array(this.#row.buckets.length + 1), sum: 0 };
-    this.#series.set(key, added);
-    return added;
+    let branch = this.#root;
+    for (const label of this.#row.labels) branch = branch.below(labels[label]);
+    if (branch.series) return branch.series;
+    branch.series = { labels, counts: new Float64Array(this.#row.buckets.length + 1), sum: 0 };
+    this.#series.push(branch.series);
+    return branch.series;
   }
 
   #valuesOf({ labels, counts, sum }: Series): Rendered['values'] {

@@ -36,8 +36,13 @@ export function createPrometheusMetrics(): PrometheusMetrics {
   const tool = bounded(mostTools);
 
   function countRequest({ method, route, status, ms, error, key, operation }: RequestFacts): void {
-    const labels = { http_request_method: methodLabel(method), http_route: routeLabel(route), error_type: error ?? '' };
-    kept.requestDuration.observe({ ...labels, http_response_status_code: status }, ms / 1000);
+    const labels = {
+      http_request_method: methodLabel(method),
+      http_route: routeLabel(route),
+      http_response_status_code: status,
+      error_type: error ?? '',
+    };
+    kept.requestDuration.observe(labels, ms / 1000);
     if (key !== undefined && operation !== undefined) kept.keyRequests.inc({ key, operation });
   }
 
