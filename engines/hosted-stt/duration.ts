@@ -32,7 +32,7 @@ export async function measureDuration(
 
 async function readInThread(path: string, signal: AbortSignal): Promise<number | undefined> {
   signal.throwIfAborted();
-  const worker = new Worker(workerUrl, { workerData: { path }, resourceLimits, env: { ...compileCacheEnv() } });
+  const worker = new Worker(workerUrl, { workerData: { path }, resourceLimits, env: compileCacheEnv() });
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const giveUp = () => resolve(undefined);
   const onAbort = () => reject(signal.reason as Error);

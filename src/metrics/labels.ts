@@ -17,8 +17,8 @@ export function routeLabel(template: string | undefined): string {
 export const other = 'other';
 
 /**
- * The first `most` values pass, further ones become `other`: for names from outside (models that a provider lists, tools
- * of an MCP server), whose number is unbounded.
+ * The first `most` values pass, further ones become `other`: a provider may list any number of models, an MCP server any
+ * number of tools.
  */
 export function bounded(most: number): (value: string) => string {
   const known = new Set<string>();

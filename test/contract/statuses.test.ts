@@ -165,8 +165,8 @@ async function hearAtTheEnd(operation: Operation): Promise<Answer> {
 }
 
 async function removeWhatStays(operation: Operation): Promise<Answer> {
-  using _defect = breakRemoval();
   await using broken = await start();
+  using _defect = breakRemoval(); // not any more when the service removes its own directory
   return await hear(broken, operation);
 }
 

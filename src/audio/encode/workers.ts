@@ -60,7 +60,7 @@ function chooseThread(): Thread {
 }
 
 function startThread(): Thread {
-  const worker = new Worker(workerUrl, { env: { ...compileCacheEnv() }, execArgv: [] });
+  const worker = new Worker(workerUrl, { env: compileCacheEnv(), execArgv: [] });
   const thread: Thread = { worker, sessions: 0, retirement: undefined };
   const forget = () => {
     clearTimeout(thread.retirement);

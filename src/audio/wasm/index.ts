@@ -30,7 +30,7 @@ export async function decodeWithWasm(
   { signal, account }: DecodeOptions,
 ): Promise<{ durationMs: number }> {
   signal.throwIfAborted();
-  const worker = new Worker(workerUrl, { workerData: job, resourceLimits, env: { ...compileCacheEnv() } });
+  const worker = new Worker(workerUrl, { workerData: job, resourceLimits, env: compileCacheEnv() });
   try {
     return unwrap(await awaitResult(worker, { signal, account }).finally(() => worker.terminate()));
   } catch (error) {
