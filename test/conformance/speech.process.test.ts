@@ -5,6 +5,7 @@ import {
   badListings,
   badOptions,
   describeKit,
+  firstOfEach,
   goesOn,
   litters,
   ownEngineError,
@@ -71,7 +72,7 @@ const good = `
 const models = (voice: string) => `models: async () => [{ id: 'mouth', local: true, voices: [${voice}] }]`;
 
 const bad = {
-  ...badListings,
+  ...firstOfEach(badListings),
   'listed voices have an id, a name, and a language or null': {
     'names the language in English': models(`{ id: 'ann', name: 'Ann', language: 'english' }`),
     'has a voice without a name': models(`{ id: 'ann', name: '', language: 'en' }`),
@@ -128,7 +129,7 @@ const bad = {
   'the stream ends promptly when the consumer stops reading': {
     'takes a second to end': `audio: async function* (...call) { try { yield* parts.audio(...call); } finally { await sleep(1000); } }`,
   },
-  ...talksElsewhere('work'),
+  ...firstOfEach(talksElsewhere('work')),
   'no files remain after a call, however it ends': {
     'writes to the temporary directory of the system': litters('work'),
     'leaves a directory': `work: async (context, options) => {
@@ -136,8 +137,8 @@ const bad = {
       await parts.work(context, options);
     }`,
   },
-  'no child process or connection outlives the engine': badEndings('work'),
-  ...badOptions,
+  ...firstOfEach({ 'no child process or connection outlives the engine': badEndings('work') }),
+  ...firstOfEach(badOptions),
 };
 
 describeKit('speech', { checks: speechChecks, good, bad, toSubject: (subject) => subject });

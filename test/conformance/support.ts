@@ -70,7 +70,16 @@ export function describeKit<S extends Subject>(name: string, { checks, good, bad
   });
 }
 
-/** The rules of the listing and of the options are the same for all; so are the engines that break them. */
+/**
+ * The rules of the listing, of connections, of endings and of the options are the same for every capability. The kit
+ * for chat is tested with all the engines that break them, the other kits with the first one for each rule.
+ */
+export function firstOfEach(bad: KitUnderTest<Subject>['bad']): KitUnderTest<Subject>['bad'] {
+  return Object.fromEntries(
+    Object.entries(bad).map(([rule, engines]) => [rule, Object.fromEntries(Object.entries(engines).slice(0, 1))]),
+  );
+}
+
 export const badListings = {
   'models are valid, unique and listed from memory': {
     'does not say whether its model is local': `models: async () => [{ id: 'ears' }]`,

@@ -6,6 +6,7 @@ import {
   badListings,
   badOptions,
   describeKit,
+  firstOfEach,
   goesOn,
   litters,
   ownEngineError,
@@ -76,7 +77,7 @@ const times = (lie: string) => `time: (heard, kinds) => {
 }`;
 
 const bad = {
-  ...badListings,
+  ...firstOfEach(badListings),
   'an unknown model is rejected': {
     'accepts any model': `refuse: (call) => parts.refuse({ ...call, model: 'ears' })`,
     'throws an ordinary error': `refuse: ({ model }) => { if (model !== 'ears') throw new Error('no such model'); }`,
@@ -135,7 +136,7 @@ const bad = {
       decode: (...call) => parts.decode(...call).catch(() => { throw new Error(); }),
       work: (...call) => parts.work(...call).catch(() => { throw new Error(); })`,
   },
-  ...talksElsewhere('work'),
+  ...firstOfEach(talksElsewhere('work')),
   'no files remain after a call, however it ends': {
     'writes to the temporary directory of the system': litters('work'),
     'leaves a directory': `work: async (context, wavPath, options) => {
@@ -150,8 +151,8 @@ const bad = {
       return decoded;
     }`,
   },
-  'no child process or connection outlives the engine': badEndings('work'),
-  ...badOptions,
+  ...firstOfEach({ 'no child process or connection outlives the engine': badEndings('work') }),
+  ...firstOfEach(badOptions),
 };
 
 const record = await openRecorder();

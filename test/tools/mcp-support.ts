@@ -137,3 +137,8 @@ export async function run(
   const call = { signal: signal ?? new AbortController().signal, emit: (event: ToolEvent) => void events?.push(event) };
   return tool.run(args as Record<string, unknown>, call);
 }
+
+/** A server that does nothing wrong. */
+export const good = () => scripted('');
+
+export const names = async (open: OpenTools) => [...(await open.offered()).keys()];

@@ -13,6 +13,9 @@ import { connectRaw, requestHead } from './support/raw-socket.ts';
 vi.setConfig({ testTimeout: 120_000 }); // services in processes of their own, however busy the machine is
 
 const form: Call = { headers: multipartType, body: multipart(recording) };
+/** Below the seven seconds that requests in flight have, and the 75 of a kept-alive connection. */
+const soonMs = 5_000;
+
 const transcribe = (at: Api) => at.send('POST', '/api/v1/transcribe', form);
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
@@ -39,7 +42,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(await answer).toMatchObject({ status: 200, body: { text: 'at last' } });
     const answered = performance.now();
     expect(await child.exit).toEqual({ code: 0, signal: null });
-    expect(performance.now() - answered).toBeLessThan(2_000);
+    expect(performance.now() - answered).toBeLessThan(soonMs);
   });
 
   it('exits with 0 at once when nothing is in flight, despite keep-alive connections', async () => {
@@ -61,7 +64,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     child.kill(signal);
     const asked = performance.now();
     expect(await child.exit).toEqual({ code: 0, signal: null });
-    expect(performance.now() - asked).toBeLessThan(2_000);
+    expect(performance.now() - asked).toBeLessThan(soonMs);
   }
 
   it('exits with 1 on the second signal', async () => {

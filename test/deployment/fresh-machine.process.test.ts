@@ -214,7 +214,7 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
     const asked = performance.now();
     service.kill(signal);
     expect(await service.exit).toEqual({ code: 0, signal: null });
-    expect(performance.now() - asked).toBeLessThan(2_000);
+    expect(performance.now() - asked).toBeLessThan(5_000); // requests in flight would have seven seconds
     await expect.poll(() => alive(compilers), patience).toEqual([]);
     expect(service.said.stderr).not.toMatch(/Error| at /);
     // What has come of the model is kept for the next start.

@@ -3,12 +3,13 @@ import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { ToolEvent } from '../../engines/contract/index.ts';
 import { processesWith, until } from '../support/processes.ts';
-import { startStopwatch } from '../support/stopwatch.ts';
 import { watchTurns } from '../support/turns.ts';
 import {
   back,
   connected,
   down,
+  good,
+  names,
   offering,
   openConnected,
   openTools,
@@ -17,19 +18,9 @@ import {
   type OpenTools,
 } from './mcp-support.ts';
 
-const names = async (open: OpenTools) => [...(await open.offered()).keys()];
-
-const good = () => scripted('');
-
 /** A script that writes as fast as it is read: one that were faster would fail by itself, with ENOBUFS. */
 const pouring = (stream: 'stdout' | 'stderr', what: string) =>
   `const pour = () => { while (process.${stream}.write(${what})); process.${stream}.once('drain', pour); }; pour();`;
-
-async function took(work: () => Promise<unknown>): Promise<number> {
-  const elapsedMs = startStopwatch();
-  await work();
-  return elapsedMs();
-}
 
 describe('a server that is down', () => {
   it.each([
@@ -68,38 +59,9 @@ describe('a server that is down', () => {
     expect(open.said(back)).toMatchObject([{ mcp: 'late', tools: 2 }]);
     expect(open.said(down)).toHaveLength(1);
   });
-
-  it('is not retried before the back-off, and does not delay chats', async () => {
-    const open = openTools({ bad: { command: 'sh', args: ['-c', 'exit 1'] } });
-    await until('it is told', () => open.said(down).length === 1);
-    for (let chat = 0; chat < 5; chat += 1) expect(await took(() => open.offered())).toBeLessThan(250);
-    expect(open.said('the MCP server is still down')).toEqual([]);
-  });
 });
 
 describe('a server that hangs', () => {
-  it('in initialize delays the first chats by two seconds in total, and is killed at the end', async () => {
-    const server = await scripted(`on.initialize = () => undefined;
-      process.on('SIGTERM', () => {}); process.stdin.pause(); setInterval(() => {}, 1000);`);
-    const open = openTools({ hangs: server, good: await good() });
-    await until('the other is connected', () => open.said(connected).length === 1);
-    expect(await took(async () => expect(await names(open)).toHaveLength(2))).toBeLessThan(3_000);
-    expect(await took(async () => expect(await names(open)).toHaveLength(2))).toBeLessThan(250);
-    expect(await took(async () => open.mcp[Symbol.asyncDispose]())).toBeLessThan(4_000);
-    // Killed it has been; to be gone it needs the processor once more.
-    await until('it is gone', () => processesWith(server.args[0]!).length === 0);
-  });
-
-  it('and does not hold a chat that disconnects', async () => {
-    const open = openTools({ hangs: await scripted('on.initialize = () => undefined;') });
-    const caller = new AbortController();
-    const waiting = open.mcp.toolsFor({ id: 'a-chat', signal: caller.signal }).catch((error: unknown) => error);
-    const sinceLeft = startStopwatch();
-    caller.abort(new Error('gone'));
-    expect(await waiting).toBe(caller.signal.reason);
-    expect(sinceLeft()).toBeLessThan(250);
-  });
-
   it('in a call is notified of the timeout', async () => {
     const server = await scripted(`on['tools/call'] = () => undefined;
       on['notifications/cancelled'] = () => void console.error('it was cancelled');`);
@@ -111,20 +73,6 @@ describe('a server that hangs', () => {
     });
     await until('the server knows', () => open.log.some(({ stderr }) => stderr === 'it was cancelled'));
     expect(open.said(down)).toEqual([]);
-  });
-
-  it('in a call is notified of a disconnect, without the reason', async () => {
-    const server = await scripted(`on['tools/call'] = () => void console.error('called');
-      on['notifications/cancelled'] = ({ params }) => void console.error('cancelled: ' + params.reason);`);
-    const open = await openConnected({ slow: server });
-    const caller = new AbortController();
-    const outcome = run(open, 'slow__one', {}, { signal: caller.signal }).catch((error: unknown) => error);
-    await until('it is at work', () => open.log.some(({ stderr }) => stderr === 'called'));
-    const sinceLeft = startStopwatch();
-    caller.abort(new Error('a private reason'));
-    expect(await outcome).toBe(caller.signal.reason);
-    expect(sinceLeft()).toBeLessThan(250);
-    await until('the server knows', () => open.log.some(({ stderr }) => stderr === 'cancelled: the caller has left'));
   });
 
   it('and stops reading does not make the service buffer without limit', async () => {
