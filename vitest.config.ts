@@ -49,7 +49,8 @@ export default defineConfig({
         },
       },
       {
-        // Child processes, browsers, real programs. No stopwatches: the other worker's programs may have both cores.
+        // Child processes, browsers, real programs, file descriptors, namespaces, installations. No stopwatches: the
+        // other worker's programs may have both cores.
         extends: true,
         test: {
           name: 'process',
@@ -59,7 +60,7 @@ export default defineConfig({
         },
       },
       {
-        // Stopwatches, memory, file descriptors, namespaces, installations: one file at a time, with nothing beside it.
+        // Stopwatches and memory: one file at a time, with nothing beside it.
         extends: true,
         test: { name: 'system', include: [system], fileParallelism: false, sequence: { groupOrder: 2 } },
       },

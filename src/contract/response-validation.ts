@@ -4,6 +4,7 @@
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { ajvOptions } from '../../lib/ajv-options.ts';
 import { noBody, type AnyAnswer } from './operations.ts';
 import type { Contract, OperationObject, ResponseObject } from './document.ts';
 
@@ -16,7 +17,7 @@ export type CheckAnswer = (operationId: string, answer: AnyAnswer) => AnyAnswer;
 
 /** Throws a `ContractViolation`. Events of a stream are checked as they are sent. */
 export function createAnswerCheck({ document, operations }: Contract): CheckAnswer {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
+  const ajv = new Ajv2020({ ...ajvOptions, allErrors: true });
   addFormats.default(ajv);
   ajv.addSchema(document, 'contract');
 

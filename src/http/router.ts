@@ -6,6 +6,7 @@ import { parse as parseQuery } from 'node:querystring';
 import { Ajv2020, type ErrorObject, type Options as AjvOptions } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { OpenAPIBackend, type Document, type Operation as OpenApiOperation, type Request } from 'openapi-backend';
+import { ajvOptions } from '../../lib/ajv-options.ts';
 import { largestBody } from '../contract/body-limit.ts';
 import type { Contract, OperationObject, Schema } from '../contract/document.ts';
 import { knownParts } from '../contract/known-parts.ts';
@@ -295,7 +296,7 @@ async function compileContractApi(contract: Contract): Promise<ContractApi> {
   };
 }
 
-function openBackend({ document, root }: Contract, ajvOptions: AjvOptions): Promise<OpenAPIBackend> {
+function openBackend({ document, root }: Contract, own: AjvOptions): Promise<OpenAPIBackend> {
   const cache = new Map<unknown, Ajv2020>();
   return new OpenAPIBackend({
     definition: structuredClone(document) as unknown as Document, // it modifies the document
@@ -304,7 +305,7 @@ function openBackend({ document, root }: Contract, ajvOptions: AjvOptions): Prom
     quick: true,
     // One Ajv per context, in the dialect of OpenAPI 3.1, instead of one per validator.
     customizeAjv: (_ajv, given, context) => {
-      const ajv = cache.get(context) ?? new Ajv2020({ ...given, ...ajvOptions, strict: false, validateSchema: false });
+      const ajv = cache.get(context) ?? new Ajv2020({ ...given, ...ajvOptions, ...own });
       if (!cache.has(context)) addFormats.default(ajv);
       cache.set(context, ajv);
       // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class of that dialect

@@ -1,12 +1,13 @@
 /** Describes schema errors of settings and engine options: the location, the value, and what is allowed. */
 import type { ErrorObject } from 'ajv/dist/2020.js';
+import { ajvOptions } from '../../lib/ajv-options.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 
 /** A URL may match a pattern and still be invalid, such as `http://a:99999`. IRI: hosts need not be ASCII. */
 const formats = { iri: (text: string): boolean => URL.canParse(text) } as const;
 
-/** Ajv options required for these messages. Validating the schema itself would add 50 ms to the start. */
-export const explainable = { allErrors: true, strict: false, verbose: true, validateSchema: false, formats } as const;
+/** Ajv options required for these messages. */
+export const explainable = { ...ajvOptions, allErrors: true, verbose: true, formats } as const;
 
 export interface Place {
   /** The environment variable, or the path in the file. */

@@ -7,6 +7,7 @@ import { request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { ajvOptions } from '../../lib/ajv-options.ts';
 import type { Schemas } from '../../src/contract/operations.ts';
 import type { Schemas as OpenAISchemas } from '../../src/openai/operations.ts';
 import { readChunks, readEventStream } from './event-stream.ts';
@@ -113,7 +114,7 @@ interface Failed {
   readonly body: unknown;
 }
 
-const ajv = new Ajv2020({ strict: false });
+const ajv = new Ajv2020(ajvOptions);
 addFormats.default(ajv);
 
 function openDoor(prefix: string, file: string, parts: Pick<Door, 'readStream' | 'checkFailure'>): Door {

@@ -4,10 +4,11 @@ import { request, type IncomingMessage } from 'node:http';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { ajvOptions } from '../../lib/ajv-options.ts';
 import type { Schemas } from '../../src/contract/operations.ts';
 import { heldToContract, toHeaders, type Answer } from './http.ts';
 
-const ajv = new Ajv2020({ strict: false });
+const ajv = new Ajv2020(ajvOptions);
 addFormats.default(ajv);
 const contract = readFileSync(new URL('../../generated/openapi.json', import.meta.url), 'utf8');
 ajv.addSchema(JSON.parse(contract) as object, 'contract');

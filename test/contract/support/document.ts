@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { ajvOptions } from '../../../lib/ajv-options.ts';
 
 export interface JsonSchema {
   readonly $ref?: string;
@@ -102,7 +103,7 @@ export function resolve(schema: JsonSchema): JsonSchema {
   return resolve(found);
 }
 
-const ajv = new Ajv2020({ strict: false, allErrors: true });
+const ajv = new Ajv2020({ ...ajvOptions, allErrors: true });
 addFormats.default(ajv);
 ajv.addSchema(document, 'contract');
 
