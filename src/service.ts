@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import type { GuardLimits, Registry } from './engine-host/registry.ts';
 import { createApp, type RequestListener } from './http/app.ts';
-import type { Dialect } from './http/door.ts';
+import type { DoorFormat } from './http/door.ts';
 import type { Door, IncomingRequest } from './http/incoming-request.ts';
-import { nativeDialect } from './http/native-door.ts';
+import { nativeFormat } from './http/native-door.ts';
 import { createRouter } from './http/router.ts';
 import { clipLimits, createClipStore } from './clips/store.ts';
 import { nativeContract } from './contract/document.ts';
@@ -37,7 +37,7 @@ import { openMetrics } from './metrics/index.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { PrometheusMetrics } from './metrics/prometheus.ts';
 import { checkAliases } from './openai/aliases.ts';
-import { openaiDialect } from './openai/dialect.ts';
+import { openaiFormat } from './openai/format.ts';
 import { admitOpenAI, admitOpenAIFile, openaiHandlers } from './openai/index.ts';
 import { isOpenAITarget } from './openai/paths.ts';
 import { createMcpTools } from './tools/mcp/index.ts';
@@ -113,8 +113,8 @@ const clipStore = Symbol('clips');
 /** Answers to aborted requests take a moment to go out. */
 const farewellMs = 1_000;
 
-function dialectFor(target: string): Dialect {
-  return isOpenAITarget(target) ? openaiDialect : nativeDialect;
+function formatFor(target: string): DoorFormat {
+  return isOpenAITarget(target) ? openaiFormat : nativeFormat;
 }
 
 /** Throws a `RegistryError`, a `SettingsError`, or what `listen` says. */
@@ -169,7 +169,7 @@ async function openServers(
   metrics: PrometheusMetrics | undefined,
 ): Promise<Servers> {
   const { host, port, metricsHost, metricsPort = 0 } = settings;
-  const server = await listen(listener, { host, port, log, dialectFor, limits, metrics });
+  const server = await listen(listener, { host, port, log, formatFor, limits, metrics });
   if (metrics === undefined) return { server, metricsServer: undefined };
   try {
     const metricsServer = await listenForMetrics({ host: metricsHost, port: metricsPort, log, ...probes, metrics });
@@ -259,13 +259,13 @@ async function buildApp(options: ServiceOptions, engines: Node, metrics: Metrics
   const onRefused = (key: string, policy: string) => metrics?.keyLimited(key, policy);
   const own = budgets && { minutes: createMinuteCounter(), places: createPlaces(), budgets };
   const limits = own && createLimits({ ...(engines.fleet?.shareLimits(own) ?? own), onRefused });
-  const limit = (operation: string, request: IncomingRequest) => limits?.admit(operation, request);
+  const limit = (operation: string, request: IncomingRequest) => limits?.allow(operation, request);
   const routing = { services, access, limit, checkAnswers: env.NODE_ENV !== 'production' };
   const native: Door = {
-    ...nativeDialect,
+    ...nativeFormat,
     respond: await createRouter({
       ...routing,
-      contract: nativeDialect.contract,
+      contract: nativeFormat.contract,
       handlers,
       admit: (operation) => admit(operation, services),
       admitFile: (operation, fields) => admitFile(operation, fields, services),
@@ -273,10 +273,10 @@ async function buildApp(options: ServiceOptions, engines: Node, metrics: Metrics
     }),
   };
   const openai: Door = {
-    ...openaiDialect,
+    ...openaiFormat,
     respond: await createRouter({
       ...routing,
-      contract: openaiDialect.contract,
+      contract: openaiFormat.contract,
       handlers: openaiHandlers,
       admit: (operation) => admitOpenAI(operation, services),
       admitFile: (operation, fields) => admitOpenAIFile(operation, fields, services),

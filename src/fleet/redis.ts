@@ -256,10 +256,10 @@ if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('ZREM', KEYS[3], ARGV[2]) 
 
 /** A ticket with a priority waits in the sorted set `prioritized`, in the order in which workers take. */
 async function placesOf(queue: Queue, client: Client, jobIds: readonly string[]): Promise<Place[]> {
-  const line = queue.toKey('prioritized');
+  const waiting = queue.toKey('prioritized');
   return Promise.all(
     jobIds.map(async (jobId) => {
-      const ahead = await client.zrank(line, jobId);
+      const ahead = await client.zrank(waiting, jobId);
       if (ahead !== null) return ahead;
       return (await queue.getJobState(jobId)) === 'active' ? 'taken' : 'lost';
     }),

@@ -81,7 +81,7 @@ function checkHead({ req, headers }: Context, request: IncomingRequest, { access
   const { host, path, query } = readRequestHead(req);
   request.path = path;
   request.query = query;
-  if (!isProbe(path)) access.admit({ ...headers, host });
+  if (!isProbe(path)) access.checkSource({ ...headers, host });
   request.path = request.door.readPath(path);
   if (headers[viaHeader] !== undefined) refuseLoop((request.scope.via = readVia(headers[viaHeader])), viaId);
 }

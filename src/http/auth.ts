@@ -24,7 +24,7 @@ export interface Access {
    */
   authorize(headers: Headers, address: string): Key | undefined;
   /** In open mode, throws for a Host or an Origin that is not allowed. */
-  admit(headers: Headers): void;
+  checkSource(headers: Headers): void;
   /** The CORS headers for this origin; none unless it is listed. */
   corsHeaders(origin: string | undefined): Record<string, string>;
   /** The further ones for a preflight that asks for these headers (Access-Control-Request-Headers). Throws for an origin that is not listed. */
@@ -66,7 +66,7 @@ export function createAccess({ keys, failedLogins, allowOpen, corsOrigins, publi
       failedLogins.count(address);
       throw unauthorized('Unknown API key.', invalidToken);
     },
-    admit({ host = '', origin }) {
+    checkSource({ host = '', origin }) {
       if (!isOpen) return;
       admitHost(String(host));
       if (origin !== undefined) admitOrigin(String(origin), String(host));

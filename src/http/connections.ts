@@ -6,7 +6,7 @@ import type { Logger } from '../../engines/contract/index.ts';
 import { callerOfAddress } from '../caller.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { ProblemError } from '../contract/problems.ts';
-import type { Dialect } from './door.ts';
+import type { DoorFormat } from './door.ts';
 import { breakRequest } from './break-request.ts';
 import { guard } from './safe-listener.ts';
 import { answerOnSocket } from './raw-response.ts';
@@ -14,7 +14,7 @@ import { answerOnSocket } from './raw-response.ts';
 export interface ConnectionOptions {
   readonly log: Logger;
   /** The door for a request target, for failures of requests that never begin. */
-  readonly dialectFor: (target: string) => Dialect;
+  readonly formatFor: (target: string) => DoorFormat;
   /** Maximum number of connections. */
   readonly limit: number;
   /** Timeout for a client that reads nothing of its response, in milliseconds. */
@@ -134,9 +134,9 @@ export class Connections {
     } else if (connection.inFlight > 0) {
       connection.refusal = refusal;
     } else {
-      const { log, dialectFor, metrics } = this.#options;
+      const { log, formatFor, metrics } = this.#options;
       const { problem, facts, target = '' } = refusal;
-      answerOnSocket(socket, problem, { log, dialect: dialectFor(target), facts, metrics });
+      answerOnSocket(socket, problem, { log, format: formatFor(target), facts, metrics });
       this.#close(connection);
     }
   }

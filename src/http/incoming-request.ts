@@ -2,12 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from '../../engines/contract/index.ts';
 import type { RequestScope } from '../caller.ts';
 import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
-import type { Dialect } from './door.ts';
+import type { DoorFormat } from './door.ts';
 import type { RequestBody } from './request-body.ts';
 
 export type Respond = (request: IncomingRequest) => Promise<AnyAnswer>;
 
-export interface Door extends Dialect {
+export interface Door extends DoorFormat {
   /** The router of its contract. */
   readonly respond: Respond;
 }

@@ -42,7 +42,7 @@ export async function readJson(source: BodySource, limits: JsonLimits): Promise<
   if ((declaredLength(req) ?? 0) > limits.limit) throw tooLarge(limits.limit); // before 100 Continue
   const gate = new Gate(limits);
   const bytes = arrived(req);
-  if (bytes) gate.admit(bytes);
+  if (bytes) gate.count(bytes);
   const value = limits.prune(parseObject(bytes ?? (await receive(source, (until) => collect(req, { gate, until })))));
   return { value, bytes: gate.settle(value) };
 }
@@ -67,7 +67,7 @@ class Gate {
   }
 
   /** Counts the next bytes. Throws when the body is too large, too complex, or over the memory budget. */
-  admit(chunk: Buffer): void {
+  count(chunk: Buffer): void {
     const { limit, structure: most } = this.#limits;
     const structure = this.#structure;
     this.#bytes += chunk.length;
@@ -109,7 +109,7 @@ function collect(req: IncomingMessage, { gate, until }: { gate: Gate; until: Abo
     };
     const add = (chunk: Buffer) => {
       try {
-        gate.admit(chunk);
+        gate.count(chunk);
         body.add(chunk);
       } catch (error) {
         fail(error as Error);

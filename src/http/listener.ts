@@ -6,7 +6,7 @@ import type { Logger } from '../../engines/contract/index.ts';
 import type { RequestListener } from './app.ts';
 import { markAwaitingContinue } from './body.ts';
 import { Connections } from './connections.ts';
-import type { Dialect } from './door.ts';
+import type { DoorFormat } from './door.ts';
 import { guard } from './safe-listener.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { connectionLimit } from '../system/file-descriptors.ts';
@@ -28,7 +28,7 @@ export interface ListenOptions {
   readonly port: number;
   readonly log: Logger;
   /** The door for a request target. */
-  readonly dialectFor: (target: string) => Dialect;
+  readonly formatFor: (target: string) => DoorFormat;
   readonly limits?: Partial<ConnectionLimits> | undefined;
   readonly metrics?: Metrics | undefined;
 }
@@ -47,7 +47,7 @@ const keepAliveMs = 75_000;
 
 export async function listen(
   listener: RequestListener,
-  { host, port, log, dialectFor, limits = {}, metrics }: ListenOptions,
+  { host, port, log, formatFor, limits = {}, metrics }: ListenOptions,
 ): Promise<ListeningServer> {
   const { connections: limit = connectionLimit(), headMs = 30_000, stalledMs = 60_000 } = limits;
   const server = createServer({
@@ -58,7 +58,7 @@ export async function listen(
     requireHostHeader: false, // the app responds with a problem
     noDelay: true,
   });
-  const connections = new Connections(server, { log, dialectFor, limit, stalledMs, metrics });
+  const connections = new Connections(server, { log, formatFor, limit, stalledMs, metrics });
   const serve = (req: IncomingMessage, res: ServerResponse) => {
     connections.begin(
       res,

@@ -7,7 +7,7 @@ import { ProblemError, problemAnswer } from '../contract/problems.ts';
 import { SettingsError } from '../settings/load.ts';
 import { linger } from './body.ts';
 import { listen, type ListeningServer } from './listener.ts';
-import { nativeDialect } from './native-door.ts';
+import { nativeFormat } from './native-door.ts';
 import type { ReadyProbe } from './probes.ts';
 import { readRequestHead } from './request-head.ts';
 import { guard } from './safe-listener.ts';
@@ -42,7 +42,7 @@ export async function listenForMetrics(options: MetricsListenerOptions): Promise
     });
   };
   try {
-    return await listen(serve, { host, port, log, dialectFor: () => nativeDialect, limits });
+    return await listen(serve, { host, port, log, formatFor: () => nativeFormat, limits });
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const fix = code === 'EADDRINUSE' ? 'set METRICS_PORT to a free port, or to 0 for any' : 'set METRICS_HOST and METRICS_PORT to an address of this machine'; // prettier-ignore

@@ -2,11 +2,11 @@
 import { nativeContract } from '../contract/document.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { limitHeaders } from '../contract/rate-limit.ts';
-import type { Dialect } from './door.ts';
+import type { DoorFormat } from './door.ts';
 
 type StreamEvent = Schemas['ChatEvent'] | Schemas['TranscriptionEvent'];
 
-export const nativeDialect: Dialect = {
+export const nativeFormat: DoorFormat = {
   contract: nativeContract,
   readPath: (path) => path,
   toFailure: (problem) => problem,

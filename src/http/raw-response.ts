@@ -5,14 +5,14 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from '../../engines/contract/index.ts';
 import { problemAnswer, type ProblemError } from '../contract/problems.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Dialect } from './door.ts';
+import type { DoorFormat } from './door.ts';
 
 /** Additional fields for the access log. */
 type Facts = Readonly<Record<string, unknown>>;
 
 interface RawResponseOptions {
   readonly log: Logger;
-  readonly dialect: Dialect;
+  readonly format: DoorFormat;
   readonly facts?: Facts | undefined;
   readonly metrics?: Metrics | undefined;
 }
@@ -21,11 +21,11 @@ interface RawResponseOptions {
 export function answerOnSocket(
   socket: Duplex,
   error: ProblemError,
-  { log, dialect, facts, metrics }: RawResponseOptions,
+  { log, format, facts, metrics }: RawResponseOptions,
 ): void {
   const id = randomUUID();
   const signal = AbortSignal.abort(error);
-  const { status, mediaType, headers, body } = dialect.toFailure(problemAnswer(error, id), { reason: error, signal });
+  const { status, mediaType, headers, body } = format.toFailure(problemAnswer(error, id), { reason: error, signal });
   const text = JSON.stringify(body);
   const lines = {
     'X-Request-Id': id,

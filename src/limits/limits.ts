@@ -26,7 +26,7 @@ export interface Limits {
    * Counts the request until its end. Rejects with `rate-limited`, `concurrency-limited` and `quota-exceeded`, in this
    * order. undefined: nothing limits it.
    */
-  admit(operation: string, request: LimitedRequest): Promise<Allowance> | undefined;
+  allow(operation: string, request: LimitedRequest): Promise<Allowance> | undefined;
 }
 
 type Budget = 'audio' | 'tokens';
@@ -56,7 +56,7 @@ export interface LimitsOptions extends Counters {
 
 export function createLimits({ minutes, places, budgets, onRefused, random = Math.random }: LimitsOptions): Limits {
   return {
-    admit(operation, request) {
+    allow(operation, request) {
       const { key } = request.scope;
       if (!key) return undefined;
       const budget = budgetOf[operation as keyof typeof budgetOf];

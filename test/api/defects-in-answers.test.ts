@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createApp, type AppOptions } from '../../src/http/app.ts';
 import { createAccess } from '../../src/http/auth.ts';
 import { createArrivals } from '../../src/http/body-pace.ts';
-import { nativeDialect } from '../../src/http/native-door.ts';
+import { nativeFormat } from '../../src/http/native-door.ts';
 import type { Respond } from '../../src/http/incoming-request.ts';
 import { ByteBudget } from '../../src/http/body-budget.ts';
 import { createApi } from '../support/http.ts';
@@ -27,7 +27,7 @@ async function serve({ respond = noRouter, ...options }: Partial<AppOptions> & {
   const write = (level: Level) => (facts: object, msg: string) => void lines.push({ level, msg, facts });
   const log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
   const listener = createApp({
-    doorFor: () => ({ ...nativeDialect, respond }),
+    doorFor: () => ({ ...nativeFormat, respond }),
     access: createAccess({ keys: undefined, failedLogins, allowOpen: false, corsOrigins: [] }),
     budget: new ByteBudget({ reserve: 0, shared: 0 }),
     arrivals: createArrivals(),

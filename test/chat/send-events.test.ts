@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { nativeDialect } from '../../src/http/native-door.ts';
+import { nativeFormat } from '../../src/http/native-door.ts';
 import { sendEvents } from '../../src/http/sse.ts';
 
-const { stream: format } = nativeDialect;
+const { stream: format } = nativeFormat;
 import type { Schemas } from '../../src/contract/operations.ts';
 import { problemAnswer, ProblemError } from '../../src/contract/problems.ts';
 

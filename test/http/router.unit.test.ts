@@ -4,7 +4,7 @@ import type { operations } from '../../generated/api.d.ts';
 import type { Handlers } from '../../src/contract/operations.ts';
 import { ProblemError } from '../../src/contract/problems.ts';
 import type { IncomingRequest } from '../../src/http/incoming-request.ts';
-import { nativeDialect } from '../../src/http/native-door.ts';
+import { nativeFormat } from '../../src/http/native-door.ts';
 import { createRouter, type RouterOptions } from '../../src/http/router.ts';
 import { createKey } from '../../src/keys/key.ts';
 
@@ -30,7 +30,7 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
     },
   });
   const respond = await createRouter<operations, object>({
-    contract: nativeDialect.contract,
+    contract: nativeFormat.contract,
     handlers,
     services: {},
     access: {
@@ -49,7 +49,7 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
   const cleanups: (() => unknown)[] = [];
   const request: IncomingRequest = {
     id: 'request-1',
-    door: { ...nativeDialect, respond },
+    door: { ...nativeFormat, respond },
     method,
     path: `/api/v1${path}`,
     query,

@@ -39,7 +39,7 @@ function open({ random = 0, door = limitHeaders } = {}) {
     const cleanups: (() => unknown)[] = [];
     const scope: { key?: Key; charge?: Charge } = key ? { key } : {};
     const request = { scope, door: { limitHeaders: door }, atEnd: (cleanup: () => unknown) => cleanups.push(cleanup) };
-    const allowance = await limits.admit(operation, request);
+    const allowance = await limits.allow(operation, request);
     return {
       ...request,
       headers: () => allowance?.headers(),

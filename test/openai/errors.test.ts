@@ -6,7 +6,7 @@ import OpenAI, { APIError } from 'openai';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { problemAnswer, ProblemError } from '../../src/contract/problems.ts';
 import { sendEvents } from '../../src/http/sse.ts';
-import { openaiDialect } from '../../src/openai/dialect.ts';
+import { openaiFormat } from '../../src/openai/format.ts';
 import { createApi } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
 import { connectRaw, requestHead } from '../api/support/raw-socket.ts';
@@ -78,7 +78,7 @@ describe('a body', () => {
 
 /** A server whose only answer is this stream, in the format of the door. */
 async function serveStream(events: AsyncIterable<unknown>, heartbeatMs = 60_000): Promise<string> {
-  const { stream: format } = openaiDialect;
+  const { stream: format } = openaiFormat;
   const serve = (_req: IncomingMessage, res: ServerResponse) => {
     res.setHeader('Content-Type', 'text/event-stream');
     void sendEvents(res, {

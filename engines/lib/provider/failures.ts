@@ -90,7 +90,7 @@ const messages = {
 
 type FailureCode = keyof typeof messages;
 
-export function failureOf(refusal: Refusal, cause: Error): EngineError {
+export function refusalError(refusal: Refusal, cause: Error): EngineError {
   const code = failureCode(refusal);
   const { retryAfter } = refusal;
   const mayRetry = /^provider-(quota-exhausted|rate-limited|overloaded)$/.test(code);

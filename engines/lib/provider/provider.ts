@@ -1,6 +1,6 @@
 /** Client for an OpenAI-compatible provider: sends requests, retries, maps failures and tracks availability. */
 import { EngineError, type Availability, type EngineContext } from '../../contract/index.ts';
-import { failureOf, isWorthRetry, readRefusal, readRetryAfter, type Refusal } from './failures.ts';
+import { refusalError, isWorthRetry, readRefusal, readRetryAfter, type Refusal } from './failures.ts';
 import { createHealth } from './health.ts';
 import { pause } from '../../../lib/abort.ts';
 import type { ProviderOptions } from './options.ts';
@@ -83,7 +83,7 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
     const refusal = readRefusal(answer.status, await readErrorText(answer), retryAfter);
     signal.throwIfAborted();
     const cause = new Error(`${instance} answered ${refusal.status}: ${redact(complaintOf(refusal.text))}`);
-    const failure = failureOf(refusal, cause);
+    const failure = refusalError(refusal, cause);
     health.failed(model, failure, refusal.status);
     const error = explain?.(refusal, cause) ?? failure;
     return { error, retryAfterMs: isWorthRetry(refusal) ? (retryAfter ?? 0) * 1000 : undefined };

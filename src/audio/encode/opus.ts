@@ -17,7 +17,7 @@ export async function* encodeOpus(
     const { output, exit } = streamProgram(ffmpeg, ffmpegArguments(sampleRate), call);
     yield* output;
     const { code, stderr } = await exit;
-    if (code !== 0) throw failureOf(code, stderr);
+    if (code !== 0) throw exitError(code, stderr);
   } catch (error) {
     signal.throwIfAborted();
     // Errors of the sample source pass through; a killed or missing program is an encoder failure.
@@ -40,7 +40,7 @@ async function* bytesOf(
   }
 }
 
-function failureOf(code: number | null, stderr: string): Error {
+function exitError(code: number | null, stderr: string): Error {
   // ffmpeg may be built without libopus. Detected here, because a check would slow down every start.
   if (stderr.includes("Unknown encoder 'libopus'")) {
     return new EngineError('format-not-supported', 'The ffmpeg on the server does not support opus.');

@@ -10,7 +10,7 @@ import type {
 import { EngineError } from '../../../engines/contract/index.ts';
 import { checkTime, checkTranscript, isAmount, must, objectOf } from './answers.ts';
 import { checkEvent } from './events.ts';
-import { failureOf } from './failures.ts';
+import { callFailure } from './failures.ts';
 import { invoke } from './question.ts';
 import { Wait, type SharedDeadline } from './shared-deadline.ts';
 
@@ -43,7 +43,7 @@ export function guardTranscribe(
     try {
       return checkTranscript(await outcome(() => engine.transcribe(call, options), signal, facts.abortMs));
     } catch (error) {
-      throw failureOf(error, facts.instance, signal);
+      throw callFailure(error, facts.instance, signal);
     }
   };
 }
@@ -54,7 +54,7 @@ export function guardSynthesize(engine: SpeechEngine, facts: CallFacts): SpeechE
       const speech = await outcome(() => engine.synthesize(call, { signal }), signal, facts.abortMs);
       return guardSpeech(speech, facts.instance, signal);
     } catch (error) {
-      throw failureOf(error, facts.instance, signal);
+      throw callFailure(error, facts.instance, signal);
     }
   };
 }
@@ -89,7 +89,7 @@ export function guardComplete(engine: ChatEngine, facts: CallFacts): ChatEngine[
       signal.addEventListener('abort', events.interrupt);
       return { [Symbol.asyncIterator]: () => events };
     } catch (error) {
-      throw failureOf(error, instance, signal);
+      throw callFailure(error, instance, signal);
     }
   };
 }
@@ -181,7 +181,7 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
 
   readonly #fail = (error: unknown): void => {
     this.#facts.idle?.end(this.#wait);
-    this.#reject?.(failureOf(error, this.#facts.instance, this.#facts.signal));
+    this.#reject?.(callFailure(error, this.#facts.instance, this.#facts.signal));
   };
 
   /** Rejects the `next()` that waits with the signal's reason, whether or not the engine heeds the signal. */
@@ -195,7 +195,7 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
     try {
       await this.#source.return?.();
     } catch (error) {
-      throw failureOf(error, this.#facts.instance, this.#facts.signal);
+      throw callFailure(error, this.#facts.instance, this.#facts.signal);
     }
     return { done: true, value: undefined };
   }

@@ -11,7 +11,7 @@ export class BadAnswer extends Error {
  * The failure of a call: the engine's own `EngineError`, the signal's reason once it was aborted, and `engine-failed`
  * for everything else.
  */
-export function failureOf(thrown: unknown, instance: string, signal?: AbortSignal): Error {
+export function callFailure(thrown: unknown, instance: string, signal?: AbortSignal): Error {
   const own = engineErrorOf(thrown);
   if (own !== undefined) return own;
   if (signal?.aborted) return signal.reason as Error;

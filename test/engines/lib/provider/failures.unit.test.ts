@@ -1,12 +1,12 @@
 /** The table of provider failures: each answer that is an error, its code, its message and its Retry-After. */
 import { describe, expect, test } from 'vitest';
 import type { EngineErrorCode } from '../../../../engines/contract/index.ts';
-import { failureOf, isWorthRetry, readRefusal, readRetryAfter } from '../../../../engines/lib/provider/failures.ts';
+import { refusalError, isWorthRetry, readRefusal, readRetryAfter } from '../../../../engines/lib/provider/failures.ts';
 
 const cause = new Error('what the provider wrote');
 
 function failure(status: number, body: string | object, retryAfter?: number) {
-  return failureOf(readRefusal(status, typeof body === 'string' ? body : JSON.stringify(body), retryAfter), cause);
+  return refusalError(readRefusal(status, typeof body === 'string' ? body : JSON.stringify(body), retryAfter), cause);
 }
 
 /** An error as OpenAI words it. */

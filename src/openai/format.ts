@@ -1,11 +1,11 @@
 /** What differs under /v1 from the native API. */
 import { openaiContract } from '../contract/document.ts';
-import type { Dialect } from '../http/door.ts';
+import type { DoorFormat } from '../http/door.ts';
 import { toErrorAnswer, toErrorResponse } from './errors.ts';
 import { openaiLimitHeaders } from './limit-headers.ts';
 import { readOpenAIPath } from './paths.ts';
 
-export const openaiDialect: Dialect = {
+export const openaiFormat: DoorFormat = {
   contract: openaiContract,
   readPath: readOpenAIPath,
   toFailure: toErrorAnswer,
