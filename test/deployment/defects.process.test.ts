@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { openStream } from '../chat/support/stream.ts';
 import { startChildService, type ChildService } from '../support/child-service.ts';
 import { createApi } from '../support/http.ts';
-import { startStopwatch } from '../support/stopwatch.ts';
 import './support.ts';
 
 /** A chat engine whose last message is code that it runs, in a timer. */
@@ -75,9 +74,7 @@ test('an engine that never ends its disposal does not hold up the exit', async (
     careless({ dispose: '[Symbol.asyncDispose]: () => new Promise(() => setInterval(() => {}, 1000)),' }),
   );
   using stream = await openStream(service.url, chat('throw new Error("a defect")'));
-  const elapsedMs = startStopwatch();
   expect(await service.exit).toEqual({ code: 1, signal: null });
-  expect(elapsedMs()).toBeLessThan(10_000);
   expect((await stream.all()).at(-1)).toMatchObject({ type: 'chat.failed' });
 });
 

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { raceAbort, startTimeout } from '../../lib/abort.ts';
 import { directoryVariable } from '../contract/coverage/recorder.ts';
 import { compileCacheVariable } from './compile-cache.ts';
 import { findProgram } from './programs.ts';
@@ -74,6 +75,15 @@ export async function insist(child: ChildProcess, signal: NodeJS.Signals): Promi
   } finally {
     clearInterval(timer);
   }
+}
+
+/**
+ * How the process ends, or undefined when it has not ended in five seconds. By default the service gives seven to what is
+ * in flight, and a connection is kept alive for 75.
+ */
+export async function endsSoon(child: ChildProcess): Promise<Exit | undefined> {
+  using timeout = startTimeout(5_000, () => new Error('it has not ended'));
+  return await raceAbort(child.exit, timeout.signal).catch(() => undefined);
 }
 
 /** Lets the process note what it answers, where the test run has asked for that. */
