@@ -15,7 +15,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 import { toneWav, writeToneModel } from '../support/tone-model.ts';
 import { scripted } from './support/scripted.ts';
 
-const wav = toneWav({ words: ['alpha', 'bravo'], rate: 48_000, tailSeconds: 0.75 });
+const wav = toneWav({ words: ['alpha', 'bravo'], rate: 48_000, tailSeconds: 0.2 });
 
 interface Uploaded {
   readonly text: string;

@@ -1,19 +1,19 @@
 /** Below a path of a real nginx, with the block of docs/guides/reverse-proxy.md. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import type { ContractDocument } from '../../src/contract/document.ts';
 import { blocksOf } from '../docs/support/pages.ts';
-import { open, sound, startReading, startSpeechService } from '../speech/support.ts';
+import { open, openSpeechService, sound, startReading } from '../speech/support.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/processes.ts';
 import { describeWith } from '../support/programs.ts';
 import type { TestService } from '../support/service.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
 
 const patience = { timeout: 10_000, interval: 20 };
 
@@ -22,17 +22,25 @@ describeWith(['nginx', 'chromium'], 'below /voice/ of nginx', (programs) => {
   /** As browsers see the service, with a slash at the end. */
   let base: string;
 
-  beforeEach(async () => {
+  let browser: Browser;
+  const cleanup = new AsyncDisposableStack();
+
+  beforeAll(async () => {
     const port = await freePort();
     base = `http://127.0.0.1:${port}/voice/`;
     const engines = ['chat: { use: ./chat.mjs }', 'speech: { use: ./speech.mjs }', 'made-up: { use: sandbox }'];
     const config = `engines: { ${engines.join(', ')} }\n`;
-    service = await startSpeechService({ config, env: { PUBLIC_URL: base } });
+    service = cleanup.use(await openSpeechService({ config, env: { PUBLIC_URL: base } }));
     await startNginx(port);
+    const args = ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'];
+    browser = await chromium.launch({ executablePath: programs.chromium, args });
+    cleanup.defer(() => browser.close());
   });
+  afterAll(() => cleanup.disposeAsync());
 
   async function startNginx(port: number): Promise<void> {
-    const directory = await temporaryDirectory();
+    const directory = await mkdtemp(join(tmpdir(), 'parlance-nginx-'));
+    cleanup.defer(() => rm(directory, { recursive: true }));
     const [block = ''] = blocksOf('docs/guides/reverse-proxy.md', 'nginx');
     expect(block).toContain('http://127.0.0.1:8484/');
     const own = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${directory}/t;`);
@@ -53,7 +61,7 @@ http {
     const ended = once(nginx, 'exit');
     let complaint = '';
     nginx.stderr.on('data', (text: Buffer) => (complaint += text.toString()));
-    onTestFinished(async () => {
+    cleanup.defer(async () => {
       nginx.kill('SIGKILL');
       await ended;
     });
@@ -74,10 +82,8 @@ http {
   }
 
   async function visit(address: string): Promise<Visit> {
-    const args = ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'];
-    const browser = await chromium.launch({ executablePath: programs.chromium, args });
-    onTestFinished(() => browser.close());
     const page = await browser.newPage();
+    onTestFinished(() => page.close());
     const errors: string[] = [];
     const paths: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));
@@ -90,7 +96,7 @@ http {
       if (response.status() >= 400) errors.push(`${response.status()} ${response.url()}`);
     });
     page.on('requestfailed', (request) => errors.push(`failed ${request.url()}`));
-    await page.goto(address, { waitUntil: 'networkidle' });
+    await page.goto(address);
     return { page, errors, paths };
   }
 
@@ -99,7 +105,8 @@ http {
     ['voice/', /^\/voice\/assets\/main-\w+\.js$/],
     ['voice/docs', /^\/voice\/assets\/scalar-\w+\.js$/],
   ])('/%s loads with its assets and without errors', async (path, script) => {
-    const { errors, paths } = await visit(new URL(`/${path}`, base).href);
+    const { page, errors, paths } = await visit(new URL(`/${path}`, base).href);
+    await page.waitForLoadState('networkidle'); // the icon comes last
     expect(paths).toContainEqual(expect.stringMatching(script));
     expect(paths.filter((one) => one !== '/voice' && !one.startsWith('/voice/'))).toEqual([]);
     if (path === 'voice/docs') await expect.poll(() => paths, patience).toContain('/voice/openapi.json');
@@ -109,7 +116,7 @@ http {
   test('a clip plays from its url, from its id and from the base of the page, while it is being made', async () => {
     const { page } = await visit(base);
     const client = createClient({ baseUrl: base });
-    const { id, url } = await client.createClip({ text: '100 gate:go 50' });
+    const { id, url } = await client.createClip({ text: '100 gate:clip 50' });
     expect(url).toBe(`${base}api/v1/tts/clips/${id}`);
     const read = `(address) => fetch(address).then(async (answer) => {
       const reader = answer.body.getReader();
@@ -121,7 +128,7 @@ http {
     for (const address of [JSON.stringify(url), byPage]) {
       expect(await page.evaluate(`(${read})(${address})`)).toEqual({ address: url, first: sound(0, 100) });
     }
-    await open(service, 'go');
+    await open(service, 'clip');
     expect(await page.evaluate('globalThis.rest')).toBe(sound(100, 50));
     await client.deleteClip(id);
     expect((await fetch(url)).status).toBe(404);
@@ -129,7 +136,7 @@ http {
 
   test('an `<audio>` element plays it to its end', async () => {
     const { page, errors } = await visit(base);
-    const { id } = await createClient({ baseUrl: base }).createClip({ text: 'yes no', model: 'sandbox-speech' });
+    const { id } = await createClient({ baseUrl: base }).createClip({ text: 'yes', model: 'sandbox-speech' });
     const play = `(() => {
       const audio = new Audio(new URL('api/v1/tts/clips/${id}', document.baseURI).href);
       return new Promise((resolve) => {
@@ -144,6 +151,7 @@ http {
 
   test('an event stream comes event by event, and a disconnect cancels it', async () => {
     const client = createClient({ baseUrl: base });
+    const before = service.log.length;
     const content = JSON.stringify({ calls: [[{ text: '10' }]], then: 'hang' });
     const types: string[] = [];
     for await (const event of client.streamChat({ messages: [{ role: 'user', content }] })) {
@@ -153,15 +161,15 @@ http {
       break;
     }
     expect(types).toContain('tool.started');
-    await expect.poll(() => service.log.some(({ status }) => status === 499), patience).toBe(true);
+    await expect.poll(() => service.log.slice(before).some(({ status }) => status === 499), patience).toBe(true);
   });
 
   test('speech comes byte by byte', async () => {
     const headers = { 'content-type': 'application/json' };
-    const body = JSON.stringify({ text: '100 gate:go 50' });
+    const body = JSON.stringify({ text: '100 gate:speech 50' });
     const reading = await startReading(`${base}api/v1/tts`, { method: 'POST', headers, body });
     await expect.poll(() => reading.received, patience).toBe(sound(0, 100));
-    await open(service, 'go');
+    await open(service, 'speech');
     expect(await reading.ended).toBe('whole');
   });
 

@@ -90,7 +90,7 @@ describeWith(programs, 'the page', () => {
     answering: async (page) => {
       await page.choose('Answers', 'sandbox-chat-slow');
       await page.send('word '.repeat(200));
-      await textOf(page.answers.locator('.markdown')).toContain('word');
+      await textOf(page.answers.locator('.markdown')).toContain('You');
     },
     'with a tool at work': async (page) => {
       await page.choose('Speaks', 'sandbox-speech-slow');
@@ -100,12 +100,12 @@ describeWith(programs, 'the page', () => {
     'with an answer that was stopped': async (page) => {
       await page.choose('Answers', 'sandbox-chat-slow');
       await page.send('word '.repeat(200));
-      await textOf(page.answers.locator('.markdown')).toContain('word');
+      await textOf(page.answers.locator('.markdown')).toContain('You');
       await page.page.keyboard.press('Escape');
       await textOf(await page.answer()).toContain('Stopped.');
     },
     speaking: async (page) => {
-      await page.send('word '.repeat(200));
+      await page.send('word '.repeat(30));
       await page.answer();
       await page.button('Read aloud').click();
       await page.sees({ isSounding: true });
@@ -149,7 +149,7 @@ describeWith(programs, 'the page', () => {
       await textOf(page.hint).toContain('Listening.');
     },
     'hands-free, speaking to the muted': async (page) => {
-      await page.send('word '.repeat(200));
+      await page.send('word '.repeat(30));
       await page.answer();
       await page.button('Hands-free').click();
       await textOf(page.hint).toContain('Listening.');

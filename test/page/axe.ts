@@ -8,6 +8,6 @@ const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 /** Each fault with the elements that it is about. */
 export async function faultsOf({ page }: UserPage): Promise<readonly string[]> {
   if (await page.evaluate('!window.axe')) await page.evaluate(axe);
-  return page.evaluate(`axe.run(document).then(({ violations }) =>
+  return page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target, any }) => target.join(' ') + ' ' + (any[0]?.message ?? '')).join(', ')))`);
 }

@@ -16,10 +16,10 @@ function room(seconds: number): Int16Array {
 }
 
 /** Without the silent slot at the begin: the page adds as much of the room. */
-const words = tonePcm({ words: ['alpha', 'bravo'], rate, tailSeconds: 0 }).subarray(rate / 2);
+const words = tonePcm({ words: ['alpha'], rate, tailSeconds: 0 }).subarray(rate / 2);
 const click = Int16Array.from({ length: 0.06 * rate }, (_, at) => 9_000 * Math.sin(at));
 
-const parts = [room(0.4), click, room(0.6), words, room(0.3)];
+const parts = [room(0.2), click, room(0.6), words, room(0.1)];
 const samples = Int16Array.from(parts.flatMap((part) => [...part]));
 const milliseconds = (samples.length / rate) * 1_000;
 
@@ -87,7 +87,7 @@ describeWith(programs, 'hands-free', () => {
   test('sends each turn and no click, listens again after the answer, and hears nothing while muted', async () => {
     const page = await start({ readAloud: false });
     const takes = (await say(page)) + (await say(page));
-    await textOf(page.answers.locator('.markdown')).toBe('You said: alpha bravo\nYou said: alpha bravo');
+    await textOf(page.answers.locator('.markdown')).toBe('You said: alpha\nYou said: alpha');
     expect(await transcriptions(page)).toBe(takes);
 
     await page.button('Mute').click();
@@ -105,14 +105,14 @@ describeWith(programs, 'hands-free', () => {
     await textOf(page.hint).toBe(deaf);
     await speak(page);
     await textOf(page.hint).toBe(deaf);
-    expect(await page.questions.allTextContents()).toEqual(['alpha bravo']);
+    expect(await page.questions.allTextContents()).toEqual(['alpha']);
 
     await page.button('Options').click();
     await page.page.getByLabel('speech interrupts the answer').check();
     await page.button('Done').click();
     await textOf(page.hint).toBe('Speaking. Say something to interrupt it.');
     await say(page);
-    await textOf(page.questions).toBe('alpha bravo\nalpha bravo');
+    await textOf(page.questions).toBe('alpha\nalpha');
     await textOf(page.hint).toBe('Speaking. Say something to interrupt it.');
     await page.button('Interrupt').click();
     await textOf(page.hint).toContain('Listening.');

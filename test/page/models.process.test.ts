@@ -43,6 +43,12 @@ async function toneModel(): Promise<Buffer> {
   return bytes;
 }
 
+/** The page asks again after half a second, not after five. */
+const fastTimers = `{
+  const { setTimeout } = window;
+  window.setTimeout = (call, ms) => setTimeout(call, ms / 10);
+}`;
+
 /** A mirror that sends half of the file, and the rest when `sendRest` is called. */
 async function startMirror(file: Buffer): Promise<{ readonly url: string; readonly sendRest: () => void }> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
@@ -97,7 +103,7 @@ describeWith(programs, 'the pickers', () => {
       config: `engines: { whisper: { use: whisper-cli, models: ${models}, mirror: '${mirror.url}' } }`,
     });
     const prepared = service.registry.prepare({ signal: AbortSignal.timeout(60_000), progress: () => {} });
-    const page = await openPage(browser(), rest);
+    const page = await openPage(browser(), rest, { script: fastTimers });
     const note = page.page.locator('#transcription-note');
     await textOf(note).toBe('Preparing (downloading ggml-tiny.bin: 50 %).');
     const bar = page.page.getByRole('progressbar', { name: 'Preparing' });

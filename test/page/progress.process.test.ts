@@ -1,5 +1,5 @@
 /** What the user sees while a recording is transcribed. */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import { toneWav } from '../support/tone-model.ts';
 import { draftOf, openPage, programs, sharedBrowser, sharedService, startPageService, textOf } from './support.ts';
@@ -37,12 +37,13 @@ describeWith(programs, 'a user who waits for a transcript', () => {
   test('sees how much of the recording was sent', async () => {
     const page = await openPage(browser(), service());
     const session = await page.page.context().newCDPSession(page.page);
+    onTestFinished(() => session.detach());
     await session.send('Network.enable');
     await session.send('Network.emulateNetworkConditions', {
       offline: false,
       latency: 0,
       downloadThroughput: -1,
-      uploadThroughput: 100_000,
+      uploadThroughput: 200_000,
     });
     await page.ready();
     await page.page.evaluate(`{
@@ -50,7 +51,7 @@ describeWith(programs, 'a user who waits for a transcript', () => {
       window.hints = [];
       new MutationObserver(() => hints.push(hint.textContent)).observe(hint, { subtree: true, characterData: true });
     }`);
-    await page.upload('memo.wav', toneWav({ words: ['alpha'], rate: 48_000, tailSeconds: 1 }));
+    await page.upload('memo.wav', toneWav({ words: ['alpha'], rate: 48_000 }));
     await draftOf(page).toBe('alpha');
     expect(await page.page.evaluate('hints')).toContainEqual(expect.stringMatching(/^Uploading: [1-9]\d? %\.$/));
   });

@@ -8,12 +8,13 @@ import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { startLocalService } from '../support/local-service.ts';
 import { requireProgram } from '../support/programs.ts';
 import type { LogLine, TestService, TestServiceOptions } from '../support/service.ts';
-import { observer, type Observed } from './observer.ts';
+import type { Observed } from './observer.ts';
+import { takeTab } from './tabs.ts';
 
 export const programs = ['chromium', 'whisper-cli', 'espeak-ng'] as const;
 
 /** A machine that is busy elsewhere makes the page slow, not wrong. */
-export const patience = { timeout: 30_000, interval: 50 };
+export const patience = { timeout: 30_000, interval: 20 };
 
 // ------------------------------------------------------------------------------------------------------ service
 
@@ -98,43 +99,33 @@ export interface OpenOptions {
   readonly settings?: object;
   /** A script that runs before those of the page. */
   readonly script?: string;
+  /** A tab of its own, for what cannot be undone. */
+  readonly isAlone?: boolean;
 }
 
-/** Opens the page in a context of its own. At the end of the test, nothing foreign has been asked for and nothing violated. */
+/** Opens the page. At the end of the test, nothing foreign has been asked for and nothing violated. */
 export async function openPage(
   browser: Browser,
   service: Pick<TestService, 'url'>,
   options: OpenOptions = {},
 ): Promise<UserPage> {
   const { path = '/', origin = service.url, settings, script } = options;
-  const context = await browser.newContext({ permissions: ['microphone', 'screen-wake-lock'], ...options.context });
-  const foreign: string[] = [];
-  const errors: string[] = [];
-  context.on('request', (request) => {
-    const { href, origin: asked } = new URL(request.url());
-    if (asked !== origin && !/^(blob|data):/.test(href)) foreign.push(href);
-  });
-  await context.addInitScript(observer);
-  if (settings) await context.addInitScript(`localStorage.setItem('parlance-settings', '${JSON.stringify(settings)}')`);
-  if (script !== undefined) await context.addInitScript(script);
-  const page = await context.newPage();
-  const user = new UserPage(page);
-  page.on('pageerror', ({ message }) => errors.push(message));
-  page.on('console', (message) => {
-    // A refused request is told by the browser itself.
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
-      errors.push(message.text());
-  });
+  const tab = await takeTab(browser, options);
+  const user = new UserPage(tab.page);
+  const scripts = [
+    ...(settings ? [`localStorage.setItem('parlance-settings', '${JSON.stringify(settings)}')`] : []),
+    ...(script === undefined ? [] : [script]),
+  ];
+  const added = await Promise.all(scripts.map((content) => tab.page.context().addInitScript({ content })));
   onTestFinished(async () => {
     const { violations } = await user.observed();
-    await context.close();
-    expect({ foreign, errors, violations: violations.filter((one) => !allowed(path, one)) }).toEqual({
-      foreign: [],
-      errors: [],
-      violations: [],
-    });
+    await Promise.all(added.map((one) => one.dispose()));
+    await tab.leave();
+    const foreign = tab.asked.filter((href) => !/^(blob|data):/.test(href) && new URL(href).origin !== origin);
+    const forbidden = violations.filter((one) => !allowed(path, one));
+    expect({ foreign, errors: tab.errors, forbidden }).toEqual({ foreign: [], errors: [], forbidden: [] });
   });
-  await page.goto(origin + path);
+  await tab.page.goto(origin + path);
   return user;
 }
 

@@ -93,12 +93,12 @@ describeWith(programs, 'the page', () => {
       const page = await open();
       await page.choose('Answers', 'sandbox-chat-slow');
       await page.send('one two three four five six seven eight nine ten');
-      await textOf(page.answers.locator('.markdown')).toContain('You said:');
+      await textOf(page.answers.locator('.markdown')).toContain('You');
       await stop(page);
       await logged499(/streamChat/);
       const answer = await page.answer();
       await textOf(answer).toContain('Stopped.');
-      await textOf(answer.locator('.markdown')).toContain('You said:');
+      await textOf(answer.locator('.markdown')).toContain('You');
     });
 
     test('while a clip is made', async () => {
@@ -151,7 +151,7 @@ describeWith(programs, 'the page', () => {
       requestAnimationFrame(look);
     }`;
     const ms = await bestOf(30, limitsMs.usable, async () => {
-      const { page } = await open({ script });
+      const { page } = await open({ script, isAlone: true });
       return page.evaluate<number>(`usableAt - performance.getEntriesByType('navigation')[0].responseStart`);
     });
     if (process.env.PAGE_TIMES) console.log('usable', ms);

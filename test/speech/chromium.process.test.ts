@@ -1,12 +1,12 @@
 /** An `<audio>` element of a real browser plays a clip, while it is being made and after. */
 import { createServer } from 'node:http';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
-import { expect, onTestFinished, test } from 'vitest';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { describeWith, run } from '../support/programs.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
 import { addressOf, makeClip, open, startSpeechService } from './support.ts';
 
 const patience = { timeout: 15_000, interval: 20 };
@@ -20,23 +20,31 @@ interface Player {
 }
 
 describeWith(['chromium', 'espeak-ng', 'ffmpeg'], 'in Chromium', (programs) => {
-  /** Some 15 seconds of speech. */
-  async function speech(): Promise<{ path: string; bytes: number; seconds: number }> {
-    const directory = await temporaryDirectory();
+  let browser: Browser;
+  let directory: string;
+  /** Some 7 seconds of speech. */
+  let speech: { readonly path: string; readonly bytes: number; readonly seconds: number };
+
+  beforeAll(async () => {
+    const args = ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'];
+    browser = await chromium.launch({ executablePath: programs.chromium, args });
+    directory = await mkdtemp(join(tmpdir(), 'parlance-speech-'));
     const [wav, path] = [join(directory, 'speech.wav'), join(directory, 'speech.mp3')];
-    const text = 'The quick brown fox jumps over the lazy dog, and then it does so once more. '.repeat(4);
+    const text = 'The quick brown fox jumps over the lazy dog, and then it does so once more. '.repeat(2);
     await run(programs['espeak-ng'], ['-w', wav, text]);
     await run(programs.ffmpeg, ['-loglevel', 'error', '-i', wav, '-b:a', '64k', path]);
     const bytes = (await readFile(path)).length;
-    return { path, bytes, seconds: (bytes * 8) / 64_000 };
-  }
+    speech = { path, bytes, seconds: (bytes * 8) / 64_000 };
+  });
+  afterAll(async () => {
+    await browser.close();
+    await rm(directory, { recursive: true });
+  });
 
   /** Not `about:blank`, to which browsers refuse loopback addresses. */
   async function openPage(url: string): Promise<Page> {
-    const args = ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'];
-    const browser = await chromium.launch({ executablePath: programs.chromium, args });
-    onTestFinished(() => browser.close());
     const page = await browser.newPage();
+    onTestFinished(() => page.close());
     await page.goto(url);
     return page;
   }
@@ -58,7 +66,7 @@ describeWith(['chromium', 'espeak-ng', 'ffmpeg'], 'in Chromium', (programs) => {
     })()`);
 
   test('a clip plays before completion, to its end, and then seeks', async () => {
-    const { path, bytes, seconds } = await speech();
+    const { path, bytes, seconds } = speech;
     const service = await startSpeechService({ speech: `file: "${path}"` });
     const half = Math.floor(bytes / 2);
     const clip = await makeClip(service, `${half} gate:go ${bytes - half}`);
@@ -90,9 +98,9 @@ describeWith(['chromium', 'espeak-ng', 'ffmpeg'], 'in Chromium', (programs) => {
     await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void pages.close());
     const origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
-    const { path, bytes } = await speech();
+    const { path, bytes } = speech;
     const service = await startSpeechService({ speech: `file: "${path}"`, env: { CORS_ORIGINS: origin } });
-    const clip = await makeClip(service, String(bytes));
+    const clip = await makeClip(service, String(Math.floor(bytes / 4)));
     const page = await openPage(origin);
     await play(page, addressOf(service, clip), 'crossorigin');
     await expect.poll(async () => (await stateOf(page)).ended, patience).toBe(true);
@@ -100,7 +108,7 @@ describeWith(['chromium', 'espeak-ng', 'ffmpeg'], 'in Chromium', (programs) => {
   });
 
   test('a clip whose synthesis fails is a player error, not an early end', async () => {
-    const { path, bytes } = await speech();
+    const { path, bytes } = speech;
     const service = await startSpeechService({ speech: `file: "${path}"` });
     const clip = await makeClip(service, `${Math.floor(bytes / 2)} gate:go fail`);
     const page = await openPage(`${service.url}/healthz`);
