@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Container } from '../../engines/contract/index.ts';
+import { makeOncePerRun } from './once-per-run.ts';
 import { requireProgram, run } from './programs.ts';
 import { type Speech, toneWav, type Word } from './tone-model.ts';
 
@@ -121,10 +122,12 @@ async function make(encoding: Encoding, words: readonly Word[], options: MakeOpt
   const { name, container, rate, channels = 1, encode, finish } = encoding;
   const { directory, ...speech } = options;
   const path = join(directory, fileName(name, container));
-  const input = toneWav({ words, rate, channels, ...speech });
-  const args = ['-hide_banner', '-loglevel', 'error', '-n', '-f', 'wav', '-i', 'pipe:0', ...encode.split(' '), path];
-  await run(requireProgram('ffmpeg'), args, { input });
-  if (finish) await writeFile(path, finish(await readFile(path)));
+  await makeOncePerRun(JSON.stringify({ name, words, ...speech }), path, async () => {
+    const input = toneWav({ words, rate, channels, ...speech });
+    const args = ['-hide_banner', '-loglevel', 'error', '-n', '-f', 'wav', '-i', 'pipe:0', ...encode.split(' '), path];
+    await run(requireProgram('ffmpeg'), args, { input });
+    if (finish) await writeFile(path, finish(await readFile(path)));
+  });
   return path;
 }
 
