@@ -5,15 +5,12 @@ import type { Container } from '../../engines/contract/index.ts';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
 import { hostileFiles } from '../support/hostile.ts';
 import { describeWith, run } from '../support/programs.ts';
-import { recordingKind, recordings } from '../support/recordings.ts';
+import { recordingKind, recordings, usual } from '../support/recordings.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { speechSeconds, toneWav, wav, words } from '../support/tone-model.ts';
 import { claimed, decode, expectFailure, readWav, surroundings, watchThreads, type Decoded } from './wasm-support.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
-
-/** As in test/support/recordings.process.test.ts: then both have the same recordings. */
-const language = 'de';
 
 describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
   const ffmpeg = (args: string[]): Promise<string> =>
@@ -31,7 +28,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
     const decodable = recordings.filter(({ needsFfmpegToDecode }) => !needsFfmpegToDecode);
 
     test.each(decodable)('$name', async ({ container, make }) => {
-      const path = await make(words, { directory: await temporaryDirectory(), language });
+      const path = await make(words, { directory: await temporaryDirectory() });
       expectAgreement(await decode(path, container), await reference(path), container);
     });
 
@@ -67,7 +64,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
   async function encodedSpeech(container: Container, args: string): Promise<string> {
     const directory = await temporaryDirectory();
     const speech = join(directory, 'speech.wav');
-    await writeFile(speech, toneWav({ words, rate: 48_000 }));
+    await writeFile(speech, toneWav({ ...usual, rate: 48_000 }));
     const path = join(directory, `recording.${container}`);
     await ffmpeg(['-i', speech, ...args.split(' '), path]);
     return path;
@@ -78,7 +75,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
       'as much as ffmpeg: %s',
       async (name) => {
         const directory = await temporaryDirectory();
-        const whole = await readFile(await recordingKind(name).make(words, { directory, language }));
+        const whole = await readFile(await recordingKind(name).make(words, { directory }));
         for (const share of [0.05, 0.3, 0.5, 0.77, 0.999]) {
           const path = join(directory, `${share}.webm`);
           await writeFile(path, whole.subarray(0, share * whole.length));
@@ -91,7 +88,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
       'about as much as ffmpeg: %s',
       async (name) => {
         const { container, make } = recordingKind(name);
-        const path = await make(words, { directory: await temporaryDirectory(), language });
+        const path = await make(words, { directory: await temporaryDirectory() });
         await writeFile(path, (await readFile(path)).subarray(0, -10_000));
         const { samples } = await decode(path, container);
         expect(samples.length / (await reference(path)).length).toBeCloseTo(1, 1);
@@ -99,7 +96,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
     );
 
     test('a webm up to the garbage at its end', async () => {
-      const path = await recordingKind('webm/opus ordinary').make(words, { directory: await temporaryDirectory(), language });
+      const path = await recordingKind('webm/opus ordinary').make(words, { directory: await temporaryDirectory() });
       const whole = await readFile(path);
       await writeFile(path, Buffer.concat([whole.subarray(0, whole.length / 2), Buffer.alloc(100_000, 0x55)]));
       const { samples } = await decode(path, 'webm');
@@ -118,7 +115,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
     test.each(recordings.filter(({ needsFfmpegToDecode }) => needsFfmpegToDecode))(
       'what needs ffmpeg, and says so: $name',
       async ({ container, make }) => {
-        const path = await make(words, { directory: await temporaryDirectory(), language });
+        const path = await make(usual.words, { directory: await temporaryDirectory(), language: usual.language });
         await expectFailure(
           decode(path, container),
           'recording-undecodable',
@@ -128,16 +125,14 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
     );
 
     // A decoder that opens nothing does not care what a script names: test/transcription/hostile.process.test.ts has all.
-    const isOtherScript = (name: string) => / behind an ID3 tag$/.test(name) && !name.startsWith('HLS playlist of a URL');
+    const isOtherScript = (name: string) =>
+      name.endsWith(' behind an ID3 tag') && !name.startsWith('HLS playlist of a URL');
     const withoutAudio = hostileFiles.filter(({ holds, name }) => holds === 'nothing' && !isOtherScript(name));
-    test.each(claimed(withoutAudio))(
-      '$name',
-      async ({ container, make }) => {
-        const path = await make(await surroundings());
-        await expectFailure(decode(path, container), 'recording-undecodable', /^The recording could not be decoded: /);
-        expect(await readdir(dirname(path))).toEqual([basename(path)]);
-      },
-    );
+    test.each(claimed(withoutAudio))('$name', async ({ container, make }) => {
+      const path = await make(await surroundings());
+      await expectFailure(decode(path, container), 'recording-undecodable', /^The recording could not be decoded: /);
+      expect(await readdir(dirname(path))).toEqual([basename(path)]);
+    });
 
     test('a file without audio, naming what is missing', async () => {
       const [video] = claimed(hostileFiles.filter(({ name }) => name === 'mp4 with video only'));

@@ -20,6 +20,12 @@ export interface MakeOptions extends Pick<Speech, 'language' | 'tailSeconds'> {
   readonly directory: string;
 }
 
+/** What most tests have in their recordings: the same words, so that they share them. The lowest and the highest tone. */
+export const usual = {
+  words: ['alpha', 'über', '"foxtrot"', 'back\\slash'],
+  language: 'de',
+} as const satisfies Pick<Speech, 'words' | 'language'>;
+
 interface Encoding {
   readonly name: string;
   readonly container: Container;
@@ -89,14 +95,14 @@ const encodings: readonly Encoding[] = [
   { name: 'flac', container: 'flac', rate: 44_100, channels: 2, encode: '-c:a flac -f flac' },
 ];
 
-/** Any two of sample format, rate and channel count meet in one of them. */
+/** Each sample format and each rate in mono and in stereo: what reads samples knows no rate, and a resampler no format. */
 function wavEncodings(): Encoding[] {
   const codecs = { s16: 'pcm_s16le', s24: 'pcm_s24le', f32: 'pcm_f32le', 'mu-law': 'pcm_mulaw' };
+  const rates = [8_000, 16_000, 44_100, 48_000];
   return Object.entries(codecs).flatMap(([format, codec], row) =>
-    [8_000, 16_000, 44_100, 48_000].map((rate, column): Encoding => {
-      const channels = 1 + ((row + column) % 2);
-      const name = `wav ${format} at ${rate / 1000} kHz, ${channels === 1 ? 'mono' : 'stereo'}`;
-      return { name, container: 'wav', rate, channels, encode: `-c:a ${codec} -f wav` };
+    [rates[row]!, rates.at(-1 - row)!].map((rate, column): Encoding => {
+      const name = `wav ${format} at ${rate / 1000} kHz, ${column === 0 ? 'mono' : 'stereo'}`;
+      return { name, container: 'wav', rate, channels: 1 + column, encode: `-c:a ${codec} -f wav` };
     }),
   );
 }
