@@ -96,7 +96,7 @@ describe('a body above the size limit', () => {
 
 describe('a client that keeps sending after the timeout', () => {
   it('holds no body memory', async () => {
-    await using service = await startTestService({ bodyTimeoutMs: 100 });
+    await using service = await startTestService({ ...withoutEngines, bodyTimeoutMs: 100 });
     const body = Buffer.from(escaped(largestChat()));
     const late = body.subarray(0, 1000);
     const sendLate = async (): Promise<number | undefined> => {
