@@ -1,177 +1,21 @@
-/** The largest valid chat works, one character more is refused, and many at once do not sink the service. */
-import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
-import { getHeapStatistics } from 'node:v8';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { largestBody } from '../../src/contract/body-limit.ts';
-import { nativeContract } from '../../src/contract/document.ts';
+/** Many of the largest valid chats at once do not sink a service with little memory. */
+import { expect, it, vi } from 'vitest';
 import { startChildService } from '../support/child-service.ts';
-import { createApi, type Answer, type Api } from '../support/http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { connectRaw, requestHead } from './support/raw-socket.ts';
+import { createApi } from '../support/http.ts';
+import { encodings, largestChat, tenAtOnce, withoutEngines } from './support/largest-chat.ts';
 
 vi.setConfig({ testTimeout: 120_000 }); // hundreds of megabytes, however busy the machine is
 
-const path = '/api/v1/chat';
-const withoutEngines = { config: 'engines: {}\n' };
-const emoji = '\u{1F600}';
-
-/** Every field at its limit, every character at four bytes; `extra` more characters in the last message. */
-function largestChat({ extra = 0 } = {}): string {
-  const message = { role: 'assistant', content: emoji.repeat(32_000) };
-  const last = { ...message, content: message.content + emoji.repeat(extra) };
-  const id = emoji.repeat(256);
-  return JSON.stringify({
-    messages: [...Array.from({ length: 99 }, () => message), last],
-    model: id,
-    temperature: Number.MIN_VALUE,
-    max_tokens: 32_000,
-    top_p: Number.MIN_VALUE,
-    voice_id: id,
-    tts_model: id,
-  });
-}
-
-const escaped = (json: string): string => json.replaceAll(emoji, String.raw`\ud83d\ude00`);
-
-const encodings = [
-  { name: 'in UTF-8', encode: (json: string) => Buffer.from(json) },
-  { name: String.raw`with every character as \u escapes`, encode: (json: string) => Buffer.from(escaped(json)) },
-];
-
-const json = { 'content-type': 'application/json' };
-
-/** All at once; each is served (there is no engine, which is what it is told) or refused for now. */
-async function tenAtOnce(api: Api, body: Buffer): Promise<string[]> {
-  const answers = await Promise.all(Array.from({ length: 10 }, () => api.send('POST', path, { headers: json, body })));
-  for (const { status, problem, headers } of answers) {
-    expect(status).toBe(503);
-    expect(['no-engine', 'overloaded']).toContain(problem.code);
-    if (problem.code === 'overloaded') expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-  }
-  return answers.map(({ problem }) => problem.code);
-}
-
-describe('100 messages of 32,000 characters of four bytes', () => {
-  let service: TestService;
-  let api: Api;
-
-  beforeAll(async () => {
-    service = await startTestService(withoutEngines);
-    api = createApi(service.url);
-  });
-  afterAll(() => service[Symbol.asyncDispose]());
-
-  const post = (body: Buffer): Promise<Answer> => api.send('POST', path, { headers: json, body });
-
-  it.each(encodings)('pass validation $name', async ({ encode }) => {
-    expect(await post(encode(largestChat()))).toMatchObject({ status: 503, problem: { code: 'no-engine' } });
-  });
-
-  it.each(encodings)('are rejected with one character more $name', async ({ encode }) => {
-    const { status, problem } = await post(encode(largestChat({ extra: 1 })));
-    expect(status).toBe(422);
-    expect(problem.errors).toEqual([
-      { in: 'body', pointer: '/messages/99/content', detail: 'must NOT have more than 32000 characters' },
-    ]);
-  });
-
-  it.each(encodings)('are each served or rejected as overloaded when ten arrive at once $name', async ({ encode }) => {
+it('a service with a heap of 512 MB survives ten of the largest chats at once', async () => {
+  const service = await startChildService({ ...withoutEngines, nodeOptions: ['--max-old-space-size=512'] });
+  const api = createApi(service.url);
+  for (const { encode } of [...encodings, ...encodings]) {
     const body = encode(largestChat());
     expect(await tenAtOnce(api, body)).toContain('no-engine');
     expect((await api.get('/healthz')).status).toBe(200);
-    expect(await post(body)).toMatchObject({ problem: { code: 'no-engine' } });
-  });
-});
-
-describe('a service with a heap of 512 MB', () => {
-  it('survives ten of the largest chats at once', async () => {
-    const service = await startChildService({ ...withoutEngines, nodeOptions: ['--max-old-space-size=512'] });
-    const api = createApi(service.url);
-    for (const { encode } of [...encodings, ...encodings]) {
-      const body = encode(largestChat());
-      expect(await tenAtOnce(api, body)).toContain('no-engine');
-      expect((await api.get('/healthz')).status).toBe(200);
-    }
-    expect(service.memory().peak).toBeLessThan(600_000_000);
-    service.kill('SIGTERM');
-    expect(await service.exit).toEqual({ code: 0, signal: null });
-    expect(service.said.stderr).not.toMatch(/heap|memory/i);
-  });
-});
-
-describe('a body above the size limit', () => {
-  let service: TestService;
-  const limit = largestBody({ $ref: '#/components/schemas/ChatRequest' }, nativeContract);
-
-  beforeAll(async () => {
-    service = await startTestService(withoutEngines);
-  });
-  afterAll(() => service[Symbol.asyncDispose]());
-
-  it('has a limit derived from the contract', () => {
-    expect(nativeContract.document.components.schemas.ChatRequest).toBeDefined();
-    expect(limit).toBeGreaterThan(escaped(largestChat()).length);
-    expect(limit).toBeLessThan(escaped(largestChat()).length + 100_000);
-  });
-
-  it('is rejected by its Content-Length, before it is sent', async () => {
-    using connection = await connectRaw(service.url);
-    await connection.send(requestHead('POST', path, { ...json, 'content-length': limit + 1 }));
-    const { status, problem } = await connection.answer('POST', path);
-    expect(status).toBe(422);
-    expect(problem.code).toBe('body-too-large');
-    expect(problem.detail).toContain(String(limit));
-  });
-
-  it('is rejected by its Content-Length instead of a 100 Continue', async () => {
-    using connection = await connectRaw(service.url);
-    const headers = { ...json, 'content-length': limit + 1, expect: '100-continue' };
-    await connection.send(requestHead('POST', path, headers));
-    const { problem } = await connection.answer('POST', path);
-    expect(problem.code).toBe('body-too-large');
-    expect(connection.received).not.toContain('100 Continue');
-  });
-
-  it('is rejected at the limit when it is chunked', async () => {
-    const api = createApi(service.url);
-    const body = Buffer.alloc(limit + 1, ' ');
-    const headers = { ...json, 'transfer-encoding': 'chunked' };
-    const { status, problem } = await api.send('POST', path, { headers, body });
-    expect(status).toBe(422);
-    expect(problem.code).toBe('body-too-large');
-  });
-
-  it('is accepted at exactly the limit', async () => {
-    const api = createApi(service.url);
-    const chat = JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }] });
-    const body = Buffer.concat([Buffer.from(chat), Buffer.alloc(limit - chat.length, ' ')]);
-    expect(await api.send('POST', path, { headers: json, body })).toMatchObject({ problem: { code: 'no-engine' } });
-  });
-});
-
-describe('a client that keeps sending after the timeout', () => {
-  it('holds no body memory', async () => {
-    await using service = await startTestService({ bodyTimeoutMs: 100 });
-    const body = Buffer.from(escaped(largestChat()));
-    const late = body.subarray(0, 1000);
-    const sendLate = async (): Promise<number | undefined> => {
-      const headers = { ...json, 'transfer-encoding': 'chunked' };
-      const sending = request(`${service.url}${path}`, { method: 'POST', headers });
-      sending.write(late);
-      const [answer] = (await once(sending, 'response')) as [IncomingMessage];
-      answer.resume();
-      sending.end(body.subarray(late.length));
-      await once(sending, 'close');
-      return answer.statusCode;
-    };
-    /** As many as the service could hold at once, and one more. */
-    const several = Math.ceil(getHeapStatistics().heap_size_limit / 16 / body.length) + 1;
-    for (let i = 0; i < several; i++) expect(await sendLate()).toBe(408);
-
-    using connection = await connectRaw(service.url);
-    await connection.send(requestHead('POST', path, { ...json, 'content-length': body.length }));
-    // It is waited for, and not refused as one too many.
-    expect(await connection.answer('POST', path)).toMatchObject({ status: 408 });
-  });
+  }
+  expect(service.memory().peak).toBeLessThan(600_000_000);
+  service.kill('SIGTERM');
+  expect(await service.exit).toEqual({ code: 0, signal: null });
+  expect(service.said.stderr).not.toMatch(/heap|memory/i);
 });

@@ -6,6 +6,7 @@ import type { Container } from '../../engines/contract/index.ts';
 import { decodeWithWasm } from '../../src/audio/wasm/index.ts';
 import { wavHeader } from '../../lib/wav.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+import '../support/shared-compile-cache.ts';
 
 export interface Decoded {
   readonly header: Buffer;

@@ -5,7 +5,7 @@ import type { Container } from '../../engines/contract/index.ts';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
 import { hostileFiles } from '../support/hostile.ts';
 import { describeWith, run } from '../support/programs.ts';
-import { recordingKind, recordings } from '../support/recordings.ts';
+import { recordingKind, recordings, usual } from '../support/recordings.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { speechSeconds, toneWav, wav, words } from '../support/tone-model.ts';
 import { claimed, decode, expectFailure, readWav, surroundings, watchThreads, type Decoded } from './wasm-support.ts';
@@ -64,7 +64,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
   async function encodedSpeech(container: Container, args: string): Promise<string> {
     const directory = await temporaryDirectory();
     const speech = join(directory, 'speech.wav');
-    await writeFile(speech, toneWav({ words, rate: 48_000 }));
+    await writeFile(speech, toneWav({ ...usual, rate: 48_000 }));
     const path = join(directory, `recording.${container}`);
     await ffmpeg(['-i', speech, ...args.split(' '), path]);
     return path;
@@ -115,7 +115,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
     test.each(recordings.filter(({ needsFfmpegToDecode }) => needsFfmpegToDecode))(
       'what needs ffmpeg, and says so: $name',
       async ({ container, make }) => {
-        const path = await make(words, { directory: await temporaryDirectory() });
+        const path = await make(usual.words, { directory: await temporaryDirectory(), language: usual.language });
         await expectFailure(
           decode(path, container),
           'recording-undecodable',
@@ -124,14 +124,15 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
       },
     );
 
-    test.each(claimed(hostileFiles.filter(({ holds }) => holds === 'nothing')))(
-      '$name',
-      async ({ container, make }) => {
-        const path = await make(await surroundings());
-        await expectFailure(decode(path, container), 'recording-undecodable', /^The recording could not be decoded: /);
-        expect(await readdir(dirname(path))).toEqual([basename(path)]);
-      },
-    );
+    // A decoder that opens nothing does not care what a script names: test/transcription/hostile.process.test.ts has all.
+    const isOtherScript = (name: string) =>
+      name.endsWith(' behind an ID3 tag') && !name.startsWith('HLS playlist of a URL');
+    const withoutAudio = hostileFiles.filter(({ holds, name }) => holds === 'nothing' && !isOtherScript(name));
+    test.each(claimed(withoutAudio))('$name', async ({ container, make }) => {
+      const path = await make(await surroundings());
+      await expectFailure(decode(path, container), 'recording-undecodable', /^The recording could not be decoded: /);
+      expect(await readdir(dirname(path))).toEqual([basename(path)]);
+    });
 
     test('a file without audio, naming what is missing', async () => {
       const [video] = claimed(hostileFiles.filter(({ name }) => name === 'mp4 with video only'));

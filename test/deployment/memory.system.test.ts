@@ -10,13 +10,13 @@ import { describeWith } from '../support/programs.ts';
 import { wav } from '../support/tone-model.ts';
 import { standIns, whisperEngine, writeModels, type Answer, type Models } from './support.ts';
 
-const uploads = 20;
+const uploads = 10;
 const recordingBytes = 26_214_400;
 const mostBytes = 250e6;
 const MB = 1e6;
 
-/** Exactly as large as may be, and decodable: two and a half minutes in stereo. */
-const valid = wav(new Int16Array((recordingBytes - 44) / 2), { rate: 44_100, channels: 2 });
+/** Exactly as large as may be, and decodable. At this rate the decoded sound is as large, and cheap to make. */
+const valid = wav(new Int16Array((recordingBytes - 44) / 2), { rate: 16_000, channels: 1 });
 const noise = randomBytes(recordingBytes);
 
 /** Writes the same bytes again and again: the client's memory is not the question here. */
@@ -65,7 +65,7 @@ describe.skipIf(process.platform !== 'linux')(`${uploads} recordings of 25 MB at
       ['decoded by WASM decoders', valid, 'WASM', { status: 200 }],
     ] as const)(
       `take less than ${mostBytes / MB} MB of memory when they are %s`,
-      { timeout: 600_000 }, // twenty are decoded one after the other
+      { timeout: 600_000 }, // they are decoded one after the other
       async (what, bytes, decoder, expected) => {
         const engine = whisperEngine(models, ['blank'], { program: standIns.whisper, waiting: uploads });
         const env = decoder === 'WASM' ? { PATH: models.directory } : {};

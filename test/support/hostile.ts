@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import type { Container } from '../../engines/contract/index.ts';
 import { requireProgram, run } from './programs.ts';
-import { fileName, recordingKind } from './recordings.ts';
-import { toneWav, wav, words } from './tone-model.ts';
+import { fileName, recordingKind, usual } from './recordings.ts';
+import { type Word, toneWav, wav, words } from './tone-model.ts';
 
 export interface HostileKind {
   readonly name: string;
@@ -117,7 +117,7 @@ const damagedRecipes: readonly Recipe[] = [
     container: 'mp4',
     holds: 'nothing',
     content: async () => {
-      const mp4 = await recorded('mp4/aac with the moov at the end');
+      const mp4 = await recorded('mp4/aac with the moov at the end', usual.words);
       return mp4.subarray(0, mp4.lastIndexOf('moov') - 4);
     },
   },
@@ -139,8 +139,8 @@ const damagedRecipes: readonly Recipe[] = [
 
 const firstHalf = (bytes: Buffer): Buffer => bytes.subarray(0, bytes.length / 2);
 
-const recorded = (kind: string): Promise<Buffer> =>
-  readBack((directory) => recordingKind(kind).make(words, { directory }));
+const recorded = (kind: string, said: readonly Word[] = words): Promise<Buffer> =>
+  readBack((directory) => recordingKind(kind).make(said, { directory, language: usual.language }));
 
 function ffmpeg(args: string): Promise<Buffer> {
   return readBack(async (directory) => {
@@ -178,28 +178,28 @@ const lyingRecipes: readonly Recipe[] = [
     extension: 'wav',
     container: 'wav',
     holds: 'anything',
-    content: () => overwrite(toneWav({ words, rate: 16_000 }), at, bytes),
+    content: () => overwrite(toneWav({ ...usual, rate: 16_000 }), at, bytes),
   })),
   {
     name: 'flac that claims one sample at 655 kHz',
     extension: 'flac',
     container: 'flac',
     holds: 'anything',
-    content: async () => withStreamInfo(await recorded('flac'), { rate: 655_350, samples: 1 }),
+    content: async () => withStreamInfo(await recorded('flac', usual.words), { rate: 655_350, samples: 1 }),
   },
   {
     name: 'ogg/vorbis that claims a rate of 4 GHz',
     extension: 'ogg',
     container: 'ogg',
     holds: 'anything',
-    content: async () => withOggRate(await recorded('ogg/vorbis'), 4_000_000_000),
+    content: async () => withOggRate(await recorded('ogg/vorbis', usual.words), 4_000_000_000),
   },
   {
     name: 'ogg/opus that claims a rate of 1 Hz',
     extension: 'ogg',
     container: 'ogg',
     holds: 'anything',
-    content: async () => withOggRate(await recorded('ogg/opus'), 1),
+    content: async () => withOggRate(await recorded('ogg/opus', usual.words), 1),
   },
 ];
 

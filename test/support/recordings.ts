@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Container } from '../../engines/contract/index.ts';
+import { makeOncePerRun } from './once-per-run.ts';
 import { requireProgram, run } from './programs.ts';
 import { type Speech, toneWav, type Word } from './tone-model.ts';
 
@@ -18,6 +19,12 @@ export interface RecordingKind {
 export interface MakeOptions extends Pick<Speech, 'language' | 'tailSeconds'> {
   readonly directory: string;
 }
+
+/** What most tests have in their recordings: the same words, so that they share them. The lowest and the highest tone. */
+export const usual = {
+  words: ['alpha', 'über', '"foxtrot"', 'back\\slash'],
+  language: 'de',
+} as const satisfies Pick<Speech, 'words' | 'language'>;
 
 interface Encoding {
   readonly name: string;
@@ -88,14 +95,14 @@ const encodings: readonly Encoding[] = [
   { name: 'flac', container: 'flac', rate: 44_100, channels: 2, encode: '-c:a flac -f flac' },
 ];
 
-/** Any two of sample format, rate and channel count meet in one of them. */
+/** Each sample format and each rate in mono and in stereo: what reads samples knows no rate, and a resampler no format. */
 function wavEncodings(): Encoding[] {
   const codecs = { s16: 'pcm_s16le', s24: 'pcm_s24le', f32: 'pcm_f32le', 'mu-law': 'pcm_mulaw' };
+  const rates = [8_000, 16_000, 44_100, 48_000];
   return Object.entries(codecs).flatMap(([format, codec], row) =>
-    [8_000, 16_000, 44_100, 48_000].map((rate, column): Encoding => {
-      const channels = 1 + ((row + column) % 2);
-      const name = `wav ${format} at ${rate / 1000} kHz, ${channels === 1 ? 'mono' : 'stereo'}`;
-      return { name, container: 'wav', rate, channels, encode: `-c:a ${codec} -f wav` };
+    [rates[row]!, rates.at(-1 - row)!].map((rate, column): Encoding => {
+      const name = `wav ${format} at ${rate / 1000} kHz, ${column === 0 ? 'mono' : 'stereo'}`;
+      return { name, container: 'wav', rate, channels: 1 + column, encode: `-c:a ${codec} -f wav` };
     }),
   );
 }
@@ -121,10 +128,12 @@ async function make(encoding: Encoding, words: readonly Word[], options: MakeOpt
   const { name, container, rate, channels = 1, encode, finish } = encoding;
   const { directory, ...speech } = options;
   const path = join(directory, fileName(name, container));
-  const input = toneWav({ words, rate, channels, ...speech });
-  const args = ['-hide_banner', '-loglevel', 'error', '-n', '-f', 'wav', '-i', 'pipe:0', ...encode.split(' '), path];
-  await run(requireProgram('ffmpeg'), args, { input });
-  if (finish) await writeFile(path, finish(await readFile(path)));
+  await makeOncePerRun(JSON.stringify({ name, words, ...speech }), path, async () => {
+    const input = toneWav({ words, rate, channels, ...speech });
+    const args = ['-hide_banner', '-loglevel', 'error', '-n', '-f', 'wav', '-i', 'pipe:0', ...encode.split(' '), path];
+    await run(requireProgram('ffmpeg'), args, { input });
+    if (finish) await writeFile(path, finish(await readFile(path)));
+  });
   return path;
 }
 

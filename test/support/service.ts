@@ -9,6 +9,7 @@ import type { ConnectionLimits } from '../../src/http/listener.ts';
 import type { Service, ServiceOptions } from '../../src/service.ts';
 import { recordAnswers } from '../contract/coverage/recorder.ts';
 import { startAsAsked } from './fleet-mode.ts';
+import './shared-compile-cache.ts';
 
 export interface TestServiceOptions {
   /** Beside HOST, PORT and DATA_DIR, which the test service sets itself. */

@@ -130,7 +130,8 @@ export function wav(pcm: Int16Array, { rate, channels }: { rate: number; channel
 // ------------------------------------------------------------------------------------------------------ model
 
 const state = 64;
-const shape: Shape = { state, heads: 1, encoderBlocks: 4, decoderBlocks: 1 };
+/** One block of the encoder: four, as in the smallest real model, would take half of whisper's time. */
+const shape: Shape = { state, heads: 1, encoderBlocks: 1, decoderBlocks: 1 };
 
 /** Writes the model as whisper-cli's `-m` takes it. */
 export async function writeToneModel(path: string, { englishOnly = false } = {}): Promise<void> {
@@ -163,7 +164,7 @@ const steadyChannels = range(16, 48);
 /** So loud that the likeliest token is near certain, and whisper sees no reason to try again at another temperature. */
 const certainty = 10;
 
-/** By tensor. All other weights are zero: in the encoder's blocks, what comes in goes out. */
+/** By tensor. All other weights are zero: in the block of the encoder, what comes in goes out. */
 function handSet(dialect: Dialect): Readonly<Record<string, Iterable<Weight>>> {
   return {
     'encoder.positional_embedding': encoderPositions(),

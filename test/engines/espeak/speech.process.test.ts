@@ -1,6 +1,6 @@
 /** eSpeak speech with the program and with the package, verified with ffmpeg and pocketsphinx. */
 import { readdir } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { speechFormats, type EngineError, type SpeechCall } from '../../../engines/contract/index.ts';
 import { createClient } from '../../../src/client/index.ts';
 import { createSpeakers } from '../../../src/speech/speaker.ts';
@@ -79,31 +79,33 @@ function speaks(synthesizer: Synthesizer): void {
   });
 
   it.each([
-    ['th', 'มะนาว'],
-    ['ko', '레몬 '],
-    ['en', '我们'],
-    ['en', 'hello'],
-    ['en', '🙂 '],
-    ['en', 'W.'],
-    ['en', 'www '],
-    ['de', 'z.B. '],
-    ['de', '777 '],
-    ['en', '**bold** '],
-  ])('skips nothing where pauses are missing (%s: %s)', async (voice, word) => {
+    ['th', 'มะนาว', 30],
+    ['ko', '레몬 ', 100],
+    ['en', '我们', 100],
+    ['en', 'hello', 50],
+    ['en', '🙂 ', 100],
+    ['en', 'W.', 30],
+    ['en', 'www ', 100],
+    ['de', 'z.B. ', 30],
+    ['de', '777 ', 50],
+    ['en', '**bold** ', 50],
+  ])('skips nothing where pauses are missing (%s: %s)', async (voice, word, times) => {
     const { say } = espeak;
-    const seconds = async (text: string) => secondsOfWav(await collect(say({ text, voice, format: 'wav' })));
-    // Without the pauses each of them loses at least a third of a hundred words.
-    expect(await seconds(word.repeat(100))).toBeGreaterThan(0.8 * 10 * (await seconds(word.repeat(10))));
+    const seconds = async (text: string) =>
+      secondsOfWav(await collect(say({ text, voice, format: 'wav', speed: 2.57 })));
+    // Without the pauses each of them loses at least a third of so many words, at any speed.
+    expect(await seconds(word.repeat(times))).toBeGreaterThan(0.8 * (times / 10) * (await seconds(word.repeat(10))));
   });
 
   it('speaks at a speed: 2 halves the duration', async () => {
     const { engine, say } = espeak;
     expect((await engine.models())[0]?.supports).toEqual(['speed']);
     const seconds = async (speed?: number) =>
-      secondsOfWav(await collect(say({ text: sentence.repeat(3), format: 'wav', ...(speed && { speed }) })));
+      secondsOfWav(await collect(say({ text: sentence.repeat(2), format: 'wav', ...(speed && { speed }) })));
     const usual = await seconds();
     expect(await seconds(1)).toBe(usual);
-    for (const speed of [0.46, 0.5, 0.75, 1.5, 2, 2.57]) {
+    const between = synthesizer === 'program' ? [0.5, 0.75, 1.5] : []; // which is cheaper, and takes the same values
+    for (const speed of [0.46, ...between, 2, 2.57]) {
       const share = ((await seconds(speed)) * speed) / usual;
       expect(Math.abs(share - 1), `${speed}`).toBeLessThan(0.1);
     }
@@ -150,9 +152,9 @@ describeWith(['espeak-ng', 'ffmpeg'], 'the encoder', () => {
 describeWith(['espeak-ng'], 'a long text', () => {
   it('with 32,000 characters is synthesized completely', async () => {
     const { say } = await startEspeak();
-    const wavOf = (times: number) => collect(say({ text: 'hello, '.repeat(times), format: 'wav', speed: 2.57 }));
-    const wav = await wavOf(4571);
-    expect(secondsOfWav(wav)).toBeGreaterThan(0.9 * 457 * secondsOfWav(await wavOf(10)));
+    const wavOf = (times: number) => collect(say({ text: 'straight. '.repeat(times), format: 'wav', speed: 2.57 }));
+    const wav = await wavOf(3200);
+    expect(secondsOfWav(wav)).toBeGreaterThan(0.9 * 320 * secondsOfWav(await wavOf(10)));
     expect(wav.readUInt32LE(40), 'the length in its header is true').toBe(wav.length - 44);
   });
 });
@@ -189,15 +191,15 @@ describeWith(['espeak-ng'], 'in line', () => {
   });
 });
 
-describe('a default voice', () => {
+describeWith(['espeak-ng'], 'a default voice', () => {
   it('from the settings is used when a call names none', async () => {
-    const { say } = await startEspeak('package', 'voice: de');
+    const { say } = await startEspeak('program', 'voice: de');
     const german = await collect(say({ format: 'wav' }));
     expect(german).toEqual(await collect(say({ voice: 'de', format: 'wav' })));
     expect(german).not.toEqual(await collect(say({ language: 'en', format: 'wav' })));
   });
 
   it('that does not exist makes startup fail', async () => {
-    await expect(startEspeak('package', 'voice: nobody')).rejects.toThrow('Unknown voice "nobody"');
+    await expect(startEspeak('program', 'voice: nobody')).rejects.toThrow('Unknown voice "nobody"');
   });
 });

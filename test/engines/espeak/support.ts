@@ -1,16 +1,11 @@
 /** A service whose only engine is espeak, with the program or the WASM package, and helpers that decode and recognize its audio. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { enableCompileCache } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { SpeechCall, SpeechEngine, Speech } from '../../../engines/contract/index.ts';
 import { findProgram, requireProgram, run } from '../../support/programs.ts';
-import { compileCacheVariable } from '../../support/compile-cache.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-
-// The package takes half the time to start when it shares the service's compile cache, as after `npm start`.
-enableCompileCache(process.env[compileCacheVariable]);
 
 /** Which synthesizer is found: with a PATH without programs it is the package. */
 export type Synthesizer = 'program' | 'package';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../support/programs.ts';
 import { answers } from '../../support/provider.ts';
-import { recordings } from '../../support/recordings.ts';
+import { recordings, usual } from '../../support/recordings.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { speechSeconds } from '../../support/tone-model.ts';
 import { openHosted, type Hosted } from './support.ts';
@@ -21,13 +21,13 @@ async function durationOf(bytes: Uint8Array, answer: object = {}): Promise<unkno
 }
 
 describeWith(['ffmpeg'], 'the duration', () => {
-  const words = ['alpha', 'bravo', 'golf'] as const;
+  const { words, language } = usual;
   /** Codecs pad with silence and cut into frames. */
   const toleranceMs = 120;
 
   test.each(recordings)('of $name is read from its container', async ({ make }) => {
-    const bytes = await readFile(await make([...words], { directory: await temporaryDirectory() }));
+    const bytes = await readFile(await make(words, { directory: await temporaryDirectory(), language }));
     const measured = (await durationOf(bytes)) as number;
-    expect(Math.abs(measured - speechSeconds({ words: [...words] }) * 1000)).toBeLessThan(toleranceMs);
+    expect(Math.abs(measured - speechSeconds({ words }) * 1000)).toBeLessThan(toleranceMs);
   });
 });

@@ -10,7 +10,6 @@ import { heldToContract } from '../support/http.ts';
 import { startLocalService } from '../support/local-service.ts';
 import { describeWith, run } from '../support/programs.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { startStopwatch } from '../support/stopwatch.ts';
 import { readSubtitles, type Cue } from '../support/subtitles.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { tonePcm, toneWav, wav, writeToneModel } from '../support/tone-model.ts';
@@ -49,6 +48,15 @@ describeWith(['whisper-cli'], 'tones of known words', (programs) => {
     const bytes = wav(Int16Array.from([...first, ...second]), { rate, channels: 1 });
     return new File([new Uint8Array(bytes)], 'tones.wav');
   };
+  const made = new Map<string, Promise<string>>();
+  /** Made once for each format: whisper-cli takes half a second of processor time. */
+  const subtitles = (response_format: 'srt' | 'vtt') => {
+    const known = made.get(response_format);
+    if (known) return known;
+    const file = sdk.audio.transcriptions.create({ file: recording(), model: 'whisper-1', response_format });
+    made.set(response_format, file);
+    return file;
+  };
   const silence = () => new File([new Uint8Array(toneWav({ words: [], rate }))], 'silence.wav');
 
   beforeAll(async () => {
@@ -58,8 +66,7 @@ describeWith(['whisper-cli'], 'tones of known words', (programs) => {
   afterAll(() => service[Symbol.asyncDispose]());
 
   test.each(['srt', 'vtt'] as const)('as %s have the right words at the right times', async (response_format) => {
-    const file = await sdk.audio.transcriptions.create({ file: recording(), model: 'whisper-1', response_format });
-    const cues = readSubtitles(file);
+    const cues = readSubtitles(await subtitles(response_format));
     expect(cues.map((cue) => cue.text)).toEqual(truth.map((cue) => cue.text));
     for (const [index, { from, to }] of cues.entries()) {
       expect(Math.abs(from - truth[index]!.from)).toBeLessThanOrEqual(toleranceMs);
@@ -69,9 +76,6 @@ describeWith(['whisper-cli'], 'tones of known words', (programs) => {
   });
 
   test('in verbose_json have the times of their subtitles, and words within their segments', async () => {
-    const srt = await sdk.audio.transcriptions.create({
-      ...{ file: recording(), model: 'whisper-1', response_format: 'srt' as const },
-    });
     const verbose = await sdk.audio.transcriptions.create({
       ...{ file: recording(), model: 'whisper-1', response_format: 'verbose_json' as const },
       timestamp_granularities: ['word', 'segment'],
@@ -79,7 +83,7 @@ describeWith(['whisper-cli'], 'tones of known words', (programs) => {
     const { segments = [], words = [] } = verbose;
     expect(verbose).toMatchObject({ text, language: 'english' });
     expect(segments.map(({ start, end, text }) => ({ from: start * 1000, to: end * 1000, text }))).toEqual(
-      readSubtitles(srt),
+      readSubtitles(await subtitles('srt')),
     );
     expect(words.map(({ word }) => word).join(' ')).toBe(text);
     for (const [index, { start, end }] of words.entries()) {
@@ -99,7 +103,20 @@ describeWith(['whisper-cli'], 'tones of known words', (programs) => {
     ];
     await writeToneModel(model);
     await writeFile(file, new Uint8Array(await recording().arrayBuffer()));
-    await run(programs['whisper-cli'], ['-np', '-m', model, '-l', 'auto', '-ojf', '-of', output, '-f', file]);
+    await run(programs['whisper-cli'], [
+      '-np',
+      '-m',
+      model,
+      '-l',
+      'auto',
+      '-t',
+      '1',
+      '-ojf',
+      '-of',
+      output,
+      '-f',
+      file,
+    ]);
     const { transcription } = JSON.parse(await readFile(`${output}.json`, 'utf8')) as WhisperOutput;
     // In this recording each word is a token, after those of whisper's own.
     const expected = transcription
@@ -145,10 +162,9 @@ describeWith(['espeak-ng', 'ffmpeg'], 'speech on a fresh machine', () => {
   const request = { model: 'tts-1', voice: 'alloy', input: 'Good morning, how are you today?' } as const;
 
   test('answers the probe of Home Assistant within its 10 s', async () => {
-    const seconds = startStopwatch();
-    const response = await sdk.audio.speech.create({ ...request, input: 'Test', response_format: 'mp3', speed: 1 });
+    const probe = { ...request, input: 'Test', response_format: 'mp3', speed: 1 } as const;
+    const response = await sdk.audio.speech.create(probe, { signal: AbortSignal.timeout(10_000) });
     expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(0);
-    expect(seconds()).toBeLessThan(10_000);
     expect(response.headers.get('content-type')).toBe('audio/mpeg');
     expect(response.headers.get('x-parlance-model')).toBe('espeak');
   });

@@ -1,0 +1,184 @@
+/** Speech in every format is what was said, with its length; what an encoder refuses; threads of the encoders. */
+import { availableParallelism } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { speechFormats } from '../../engines/contract/index.ts';
+import { openEncoderSession } from '../../src/audio/encode/workers.ts';
+import { describeWith, requireProgram, run } from '../support/programs.ts';
+import {
+  collect,
+  directory,
+  disk,
+  encode,
+  encoderWith,
+  formats,
+  sampleRate,
+  stay,
+  tone,
+  useEncoder,
+} from './encode-support.ts';
+
+useEncoder();
+
+/** How often it goes from deep to high: noise around zero does not count. */
+function countRises(samples: Int16Array): number {
+  let [rises, low] = [0, false];
+  for (const sample of samples) {
+    if (sample < -4000) low = true;
+    if (!low || sample < 4000) continue;
+    [rises, low] = [rises + 1, false];
+  }
+  return rises;
+}
+
+describeWith(['ffmpeg'], 'ffmpeg decodes', () => {
+  /** Seconds, and how often it crosses zero in each. */
+  async function hear(audio: Buffer) {
+    const [from, to] = [join(directory, 'audio'), join(directory, 'raw')];
+    await writeFile(from, audio);
+    const args = [
+      '-nostdin',
+      '-y',
+      '-loglevel',
+      'error',
+      '-xerror',
+      '-i',
+      from,
+      '-ac',
+      '1',
+      '-ar',
+      '16000',
+      '-f',
+      's16le',
+      to,
+    ];
+    await run(requireProgram('ffmpeg'), args);
+    const bytes = await readFile(to);
+    const samples = new Int16Array(Uint8Array.from(bytes).buffer);
+    const crossings = countRises(samples);
+    return { seconds: samples.length / 16_000, hertz: (crossings / samples.length) * 16_000 };
+  }
+
+  it.each(speechFormats)('%s to the same audio of the same length, at every rate', async (format) => {
+    for (const rate of [8_000, 16_000, 22_050, 24_000, 44_100, 48_000]) {
+      const { mediaType, audio } = encode(tone(3, rate), format, stay(), rate);
+      expect(mediaType).toBe({ mp3: 'audio/mpeg', wav: 'audio/wav', ogg: 'audio/ogg', opus: 'audio/ogg' }[format]);
+      const { seconds, hertz } = await hear(await collect(audio));
+      expect(Math.abs(seconds - 3), `${rate} Hz`).toBeLessThan(0.2);
+      expect(Math.abs(hertz - 440), `${rate} Hz`).toBeLessThan(25);
+    }
+  });
+
+  it.each(speechFormats)('%s of one large block, and of one sample', async (format) => {
+    async function* once(samples: Int16Array) {
+      yield await Promise.resolve(samples);
+    }
+    const { seconds } = await hear(await collect(encode(once(new Int16Array(40 * sampleRate)), format).audio));
+    expect(Math.abs(seconds - 40)).toBeLessThan(0.2);
+    expect(await collect(encode(once(new Int16Array(1)), format).audio)).not.toHaveLength(0);
+  });
+});
+
+describe('encode', () => {
+  it('offers the formats of this machine', () => {
+    const without = encoderWith(undefined);
+    expect(without.formats).toEqual(['mp3', 'wav', 'ogg']);
+    expect(encoderWith('/usr/bin/ffmpeg').formats).toEqual(speechFormats);
+    const pcm = { sampleRate, samples: tone(1) };
+    expect(() => without.encode(pcm, 'opus', { signal: stay() })).toThrow(
+      expect.objectContaining({
+        code: 'format-not-supported',
+        message: expect.stringMatching('mp3, wav, ogg') as string,
+      }),
+    );
+  });
+
+  it('reports an ffmpeg without opus', async () => {
+    const ffmpeg = join(directory, 'ffmpeg');
+    await writeFile(ffmpeg, `#!/bin/sh\necho "Unknown encoder 'libopus'" >&2\nexit 8\n`, { mode: 0o755 });
+    const { audio } = encoderWith(ffmpeg).encode({ sampleRate, samples: tone(1) }, 'opus', { signal: stay() });
+    await expect(collect(audio)).rejects.toMatchObject({ code: 'format-not-supported' });
+  });
+
+  it('is engine-failed when ffmpeg is missing', async () => {
+    const gone = encoderWith(join(directory, 'ffmpeg'));
+    const { audio } = gone.encode({ sampleRate, samples: tone(1) }, 'opus', { signal: stay() });
+    await expect(collect(audio)).rejects.toMatchObject({ code: 'engine-failed' });
+  });
+
+  it('writes the length to the header of a wav, and leaves no file', async () => {
+    const audio = encode(tone(2), 'wav').audio;
+    const wav = await collect(audio);
+    expect(wav).toHaveLength(44 + 2 * 2 * sampleRate);
+    expect([wav.readUInt32LE(4), wav.readUInt32LE(24), wav.readUInt32LE(40)]).toEqual([
+      wav.length - 8,
+      sampleRate,
+      wav.length - 44,
+    ]);
+    expect(await readdir(directory)).toEqual([]);
+    expect(disk.used).toBe(0);
+  });
+
+  it('rejects with storage-full when a wav is larger than its limit, and releases its bytes', async () => {
+    await expect(collect(encode(tone(300), 'wav').audio)).rejects.toMatchObject({ code: 'storage-full' });
+    expect(disk.used).toBe(0);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('takes wav bytes from the disk budget, and releases them when the reader returns', async () => {
+    const audio = encode(tone(30), 'wav').audio[Symbol.asyncIterator]();
+    await audio.next();
+    expect(disk.used).toBe(30 * 2 * sampleRate);
+    await audio.return?.();
+    expect(disk.used).toBe(0);
+  });
+
+  it.each(formats)('does not start %s when already aborted', async (format) => {
+    const audio = encode(tone(1), format, AbortSignal.abort(new Error('gone'))).audio;
+    await expect(collect(audio)).rejects.toThrow('gone');
+  });
+
+  it('gives the same result in parallel as alone', async () => {
+    const alone = await collect(encode(tone(5), 'mp3').audio);
+    const kinds = ['mp3', 'ogg', 'mp3', 'mp3'] as const;
+    const [first, , third, fourth] = await Promise.all(kinds.map((format) => collect(encode(tone(5), format).audio)));
+    for (const other of [first, third, fourth]) expect(other).toEqual(alone);
+  });
+});
+
+describe('the encoder threads', () => {
+  const openSessions = () => Array.from({ length: 3 * availableParallelism() }, () => openEncoderSession());
+
+  it('are at most as many as cores, for any number of sessions', () => {
+    const sessions = openSessions();
+    for (const { close } of sessions) close();
+    expect(new Set(sessions.map(({ worker }) => worker)).size).toBe(availableParallelism());
+  });
+
+  it('fail their sessions when they crash, and are replaced', async () => {
+    const encoding = collect(encode(tone(60), 'mp3').audio);
+    const failure = expect(encoding).rejects.toMatchObject({ code: 'engine-failed' });
+    for (const { worker, close } of openSessions()) {
+      close();
+      await worker.terminate();
+    }
+    await failure;
+    expect(await collect(encode(tone(1), 'mp3').audio)).not.toHaveLength(0);
+  });
+
+  it('are not chosen after retirement', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const retired = openSessions().map(({ worker, close }) => {
+      close();
+      return worker;
+    });
+    vi.advanceTimersByTime(60_000);
+    // Their threads are still ending.
+    const { worker, close } = openEncoderSession();
+    close();
+    expect(retired).not.toContain(worker);
+    expect(await collect(encode(tone(1), 'mp3').audio)).not.toHaveLength(0);
+  });
+});
