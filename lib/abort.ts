@@ -24,7 +24,7 @@ export function linkedSignal(...parents: readonly AbortSignal[]): LinkedSignal {
   return new Link(parents);
 }
 
-/** Not closures: every live stream holds several of these. */
+/** Not closures: every live stream holds some of these. */
 class Link implements LinkedSignal {
   readonly #controller = new AbortController();
   readonly #parents: readonly AbortSignal[];
@@ -88,18 +88,24 @@ export interface Timeout extends Disposable {
  */
 export function startTimeout(ms: number, late: () => unknown, ...parents: readonly AbortSignal[]): Timeout {
   for (const parent of parents) parent.throwIfAborted();
-  const link = linkedSignal(...parents);
-  let turn: NodeJS.Immediate | undefined;
-  // One turn of the event loop later: what has arrived while the process was busy is in time.
-  const timer = setTimeout(() => (turn = setImmediate(() => link.abort(late()))), ms);
-  return {
-    signal: link.signal,
-    [Symbol.dispose]() {
-      clearTimeout(timer);
-      clearImmediate(turn);
-      link[Symbol.dispose]();
-    },
-  };
+  return new TimedLink(ms, late, parents);
+}
+
+class TimedLink extends Link implements Timeout {
+  readonly #timer: NodeJS.Timeout;
+  #turn: NodeJS.Immediate | undefined;
+
+  constructor(ms: number, late: () => unknown, parents: readonly AbortSignal[]) {
+    super(parents);
+    // One turn of the event loop later: what has arrived while the process was busy is in time.
+    this.#timer = setTimeout(() => (this.#turn = setImmediate(() => this.abort(late()))), ms);
+  }
+
+  override [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#turn);
+    super[Symbol.dispose]();
+  }
 }
 
 /** Calls the listener once, with the reason: when the signal aborts, or at once if it has. Returns what takes it off. */
@@ -141,10 +147,12 @@ export function abortable<T>(
   return new AbortableIterator(open, parent, isLast);
 }
 
+/** Without a `Link`, whose signal would need a listener of its own. */
 class AbortableIterator<T> implements AsyncIterableIterator<T, undefined> {
   readonly #open: (signal: AbortSignal) => AsyncIterable<T>;
   readonly #isLast: (item: T) => boolean;
-  readonly #link: Link;
+  readonly #parent: AbortSignal;
+  readonly #controller = new AbortController();
   #source: AsyncIterator<T> | undefined;
   #waiting: PromiseWithResolvers<IteratorResult<T, undefined>> | undefined;
   /** An abort between two calls of `next()`. */
@@ -155,8 +163,9 @@ class AbortableIterator<T> implements AsyncIterableIterator<T, undefined> {
   constructor(open: (signal: AbortSignal) => AsyncIterable<T>, parent: AbortSignal, isLast: (item: T) => boolean) {
     this.#open = open;
     this.#isLast = isLast;
-    this.#link = new Link([parent]);
-    onAbort(this.#link.signal, this.#fail);
+    this.#parent = parent;
+    if (parent.aborted) this.#follow();
+    else parent.addEventListener('abort', this.#follow, { once: true });
   }
 
   [Symbol.asyncIterator](): this {
@@ -173,7 +182,7 @@ class AbortableIterator<T> implements AsyncIterableIterator<T, undefined> {
     this.#waiting = Promise.withResolvers();
     const { promise } = this.#waiting;
     try {
-      this.#source ??= this.#open(this.#link.signal)[Symbol.asyncIterator]();
+      this.#source ??= this.#open(this.#controller.signal)[Symbol.asyncIterator]();
       this.#source.next().then(this.#take, this.#fail);
     } catch (error) {
       this.#fail(error);
@@ -209,6 +218,8 @@ class AbortableIterator<T> implements AsyncIterableIterator<T, undefined> {
     this.#leave(reason);
   };
 
+  readonly #follow = (): void => this.#fail(this.#parent.reason);
+
   #takeReader(): PromiseWithResolvers<IteratorResult<T, undefined>> | undefined {
     const reader = this.#waiting;
     this.#waiting = undefined;
@@ -217,14 +228,14 @@ class AbortableIterator<T> implements AsyncIterableIterator<T, undefined> {
 
   #unlink(): void {
     this.#isLinked = false;
-    this.#link[Symbol.dispose]();
+    this.#parent.removeEventListener('abort', this.#follow);
   }
 
   /** The signal first: a source that waits for something only ends when that does. */
   #leave(reason: unknown): void {
     this.#isOver = true;
-    this.#link[Symbol.dispose]();
-    if (this.#isLinked) this.#link.abort(reason);
+    this.#parent.removeEventListener('abort', this.#follow);
+    if (this.#isLinked) this.#controller.abort(reason);
     this.#source?.return?.().then(ignore, ignore);
   }
 }

@@ -24,6 +24,28 @@ export async function delayStart<Event>(
   } finally {
     clearTimeout(timer);
   }
-  const iterator = { next: () => readAhead.shift() ?? events.next(), return: () => events.return() };
-  return { [Symbol.asyncIterator]: () => iterator };
+  return new ReadAhead(readAhead, events);
+}
+
+/** Not closures: they would keep what the wait needed as long as the stream. */
+class ReadAhead<Event> implements AsyncIterableIterator<Event, void> {
+  readonly #first: Promise<IteratorResult<Event, void>>[];
+  readonly #rest: AsyncGenerator<Event, void, undefined>;
+
+  constructor(first: Promise<IteratorResult<Event, void>>[], rest: AsyncGenerator<Event, void, undefined>) {
+    this.#first = first;
+    this.#rest = rest;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Event, void>> {
+    return this.#first.shift() ?? this.#rest.next();
+  }
+
+  return(): Promise<IteratorResult<Event, void>> {
+    return this.#rest.return();
+  }
 }

@@ -8,6 +8,7 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { isLoopback } from './loopback.ts';
+import { dropHeads } from './response-head.ts';
 import { proxiesOf, proxyMistakes, type Environment, type Proxies } from './proxies.ts';
 
 type Undici = typeof import('undici');
@@ -52,7 +53,8 @@ export function createHttpClient(
   if (mistakes.length > 0) throw new Error(mistakes.join('\n'));
   const open = async () => {
     const undici = await import('undici'); // lazy: it takes 80 ms of startup and may never be needed
-    return { undici, ...createDispatcher(undici, proxiesOf(env), connectMs) };
+    const { dispatcher, destroy } = createDispatcher(undici, proxiesOf(env), connectMs);
+    return { undici, dispatcher, requestDispatcher: dispatcher.compose(dropHeads), destroy };
   };
   let opened: ReturnType<typeof open> | undefined;
   const ready = () => (opened ??= open().catch(forget));
@@ -62,8 +64,8 @@ export function createHttpClient(
   }
   return {
     async request(url, options) {
-      const { undici, dispatcher } = await ready();
-      return undici.request(url, { ...options, dispatcher });
+      const { undici, requestDispatcher } = await ready();
+      return undici.request(url, { ...options, dispatcher: requestDispatcher });
     },
     async fetch(input, init) {
       const { undici, dispatcher } = await ready();

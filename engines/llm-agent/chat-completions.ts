@@ -13,13 +13,13 @@ import type { Delta, Round } from '../lib/agent/loop.ts';
 import { countOf, isObject, objectsOf, textOf, type JsonObject } from '../../lib/json.ts';
 import type { CallRequest } from '../lib/agent/tool-calls.ts';
 import { createIds } from './call-ids.ts';
-import { createCallParts } from './call-parts.ts';
+import { createCallParts, type CallParts } from './call-parts.ts';
 import { toolChoiceOf } from './caller-tools.ts';
 import { argumentsOf, type Dialect, type History, type RoundReader } from './dialect.ts';
 import { badResponse } from './failures.ts';
 import type { Model } from './models.ts';
 import { chatFields } from './provider-fields.ts';
-import { createReasoningDetails } from './reasoning-details.ts';
+import { createReasoningDetails, type ReasoningDetails } from './reasoning-details.ts';
 import type { Shape } from './shape.ts';
 
 type Request = OpenAI.ChatCompletionCreateParamsStreaming;
@@ -30,7 +30,7 @@ function createHistory(call: ChatCall, model: Model, tools: readonly CallerTool[
   const { temperature, topP, maxTokens } = call;
   const toolChoice = toolChoiceOf(call);
   /** Reasoning per message. */
-  const reasonings = new Map<JsonObject, JsonObject>();
+  let reasonings: Map<JsonObject, JsonObject> | undefined;
   const messages = call.messages.map(toMessage);
   const nextId = createIds();
   const callerFields = chatFields(call, tools.length > 0);
@@ -49,13 +49,13 @@ function createHistory(call: ChatCall, model: Model, tools: readonly CallerTool[
       ...callerFields,
       ...fixed,
       messages:
-        replaysReasoning && reasonings.size > 0
-          ? messages.map((message) => ({ ...message, ...reasonings.get(message) }))
+        replaysReasoning && reasonings
+          ? messages.map((message) => ({ ...message, ...reasonings?.get(message) }))
           : messages,
       ...(maxTokens !== undefined && { [limitParam]: maxTokens }),
       ...(tools.length > 0 && isLast && { tool_choice: 'none' }),
     }),
-    read: () => createReader(nextId),
+    read: () => new Reader(nextId),
     append({ content, calls, replay: [reasoning, ...extras] = [] }, outputs) {
       const said = {
         role: 'assistant',
@@ -63,7 +63,7 @@ function createHistory(call: ChatCall, model: Model, tools: readonly CallerTool[
         tool_calls: calls.map((request, index) => ({ ...extras[index], ...toCall(request) })),
       };
       messages.push(said);
-      if (reasoning !== undefined) reasonings.set(said, reasoning);
+      if (reasoning !== undefined) (reasonings ??= new Map()).set(said, reasoning);
       for (const [index, { id }] of calls.entries()) {
         messages.push({ role: 'tool', tool_call_id: id, content: outputs[index] ?? '' });
       }
@@ -122,76 +122,102 @@ const failures: Readonly<Record<string, () => EngineError>> = {
 /** The field name depends on the provider; reasoning is sent back under the name that it came with. */
 const reasoningKeys = ['reasoning_content', 'reasoning'] as const;
 
-function createReader(nextId: () => string): RoundReader {
-  const parts = createCallParts(nextId);
-  const reasoning = new Map<string, string>();
-  const details = createReasoningDetails();
+/** Not closures, and texts in pieces: every live stream holds one of these, and each `+=` an object more. */
+class Reader implements RoundReader {
+  readonly #nextId: () => string;
+  /** What most answers do not have is created with its first part. */
+  #parts: CallParts | undefined;
+  #details: ReasoningDetails | undefined;
+  #reasoning: Map<string, string[]> | undefined;
   /** Reasoning inside the content, which is not sent back. */
-  let thoughts = '';
-  let content = '';
-  let finish: string | undefined;
-  let usage: Usage | undefined;
+  #thoughts: string[] | undefined;
+  readonly #content: string[] = [];
+  #finish: string | undefined;
+  #usage: Usage | undefined;
 
-  function takeDelta(delta: JsonObject): Delta[] {
+  /** The usage chunk may follow; the caller handles `[DONE]`. */
+  readonly isComplete = false;
+
+  constructor(nextId: () => string) {
+    this.#nextId = nextId;
+  }
+
+  take(chunk: JsonObject): Delta[] {
+    return this.#takeChoice(chunk, 'delta');
+  }
+
+  takeWhole(answer: JsonObject): Delta[] {
+    return this.#takeChoice(answer, 'message');
+  }
+
+  get isFinished(): boolean {
+    return this.#finish !== undefined;
+  }
+
+  end(): Round {
+    const finish = this.#finish;
+    if (finish === undefined) throw badResponse('The response of the provider is incomplete.', 'no finish_reason');
+    const failure = Object.hasOwn(failures, finish) ? failures[finish] : undefined;
+    if (failure) throw failure();
+    const known = Object.hasOwn(finishReasons, finish) ? finishReasons[finish] : undefined;
+    const [reasoning = this.#thoughts ?? []] = this.#reasoning?.values() ?? [];
+    return {
+      content: this.#content.join(''),
+      reasoning: reasoning.join(''),
+      calls: this.#parts?.calls() ?? [],
+      usage: this.#usage,
+      replay: this.#replay(),
+      finish: known ?? 'stop',
+      unknownReason: known === undefined ? finish : undefined,
+    };
+  }
+
+  #takeChoice({ choices, usage }: JsonObject, key: 'delta' | 'message'): Delta[] {
+    this.#usage = readUsage(usage) ?? this.#usage;
+    const [choice] = objectsOf(choices);
+    if (choice === undefined) return []; // the usage chunk
+    if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') this.#finish = choice.finish_reason;
+    const delta = choice[key];
+    return isObject(delta) ? this.#takeDelta(delta) : [];
+  }
+
+  #takeDelta(delta: JsonObject): Delta[] {
     const shown: Delta[] = [];
     for (const key of reasoningKeys) {
       const text = textOf(delta[key]);
-      if (text === '') continue;
-      reasoning.set(key, (reasoning.get(key) ?? '') + text);
-      // Some providers send the same text under both names.
-      if (reasoning.keys().next().value === key) shown.push({ type: 'reasoning-delta', delta: text });
+      if (text !== '' && this.#isShown(key, text)) shown.push({ type: 'reasoning-delta', delta: text });
     }
-    for (const part of objectsOf(delta.reasoning_details)) details.add(part);
+    for (const part of objectsOf(delta.reasoning_details)) (this.#details ??= createReasoningDetails()).add(part);
     const { said, thought } = readContent(delta.content);
     if (thought !== '') {
-      thoughts += thought;
+      (this.#thoughts ??= []).push(thought);
       shown.push({ type: 'reasoning-delta', delta: thought });
     }
     const text = said + textOf(delta.refusal);
     if (text !== '') {
-      content += text;
+      this.#content.push(text);
       shown.push({ type: 'content-delta', delta: text });
     }
-    for (const part of objectsOf(delta.tool_calls)) parts.add(part);
+    for (const part of objectsOf(delta.tool_calls)) (this.#parts ??= createCallParts(this.#nextId)).add(part);
     return shown;
   }
 
-  function takeChoice({ choices, usage: counts }: JsonObject, key: 'delta' | 'message'): Delta[] {
-    usage = readUsage(counts) ?? usage;
-    const [choice] = objectsOf(choices);
-    if (choice === undefined) return []; // the usage chunk
-    if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') finish = choice.finish_reason;
-    const delta = choice[key];
-    return isObject(delta) ? takeDelta(delta) : [];
+  /** Keeps the text. Some providers send the same under both names: only the first name is shown. */
+  #isShown(key: string, text: string): boolean {
+    const reasoning = (this.#reasoning ??= new Map<string, string[]>());
+    const texts = reasoning.get(key) ?? [];
+    texts.push(text);
+    reasoning.set(key, texts);
+    return reasoning.keys().next().value === key;
   }
 
   /** The reasoning, followed by the extra fields of each call. */
-  function replay(): JsonObject[] {
-    const blocks = details.blocks();
+  #replay(): JsonObject[] {
+    const reasoning = [...(this.#reasoning ?? [])].map(([key, texts]) => [key, texts.join('')] as const);
+    const blocks = this.#details?.blocks() ?? [];
     const kept = { ...Object.fromEntries(reasoning), ...(blocks.length > 0 && { reasoning_details: blocks }) };
-    return [kept, ...parts.extras()];
+    return [kept, ...(this.#parts?.extras() ?? [])];
   }
-
-  return {
-    take: (chunk) => takeChoice(chunk, 'delta'),
-    takeWhole: (answer) => takeChoice(answer, 'message'),
-    get isFinished() {
-      return finish !== undefined;
-    },
-    isComplete: false, // the usage chunk may follow; the caller handles `[DONE]`
-    end(): Round {
-      if (finish === undefined) throw badResponse('The response of the provider is incomplete.', 'no finish_reason');
-      const failure = Object.hasOwn(failures, finish) ? failures[finish] : undefined;
-      if (failure) throw failure();
-      const known = Object.hasOwn(finishReasons, finish) ? finishReasons[finish] : undefined;
-      const [text = thoughts] = reasoning.values();
-      return {
-        ...{ content, reasoning: text, calls: parts.calls(), usage, replay: replay() },
-        finish: known ?? 'stop',
-        unknownReason: known === undefined ? finish : undefined,
-      };
-    },
-  };
 }
 
 /** A string, or a list of text and thinking parts (Mistral). */

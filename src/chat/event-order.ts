@@ -7,39 +7,43 @@ import { EngineError, type AgentEvent } from '../../engines/contract/index.ts';
  */
 export function createEventOrder(): (event: AgentEvent) => boolean {
   let step = -1;
-  /** Content of the current step so far. */
-  let content = '';
+  /** The content of the current step so far. Not one string: each `+=` would keep an object in memory. */
+  let content: string[] = [];
   let calls = 0;
-  const running = new Set<number>();
+  let running: readonly number[] = [];
 
   return (event) => {
     switch (event.type) {
       case 'step-started':
         must(event.step === step + 1, `step ${event.step} follows step ${step}`);
-        must(running.size === 0, `step ${event.step} starts while tools are running`);
+        must(running.length === 0, `step ${event.step} starts while tools are running`);
         step = event.step;
-        content = '';
+        content = [];
         calls = 0;
         return true;
       case 'reasoning-delta':
       case 'content-delta':
         must(event.step === step, `a delta of step ${event.step} in step ${step}`);
         must(typeof event.delta === 'string', 'a delta is not a string');
-        if (event.type === 'content-delta') content += event.delta;
+        if (event.type === 'content-delta') content.push(event.delta);
         return true;
       case 'tool-started':
         must(event.step === step && event.call === calls, `call ${event.call} of step ${event.step} is out of order`);
-        running.add(calls++);
+        running = [...running, calls++];
         return true;
       case 'tool-event':
-        return event.step === step && running.has(event.call);
+        return event.step === step && running.includes(event.call);
       case 'tool-finished':
-        must(event.step === step && running.delete(event.call), `call ${event.call} finished without running`);
+        must(event.step === step && running.includes(event.call), `call ${event.call} finished without running`);
+        running = running.filter((call) => call !== event.call);
         return true;
       case 'completed':
         must(step >= 0, 'the run completed before its first step');
-        must(running.size === 0, 'the run completed while tools are running');
-        must(event.result.content === content, 'the deltas of the last step differ from the content of the result');
+        must(running.length === 0, 'the run completed while tools are running');
+        must(
+          event.result.content === content.join(''),
+          'the deltas of the last step differ from the content of the result',
+        );
         return true;
       default:
         throw violation(`"${String((event as { type: unknown }).type)}" is not an event type`);

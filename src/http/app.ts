@@ -146,14 +146,21 @@ function answerPreflight(context: Context, access: Access): void {
   context.status = 204;
 }
 
-async function send(context: Context, answer: AnyAnswer, request: IncomingRequest, options: AppOptions): Promise<void> {
-  if (answer.mediaType === 'text/event-stream') await sendStream(context, answer, request, options);
-  else if (answer.mediaType.startsWith('audio/')) sendAudio(context, answer);
+/** Resolves when a stream has ended; other answers are sent by Koa. */
+function send(
+  context: Context,
+  answer: AnyAnswer,
+  request: IncomingRequest,
+  options: AppOptions,
+): Promise<void> | undefined {
+  if (answer.mediaType === 'text/event-stream') return sendStream(context, answer, request, options);
+  if (answer.mediaType.startsWith('audio/')) sendAudio(context, answer);
   else sendWhole(context, answer);
+  return undefined;
 }
 
-/** Bypasses Koa, which would only add memory per stream. */
-async function sendStream(
+/** Bypasses Koa, which would only add memory per stream; so would async functions between Koa and the events. */
+function sendStream(
   context: Context,
   { body, headers }: AnyAnswer,
   request: IncomingRequest,
@@ -163,7 +170,7 @@ async function sendStream(
   context.status = 200;
   setHeaders(context, headers);
   context.set(eventStreamHeaders);
-  await sendEvents(context.res, {
+  return sendEvents(context.res, {
     events: body as AsyncIterable<unknown>,
     format: request.door.stream,
     signal: request.signal,

@@ -8,7 +8,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { DoorFormat } from './door.ts';
 import { breakRequest } from './break-request.ts';
-import { guard } from './safe-listener.ts';
+import { guard, guardShared } from './safe-listener.ts';
 import { answerOnSocket } from './raw-response.ts';
 
 export interface ConnectionOptions {
@@ -84,6 +84,9 @@ export class Connections {
     idle: new Set(),
     closing: new Set(),
   };
+  readonly #onAnswered: (this: ServerResponse) => void;
+  readonly #onHalfClosed: (this: Socket) => void;
+  readonly #onClosed: (this: Socket) => void;
   readonly #sinceSweep = { closed: 0, refused: 0 };
   #isDraining = false;
   #isEnding = false;
@@ -99,6 +102,9 @@ export class Connections {
       'clientError',
       guard(log, (error: ParseError, socket: Duplex) => this.#fail(error, socket)),
     );
+    this.#onAnswered = guardShared(log, ({ req }) => this.#answered(this.#bySocket.get(req.socket)));
+    this.#onHalfClosed = guardShared(log, (socket) => this.#halfClosed(this.#bySocket.get(socket)));
+    this.#onClosed = guardShared(log, (socket) => this.#forget(this.#bySocket.get(socket)));
     const sweep = guard(log, () => this.#sweep());
     const timer = setInterval(sweep, stalledMs / stalledSweeps).unref();
     server.once('close', () => clearInterval(timer));
@@ -120,8 +126,7 @@ export class Connections {
     connection.latest = res;
     this.#move(connection, 'busy');
     if (this.#isDraining) res.shouldKeepAlive = false;
-    const answered = () => this.#answered(connection);
-    res.once('close', guard(this.#options.log, answered));
+    res.on('close', this.#onAnswered);
     if (connection.inFlight === 1) start();
     else connection.pipelined.push(start);
   }
@@ -159,7 +164,7 @@ export class Connections {
   }
 
   #open(socket: Socket): void {
-    const { log, limit } = this.#options;
+    const { limit } = this.#options;
     const address = callerOfAddress(socket.remoteAddress);
     const connection: Connection = {
       socket,
@@ -177,10 +182,7 @@ export class Connections {
     this.#holders.set(address, holder);
     holder.count += 1;
     holder.waiting.add(connection);
-    const forget = () => this.#forget(connection);
-    const halfClosed = () => this.#halfClosed(connection);
-    socket.once('close', guard(log, forget));
-    socket.once('end', guard(log, halfClosed));
+    socket.on('close', this.#onClosed).on('end', this.#onHalfClosed);
     if (this.#bySocket.size - this.#in.closing.size > limit) this.#makeRoom(connection);
   }
 
@@ -205,8 +207,8 @@ export class Connections {
     connection.socket.destroy();
   }
 
-  #forget(connection: Connection): void {
-    if (!this.#bySocket.delete(connection.socket)) return;
+  #forget(connection: Connection | undefined): void {
+    if (connection === undefined || !this.#bySocket.delete(connection.socket)) return;
     const { address, state } = connection;
     this.#leave(connection);
     if (state !== 'closing') this.#release(address);
@@ -225,7 +227,8 @@ export class Connections {
     if (holder.count === 0) this.#holders.delete(address);
   }
 
-  #answered(connection: Connection): void {
+  #answered(connection: Connection | undefined): void {
+    if (connection === undefined) return;
     const { socket, latest, refusal } = connection;
     connection.inFlight -= 1;
     if (latest?.req.complete) connection.latest = undefined;
@@ -241,7 +244,9 @@ export class Connections {
   }
 
   /** A FIN counts as a disconnect: a half-close cannot be distinguished from a full close. A complete response is still sent. */
-  #halfClosed({ socket, inFlight, latest }: Connection): void {
+  #halfClosed(connection: Connection | undefined): void {
+    if (connection === undefined) return;
+    const { socket, inFlight, latest } = connection;
     if (inFlight > 1 || (inFlight === 1 && latest?.writableEnded !== true)) socket.destroy();
   }
 

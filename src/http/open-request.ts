@@ -15,7 +15,7 @@ import { CallerGone } from './failures.ts';
 import type { Door, IncomingRequest } from './incoming-request.ts';
 import { isProbe } from './probes.ts';
 import { RequestBody, type RequestBodyOptions } from './request-body.ts';
-import { guard } from './safe-listener.ts';
+import { guard, guardShared } from './safe-listener.ts';
 
 export interface IncomingRequestOptions extends RequestBodyOptions {
   readonly log: Logger;
@@ -32,10 +32,11 @@ export type OpenRequest = (req: IncomingMessage, res: ServerResponse) => Incomin
 
 export function createRequestOpener(options: IncomingRequestOptions): OpenRequest {
   const inFlight = new LinkedList<InFlight>();
-  const { ending } = options;
+  const { ending, log } = options;
+  const onFinish = guardShared(log, ({ req }: ServerResponse) => linger(req));
   // One listener for all requests: with one each, adding and removing it would scan the listeners of all others.
   ending.addEventListener('abort', () => abortAll(inFlight, ending.reason), { once: true });
-  return (req, res) => openRequest(req, res, options, inFlight);
+  return (req, res) => openRequest(req, res.on('finish', onFinish), options, inFlight);
 }
 
 interface InFlight extends Linked<InFlight> {
@@ -103,11 +104,7 @@ function openRequest(
   metrics?.requestStarted(method);
   inFlight.add(entry);
   onBroken(req, abort);
-  res.once(
-    'finish',
-    guard(log, () => linger(req)),
-  );
-  res.once(
+  res.on(
     'close',
     guard(log, () => runInScope(scope, end)),
   );

@@ -11,6 +11,14 @@ export function guard<Args extends unknown[]>(log: Logger, listener: (...args: A
   };
 }
 
+/** The same for one listener on many emitters, which receives the emitter: a closure for each would live as long as it. */
+export function guardShared<Emitter>(log: Logger, listener: (emitter: Emitter) => void): (this: Emitter) => void {
+  const guarded = guard(log, listener);
+  return function () {
+    guarded(this);
+  };
+}
+
 const connectionCodes = new Set([
   'ECONNRESET',
   'ECONNABORTED',

@@ -1,6 +1,7 @@
 /** Reads server-sent events from a provider. */
 import type { Readable } from 'node:stream';
 import { createParser } from 'eventsource-parser';
+import { ChunkReader } from '../../../lib/chunk-reader.ts';
 import { EngineError } from '../../contract/index.ts';
 
 export interface StreamEvent {
@@ -37,7 +38,7 @@ export async function* readEvents(
 ): AsyncGenerator<readonly StreamEvent[]> {
   const decoder = new TextDecoder();
   const collector = createCollector();
-  const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
+  const chunks = new ChunkReader(body);
   let bytes = 0;
   let isWaiting = false;
   let idle = setTimeout(onIdle, idleMs);
@@ -46,7 +47,6 @@ export async function* readEvents(
   function onIdle(): void {
     if (isWaiting) body.destroy(new EngineError('provider-timeout', 'Idle timeout: the provider stopped sending.'));
   }
-  body.on('error', () => {}); // the iterator throws it; without a listener it would be an uncaught exception
   try {
     while (!isComplete()) {
       if (isEnough() && !isTrailer) {
@@ -57,14 +57,14 @@ export async function* readEvents(
       isWaiting = true;
       // Backpressure is not idleness. SSE comments reset the timer, except after finish_reason.
       if (hasEvents || !isTrailer) idle.refresh();
-      const { done, value } = await chunks.next();
+      const chunk = await chunks.next();
       isWaiting = false;
-      bytes += value?.length ?? 0;
+      bytes += chunk?.length ?? 0;
       if (bytes > limit) throw new EngineError('provider-bad-response', 'The response of the provider is too large.');
-      const batch = collector.take(decoder.decode(value, { stream: done !== true }), done === true);
+      const batch = collector.take(decoder.decode(chunk, { stream: chunk !== undefined }), chunk === undefined);
       hasEvents = batch.length > 0;
       if (hasEvents) yield batch;
-      if (done) return;
+      if (chunk === undefined) return;
     }
     await readToEnd(body, chunks);
   } catch (error) {
@@ -77,10 +77,10 @@ export async function* readEvents(
   }
 }
 
-async function readToEnd(body: Readable, chunks: AsyncIterator<Buffer, undefined>): Promise<void> {
+async function readToEnd(body: Readable, chunks: ChunkReader): Promise<void> {
   const timer = setTimeout(() => body.destroy(), drainMs);
   try {
-    while (!(await chunks.next()).done);
+    while ((await chunks.next()) !== undefined);
   } finally {
     clearTimeout(timer);
   }

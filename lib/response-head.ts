@@ -1,0 +1,39 @@
+/** For the HTTP client: a response without its head in raw form. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+
+type Handler = Dispatcher.DispatchHandler;
+type Controller = Dispatcher.DispatchController;
+
+/** undici would keep the raw head until the body has ended: 2 KB for each live stream, a buffer for each name and value. */
+export const dropHeads: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (request, handler) =>
+  dispatch(request, new HeadDropper(handler));
+
+class HeadDropper implements Handler {
+  readonly #handler: Handler;
+
+  constructor(handler: Handler) {
+    this.#handler = handler;
+  }
+
+  onRequestStart(controller: Controller, context: unknown): void {
+    this.#handler.onRequestStart?.(controller, context);
+  }
+
+  onResponseStart(controller: Controller, status: number, headers: IncomingHttpHeaders, statusText?: string): void {
+    this.#handler.onResponseStart?.(controller, status, headers, statusText);
+    controller.rawHeaders = null;
+  }
+
+  onResponseData(controller: Controller, chunk: Buffer): void {
+    this.#handler.onResponseData?.(controller, chunk);
+  }
+
+  onResponseEnd(controller: Controller, trailers: IncomingHttpHeaders): void {
+    this.#handler.onResponseEnd?.(controller, trailers);
+  }
+
+  onResponseError(controller: Controller, error: Error): void {
+    this.#handler.onResponseError?.(controller, error);
+  }
+}
