@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger as PinoLogger } from 'pino';
 import type { Logger } from '../../engines/contract/index.ts';
 import { describeService } from './startup-summary.ts';
-import { shrinkHeap } from '../system/shrink-heap.ts';
+import { keepYoungObjectsYoung, shrinkHeap } from '../system/heap.ts';
 import { prepareEngines } from './prepare-engines.ts';
 import { createLog } from '../log.ts';
 import { startService, type Service } from '../service.ts';
@@ -15,6 +15,7 @@ import { explainStartFailure } from './startup-error.ts';
 const sandboxNotice =
   'THIS IS A SANDBOX (PARLANCE_SANDBOX): the engine `sandbox` returns made-up answers, and `Prefer: code=NNN` returns any declared response.';
 
+keepYoungObjectsYoung();
 const started = await start();
 if (started) {
   const { service, settings, log } = started;

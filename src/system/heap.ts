@@ -2,6 +2,15 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
+ * V8 allocates in the old space what survived at the same place before: with a thousand live streams, each of their
+ * events, until the next full collection. Without that a live stream takes 189 KiB instead of 224, and 8 % less processor
+ * time (`npm run bench -- streams`).
+ */
+export function keepYoungObjectsYoung(): void {
+  setFlagsFromString('--no-allocation-site-pretenuring');
+}
+
+/**
  * Releases memory that only the startup needed. Loading modules and compiling schemas makes V8 grow the young generation,
  * and it does not shrink it: without this the service uses 40 MB more. Takes about 70 ms.
  */
