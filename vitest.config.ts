@@ -55,6 +55,7 @@ export default defineConfig({
         test: {
           name: 'process',
           include: [processes],
+          maxWorkers: 3, // some of them wait for most of their time
           setupFiles: ['test/support/fleet-setup.ts'],
           sequence: { groupOrder: 1 },
         },

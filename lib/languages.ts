@@ -41,11 +41,13 @@ const iso6391 = new Set(
 const nameOf = new Map(
   Object.entries(whisperNames).flatMap(([name, code]) => (code === null ? [] : [[code, name] as const])),
 );
-const otherNameOf = new Intl.DisplayNames('en', { type: 'language' });
+let displayNames: Intl.DisplayNames | undefined;
+/** Created when they are needed: that takes 9 ms. */
+const unicodeNames = () => (displayNames ??= new Intl.DisplayNames('en', { type: 'language' }));
 
 /** Lower-case English name of an ISO 639-1 code, as Whisper names it, else as Unicode does: `german`, `irish`. */
 export function languageName(code: string): string {
-  return nameOf.get(code) ?? (otherNameOf.of(code) ?? code).toLowerCase();
+  return nameOf.get(code) ?? (unicodeNames().of(code) ?? code).toLowerCase();
 }
 
 /** ISO 639-1 code, or null for a language without one and for anything that is not a language. */

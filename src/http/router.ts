@@ -75,7 +75,7 @@ export async function createRouter<Operations extends AnyOperations<Operations>,
     const allowance = await options.limit(operation.id, request);
     const body = await readBody(operation, request, options);
     const parameters = readParameters(operation, request, api);
-    validate(operation, { request, parameters, body }, api);
+    await validate(operation, { request, parameters, body }, api);
     const answer = await handle(operation, { request, parameters, body }, options);
     return allowance ? { ...answer, headers: { ...answer.headers, ...allowance.headers() } } : answer;
   }
@@ -208,11 +208,11 @@ const mostViolations = 100;
 /** Above this size only the first violation is reported: collecting all errors of a hostile body can exhaust memory. */
 const explainBytes = 65_536;
 
-/** Throws `invalid-request`. */
-function validate(operation: Operation, read: ReadRequest, api: ContractApi): void {
+/** Rejects with `invalid-request`. */
+async function validate(operation: Operation, read: ReadRequest, api: ContractApi): Promise<void> {
   const errors = api.errorsOf(operation, read);
   if (errors.length === 0) return;
-  const violations = toViolations(read.body.bytes <= explainBytes ? api.allErrorsOf(operation, read) : errors);
+  const violations = toViolations(read.body.bytes <= explainBytes ? await api.allErrorsOf(operation, read) : errors);
   const [first] = violations;
   const more = violations.length > 1 ? `, and ${String(violations.length - 1)} more` : '';
   const detail = first
@@ -259,7 +259,7 @@ interface ContractApi {
   readonly pathParameters: (operation: Operation, request: IncomingRequest) => object;
   /** Empty for a valid request, else at least one. */
   readonly errorsOf: (operation: Operation, read: ReadRequest) => readonly ErrorObject[];
-  readonly allErrorsOf: (operation: Operation, read: ReadRequest) => readonly ErrorObject[];
+  readonly allErrorsOf: (operation: Operation, read: ReadRequest) => Promise<readonly ErrorObject[]>;
 }
 
 const opened = new WeakMap<Contract, Promise<ContractApi>>();
@@ -273,7 +273,7 @@ function openContractApi(contract: Contract): Promise<ContractApi> {
 
 async function compileContractApi(contract: Contract): Promise<ContractApi> {
   const { router, validator } = await openBackend(contract, { allErrors: false });
-  const { validator: explainer } = await openBackend(contract, { allErrors: true });
+  let explainer: Promise<OpenAPIBackend> | undefined;
   validator.preCompileRequestValidators();
   const objects = router.getOperations();
   router.getOperations = () => objects; // it rebuilds the list several times per request
@@ -292,7 +292,10 @@ async function compileContractApi(contract: Contract): Promise<ContractApi> {
       operations.get(router.matchOperation({ method, path, headers: {} })?.operationId),
     pathParameters: ({ object }, request) => router.parseRequest(toOpenApi(request), object).params as object,
     errorsOf: (operation, read) => errorsBy(validator, operation, read),
-    allErrorsOf: (operation, read) => errorsBy(explainer, operation, read),
+    async allErrorsOf(operation, read) {
+      explainer ??= openBackend(contract, { allErrors: true }); // only for invalid requests
+      return errorsBy((await explainer).validator, operation, read);
+    },
   };
 }
 
