@@ -1,5 +1,5 @@
 // microphone.ts: a button that records, and the text that was said. The page, with the bundle beside it:
-//   <button id="speak">Speak</button> <output id="said"></output> <script type="module" src="microphone.js"></script>
+//   <button id="speak" disabled>Speak</button> <output id="said"></output> <script type="module" src="microphone.js"></script>
 import { createClient } from '@parlance/server/client';
 
 const client = createClient(); // same origin as the page; otherwise set baseUrl here and CORS_ORIGINS in the service
