@@ -102,9 +102,13 @@ export class Connections {
       'clientError',
       guard(log, (error: ParseError, socket: Duplex) => this.#fail(error, socket)),
     );
-    this.#onAnswered = guardShared(log, ({ req }) => this.#answered(this.#bySocket.get(req.socket)));
-    this.#onHalfClosed = guardShared(log, (socket) => this.#halfClosed(this.#bySocket.get(socket)));
-    this.#onClosed = guardShared(log, (socket) => this.#forget(this.#bySocket.get(socket)));
+    const act = (socket: Socket, then: (connection: Connection) => void) => {
+      const connection = this.#bySocket.get(socket);
+      if (connection) then(connection);
+    };
+    this.#onAnswered = guardShared(log, ({ req }) => act(req.socket, (connection) => this.#answered(connection)));
+    this.#onHalfClosed = guardShared(log, (socket) => act(socket, (connection) => this.#halfClosed(connection)));
+    this.#onClosed = guardShared(log, (socket) => act(socket, (connection) => this.#forget(connection)));
     const sweep = guard(log, () => this.#sweep());
     const timer = setInterval(sweep, stalledMs / stalledSweeps).unref();
     server.once('close', () => clearInterval(timer));
@@ -207,8 +211,8 @@ export class Connections {
     connection.socket.destroy();
   }
 
-  #forget(connection: Connection | undefined): void {
-    if (connection === undefined || !this.#bySocket.delete(connection.socket)) return;
+  #forget(connection: Connection): void {
+    if (!this.#bySocket.delete(connection.socket)) return;
     const { address, state } = connection;
     this.#leave(connection);
     if (state !== 'closing') this.#release(address);
@@ -227,8 +231,7 @@ export class Connections {
     if (holder.count === 0) this.#holders.delete(address);
   }
 
-  #answered(connection: Connection | undefined): void {
-    if (connection === undefined) return;
+  #answered(connection: Connection): void {
     const { socket, latest, refusal } = connection;
     connection.inFlight -= 1;
     if (latest?.req.complete) connection.latest = undefined;
@@ -244,9 +247,7 @@ export class Connections {
   }
 
   /** A FIN counts as a disconnect: a half-close cannot be distinguished from a full close. A complete response is still sent. */
-  #halfClosed(connection: Connection | undefined): void {
-    if (connection === undefined) return;
-    const { socket, inFlight, latest } = connection;
+  #halfClosed({ socket, inFlight, latest }: Connection): void {
     if (inFlight > 1 || (inFlight === 1 && latest?.writableEnded !== true)) socket.destroy();
   }
 
