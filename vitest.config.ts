@@ -15,7 +15,7 @@ export default defineConfig({
   test: {
     globalSetup: [
       'test/contract/coverage/global-setup.ts',
-      'test/support/compile-cache.ts',
+      'test/support/run-directories.ts',
       'test/support/fleet-global-setup.ts',
     ],
     testTimeout: 60_000,
@@ -50,7 +50,7 @@ export default defineConfig({
       },
       {
         // Child processes, browsers, real programs, file descriptors, namespaces, installations. No stopwatches: the
-        // other worker's programs may have both cores.
+        // programs of the other files may have both cores.
         extends: true,
         test: {
           name: 'process',

@@ -202,7 +202,7 @@ const bad = {
       await parts.think(context, options);
     }`,
   },
-  'no child process or connection outlives the engine': badEndings('think'),
+  ...badEndings('think'),
   ...badOptions,
 };
 

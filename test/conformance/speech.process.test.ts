@@ -137,7 +137,7 @@ const bad = {
       await parts.work(context, options);
     }`,
   },
-  ...firstOfEach({ 'no child process or connection outlives the engine': badEndings('work') }),
+  ...firstOfEach(badEndings('work')),
   ...firstOfEach(badOptions),
 };
 

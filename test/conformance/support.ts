@@ -127,16 +127,18 @@ const tries = `connect(9, '198.51.100.1').on('error', () => undefined).destroySo
 
 /** By itself each of them is gone after half a minute: later than the kit looks, however busy the machine is. */
 export const badEndings = (part: string) => ({
-  'leaves a child process': also(part, `spawn('sleep', ['30'])`),
-  'leaves a detached child process': also(part, `spawn('sleep', ['30'], { detached: true }).unref()`),
-  'ends a shell, but not the shell’s child process': also(
-    part,
-    `const shell = spawn('sh', ['-c', 'sleep 30 & echo; wait']); shell.stdout.once('data', () => shell.kill())`,
-  ),
-  'leaves a server': also(
-    part,
-    `const server = createServer().listen(0); setTimeout(() => server.close(), 30_000).unref()`,
-  ),
+  'no child process or connection outlives the engine': {
+    'leaves a child process': also(part, `spawn('sleep', ['30'])`),
+    'leaves a detached child process': also(part, `spawn('sleep', ['30'], { detached: true }).unref()`),
+    'ends a shell, but not the shell’s child process': also(
+      part,
+      `const shell = spawn('sh', ['-c', 'sleep 30 & echo; wait']); shell.stdout.once('data', () => shell.kill())`,
+    ),
+    'leaves a server': also(
+      part,
+      `const server = createServer().listen(0); setTimeout(() => server.close(), 30_000).unref()`,
+    ),
+  },
 });
 
 /** As an engine of another package has it: a copy of its own. */

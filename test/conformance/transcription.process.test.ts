@@ -151,7 +151,7 @@ const bad = {
       return decoded;
     }`,
   },
-  ...firstOfEach({ 'no child process or connection outlives the engine': badEndings('work') }),
+  ...firstOfEach(badEndings('work')),
   ...firstOfEach(badOptions),
 };
 

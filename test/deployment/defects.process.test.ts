@@ -1,7 +1,7 @@
 /** An engine that throws where nobody can catch it: the process says so, answers what is in flight, and exits. */
 import { describe, expect, test } from 'vitest';
 import { openStream } from '../chat/support/stream.ts';
-import { startChildService, type ChildService } from '../support/child-service.ts';
+import { endsSoon, startChildService, type ChildService } from '../support/child-service.ts';
 import { createApi } from '../support/http.ts';
 import './support.ts';
 
@@ -74,7 +74,7 @@ test('an engine that never ends its disposal does not hold up the exit', async (
     careless({ dispose: '[Symbol.asyncDispose]: () => new Promise(() => setInterval(() => {}, 1000)),' }),
   );
   using stream = await openStream(service.url, chat('throw new Error("a defect")'));
-  expect(await service.exit).toEqual({ code: 1, signal: null });
+  expect(await endsSoon(service)).toEqual({ code: 1, signal: null });
   expect((await stream.all()).at(-1)).toMatchObject({ type: 'chat.failed' });
 });
 

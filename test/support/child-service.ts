@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
 import { directoryVariable } from '../contract/coverage/recorder.ts';
-import { compileCacheVariable } from './compile-cache.ts';
+import { compileCacheVariable } from './run-directories.ts';
 import { findProgram } from './programs.ts';
 import type { LogLine } from './service.ts';
 import { writeFiles } from './temporary.ts';

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants, copyFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sharedFilesVariable } from './compile-cache.ts';
+import { sharedFilesVariable } from './run-directories.ts';
 
 /** `make` writes the file at `path`, where none may be yet; the name says all that its content depends on. */
 export async function makeOncePerRun(name: string, path: string, make: () => Promise<void>): Promise<void> {
