@@ -5,7 +5,29 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIPv6 } from 'node:net';
 import type { Trace } from '../lib/trace-context.ts';
-import type { Key } from './keys/key.ts';
+
+/** Absent: unlimited. */
+export interface KeyLimits {
+  readonly requestsPerMinute?: number;
+  readonly concurrentRequests?: number;
+  readonly audioMinutesPerDay?: number;
+  readonly tokensPerDay?: number;
+}
+
+/** An API key: its name, what it may do, and how much. */
+export interface Key {
+  /** Also the caller of its requests. Several tokens may share one key. */
+  readonly name: string;
+  /** Its share of a queue, relative to those of others. Default: 1. */
+  readonly weight: number;
+  readonly limits: KeyLimits;
+  /** By operation id of the native contract, also for requests under /v1. */
+  readonly mayCall: (operationId: string) => boolean;
+  /** By model id, aliases resolved. */
+  readonly mayUseModel: (id: string) => boolean;
+  /** By the name that the model sees. Tools of the caller are not asked about. */
+  readonly mayUseTool: (name: string) => boolean;
+}
 
 /** What daily budgets count. */
 export interface Used {

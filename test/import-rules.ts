@@ -1,8 +1,8 @@
-/** Which file may import what of the house. `house.test.ts` enforces it; docs/architecture.md draws it. */
+/** Which file may import what of the house. `house.unit.test.ts` enforces it; docs/architecture.md draws it. */
 
 export const isHouse = (path: string): boolean => /^(src|engines|lib|generated|page)\//.test(path);
 
-/** What a file may import of the house, by the first rule that fits. A file may always import its own folder. */
+/** What a file may import of the house, by the first rule that fits. */
 export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])[] = [
   [/^lib\//, /^lib\//],
   [/^engines\/contract\//, /^$/],
@@ -19,9 +19,10 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
     /^src\/engine-host\//,
     /^(lib\/|engines\/contract\/|src\/(settings|contract|system|audio|keys)\/|src\/(caller|trace|metrics\/metrics)\.ts$)/,
   ],
+  [/^src\/clips\//, /^(lib\/|engines\/contract\/|src\/(contract|system)\/|src\/caller\.ts$)/],
   [
-    /^src\/(chat|speech|clips|tools|transcription)\//,
-    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|settings|contract|system|keys)\/|src\/(caller|trace|metrics\/metrics|handlers\/dependencies)\.ts$)/,
+    /^src\/(chat|speech|tools|transcription)\//,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|settings|contract|system|keys)\/|src\/(caller|trace|metrics\/metrics)\.ts$)/,
   ],
   [
     /^src\/fleet\//,
@@ -49,7 +50,20 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
     /^(src\/(?!bin\/|client\/|conformance\/)|lib\/|engines\/contract\/|generated\/)/,
   ],
   [/^src\/keys\//, /^(lib\/|engines\/contract\/|src\/(settings|contract)\/|src\/caller\.ts$)/],
-  [/^src\/limits\//, /^(lib\/|engines\/contract\/|src\/(contract|keys)\/|src\/caller\.ts$)/],
-  [/^src\/caller\.ts$/, /^(lib\/trace-context|src\/keys\/key)\.ts$/],
+  [/^src\/limits\//, /^(lib\/|engines\/contract\/|src\/contract\/|src\/caller\.ts$)/],
+  [/^src\/caller\.ts$/, /^lib\/trace-context\.ts$/],
   [/^src\/(log|trace)\.ts$/, /^(lib\/|src\/caller\.ts$)/],
 ];
+
+/** The folder that a file may always import. A file directly in `src/` has none: its rule lists all. */
+const ownFolder = (path: string): string | undefined => /^(engines|src)\/[^/]+\//.exec(path)?.[0];
+
+export function isForbidden(importer: string, imported: string): boolean {
+  const own = ownFolder(importer);
+  if (!isHouse(imported) || (own !== undefined && imported.startsWith(own))) return false;
+  return ruleOf(importer)?.[1].test(imported) !== true;
+}
+
+/** A file without a rule may import nothing but its own folder. */
+export const ruleOf = (importer: string): (typeof mayImport)[number] | undefined =>
+  mayImport.find(([importers]) => importers.test(importer));

@@ -6,13 +6,17 @@ import type { ServedModel } from '../engine-host/registry.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import { requireAvailable } from '../engine-host/model-selection.ts';
 import type { OperationRequest } from '../contract/operations.ts';
-import type { Services } from '../handlers/dependencies.ts';
-import type { ToolOptions } from '../tools/toolbox.ts';
+import type { Toolbox, ToolOptions } from '../tools/toolbox.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createEventOrder } from './event-order.ts';
 import { RunRecord } from './run-record.ts';
 
 type RunRequest = Pick<OperationRequest<'createChat'>, 'id' | 'signal' | 'log'>;
+
+interface RunServices {
+  readonly tools: Toolbox;
+  readonly metrics?: Metrics | undefined;
+}
 
 export interface RunPlan<Event> {
   readonly model: ServedModel<'chat'>;
@@ -38,7 +42,7 @@ export interface RunFormat<Event> {
  */
 export async function startRun<Event>(
   request: RunRequest,
-  services: Pick<Services, 'tools' | 'metrics'>,
+  services: RunServices,
   plan: RunPlan<Event>,
 ): Promise<AsyncGenerator<Event, void, undefined>> {
   await requireAvailable(plan.model);

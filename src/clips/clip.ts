@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
-import type { AudioType } from '../speech/speaker.ts';
+import type { AudioType } from '../contract/audio.ts';
 import { Spool, type Part } from './spool.ts';
 
 export interface ClipLimits {

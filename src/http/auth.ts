@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { isLoopback, withoutBrackets } from '../../lib/loopback.ts';
 import { ProblemError } from '../contract/problems.ts';
-import type { Key } from '../keys/key.ts';
+import type { Key } from '../caller.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { FailedLogins } from './failed-logins.ts';
 

@@ -1,7 +1,8 @@
 /** The keys of API_KEYS and of the keys file, found by token. */
 import { hash } from 'node:crypto';
 import { SettingsError, requiresKeys, type LoadedSettings } from '../settings/load.ts';
-import { createKey, type Key } from './key.ts';
+import type { Key } from '../caller.ts';
+import { createKey } from './key.ts';
 import { readKeysFile, type KeyEntry } from './keys-file.ts';
 
 export interface FoundKey {

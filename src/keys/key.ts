@@ -1,13 +1,6 @@
-/** An API key: its name, what it may do, and how much. */
+/** The rules of an API key: what it may do, and how much. */
 import { createNameFilter } from '../../lib/name-filter.ts';
-
-/** Absent: unlimited. */
-export interface KeyLimits {
-  readonly requestsPerMinute?: number;
-  readonly concurrentRequests?: number;
-  readonly audioMinutesPerDay?: number;
-  readonly tokensPerDay?: number;
-}
+import type { Key, KeyLimits } from '../caller.ts';
 
 /** As the keys file writes them; absent lists: all. */
 export interface KeyRules {
@@ -19,20 +12,6 @@ export interface KeyRules {
   readonly tools?: readonly string[];
   readonly weight?: number;
   readonly limits?: KeyLimits;
-}
-
-export interface Key {
-  /** Also the caller of its requests. Several tokens may share one key. */
-  readonly name: string;
-  /** Its share of a queue, relative to those of others. Default: 1. */
-  readonly weight: number;
-  readonly limits: KeyLimits;
-  /** By operation id of the native contract, also for requests under /v1. */
-  readonly mayCall: (operationId: string) => boolean;
-  /** By model id, aliases resolved. */
-  readonly mayUseModel: (id: string) => boolean;
-  /** By the name that the model sees. Tools of the caller are not asked about. */
-  readonly mayUseTool: (name: string) => boolean;
 }
 
 const anything = () => true;

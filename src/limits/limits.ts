@@ -1,9 +1,8 @@
 /** The limits of API keys: which of them apply to a request, and whether it is within them. */
-import type { Charge } from '../caller.ts';
+import type { Charge, Key, KeyLimits } from '../caller.ts';
 import type { OperationId as NativeOperation, ProblemCode } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { LimitHeaders, Policy } from '../contract/rate-limit.ts';
-import type { Key, KeyLimits } from '../keys/key.ts';
 import type { Budgets } from './budgets.ts';
 import { minuteSeconds, type Minute, type MinuteCounter } from './minutes.ts';
 import type { Places } from './places.ts';

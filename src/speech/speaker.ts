@@ -1,22 +1,15 @@
 /** Selects the speech model and the voice of a request from its options and the settings. */
 import { someOf } from '../../lib/listing.ts';
-import { EngineError, type Speech, type SpeechFormat } from '../../engines/contract/index.ts';
+import { EngineError, type SpeechFormat } from '../../engines/contract/index.ts';
 import { currentUsage } from '../caller.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { availabilityOf, type Registry, type ServedModel } from '../engine-host/registry.ts';
 import { chooseModel, defaultModel, requireAvailable } from '../engine-host/model-selection.ts';
+import { audioTypes, type Audio, type AudioType } from '../contract/audio.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { SettingsError } from '../settings/load.ts';
 import { recordSpeech } from './speech-record.ts';
 import { supervise, type Listener, type SpeechLimits } from './watchdog.ts';
-
-/** The audio media types of the contract. */
-const audioTypes = ['audio/mpeg', 'audio/wav', 'audio/ogg'] as const;
-export type AudioType = (typeof audioTypes)[number];
-
-export interface Audio extends Speech {
-  readonly mediaType: AudioType;
-}
 
 /** Null and absent mean the configured default, for both. */
 export interface SpeakerOptions {

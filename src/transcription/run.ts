@@ -6,10 +6,10 @@ import {
   type Transcript,
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
-import type { ServedModel } from '../engine-host/registry.ts';
+import type { Registry, ServedModel } from '../engine-host/registry.ts';
 import { chooseModel, requireAvailable, requireSupport } from '../engine-host/model-selection.ts';
 import { startTimeout } from '../../lib/abort.ts';
-import type { Services } from '../handlers/dependencies.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { RunRecord } from './run-record.ts';
 
 /** Without the hints that the model does not support. */
@@ -21,7 +21,11 @@ export interface TranscriptionJob {
   readonly timestamps?: readonly TimestampKind[];
 }
 
-type TranscriptionServices = Pick<Services, 'registry' | 'transcribeTimeoutMs' | 'metrics'>;
+export interface TranscriptionServices {
+  readonly registry: Registry;
+  readonly transcribeTimeoutMs: number;
+  readonly metrics?: Metrics | undefined;
+}
 
 /**
  * The model that a request names, else the default. Throws `unknown-model`, `no-engine`, `model-unavailable`, and

@@ -2,9 +2,8 @@
 import type { ServedModel } from '../engine-host/registry.ts';
 import { supports } from '../engine-host/model-selection.ts';
 import { linkedSignal } from '../../lib/abort.ts';
-import type { Services } from '../handlers/dependencies.ts';
 import { createReports, type Report } from './reports.ts';
-import { transcribe, type TranscriptionJob } from './run.ts';
+import { transcribe, type TranscriptionJob, type TranscriptionServices } from './run.ts';
 import { toTimedText, toTranscription, type TranscriptionEvent } from './wire.ts';
 
 interface StreamRequest {
@@ -21,7 +20,7 @@ export async function* streamTranscript(
   model: ServedModel<'transcription'>,
   job: TranscriptionJob,
   { id, signal }: StreamRequest,
-  services: Pick<Services, 'registry' | 'transcribeTimeoutMs' | 'metrics'>,
+  services: TranscriptionServices,
 ): AsyncGenerator<TranscriptionEvent, void, undefined> {
   const scope = linkedSignal(signal);
   let seq = 0;

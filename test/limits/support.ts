@@ -1,5 +1,5 @@
 /** A service with keys that have limits, and engines that a test holds and releases. */
-import type { KeyLimits } from '../../src/keys/key.ts';
+import type { KeyLimits } from '../../src/caller.ts';
 import { bearer, keysFile, tokenOf } from '../keys/support/keys.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
 
