@@ -24,7 +24,11 @@ export interface InstanceSettings {
 /** By name, in settings order. A list is one provider with several capabilities under one name. */
 export type EngineInstances = Readonly<Record<string, InstanceSettings | readonly InstanceSettings[]>>;
 
+/** The settings as the environment and the file give them. */
+type GivenSettings = Settings & Partial<Pick<LoadedSettings, 'engines' | 'mcpServers' | 'compatAliases'>>;
+
 export interface LoadedSettings extends Settings {
+  readonly dataDir: string;
   readonly engines: EngineInstances;
   /** True if the file lists the engines: all of them are then required. The default engines are optional. */
   readonly enginesAreListed: boolean;
@@ -57,10 +61,10 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     ...violations(areSettings, values, file.path),
     ...proxyMistakes(env),
   ];
-  if (wrong.length > 0) throw new SettingsError([...new Set(wrong)].join('\n'));
+  if (wrong.length > 0 || !areSettings(values)) throw new SettingsError([...new Set(wrong)].join('\n'));
 
-  const settings = normalized(values) as unknown as Omit<Settings, 'dataDir'> &
-    Partial<Pick<LoadedSettings, 'dataDir' | 'engines' | 'mcpServers' | 'compatAliases'>>;
+  normalize(values);
+  const settings: GivenSettings = values;
   rejectOpenAccess(settings);
   rejectLoops(settings, file.path);
   const dataDir = resolve(file.dir, settings.dataDir ?? join(homedir(), '.local/share/parlance'));
@@ -96,14 +100,13 @@ export function describeUnknownVariables(env: Environment): string[] {
 }
 
 /** Only for values that have passed the schema. */
-function normalized(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const result = { ...values };
-  for (const [name, { normalize }] of Object.entries(settingsTable)) {
-    const value = values[name] as string | readonly string[] | undefined;
-    if (value === undefined || normalize === undefined) continue;
-    result[name] = typeof value === 'string' ? normalize(value) : value.map((item) => normalize(item));
+function normalize(values: Record<string, unknown>): void {
+  for (const [name, row] of Object.entries(settingsTable)) {
+    const value = values[name];
+    if (!row.normalize) continue;
+    if (typeof value === 'string') values[name] = row.normalize(value);
+    if (Array.isArray(value)) values[name] = value.map(row.normalize);
   }
-  return result;
 }
 
 /**
@@ -179,7 +182,7 @@ function defaultEngines(settings: DefaultsSettings): LoadedSettings['engines'] {
   };
 }
 
-type DefaultsSettings = Pick<Settings, 'dataDir'> & OwnAddress & Partial<Settings>;
+type DefaultsSettings = Pick<LoadedSettings, 'dataDir'> & OwnAddress & Partial<Settings>;
 
 const localModel = 'local';
 const localVoice = 'espeak';
@@ -305,7 +308,7 @@ function fromText(text: string, type: 'string' | 'integer' | 'boolean' | 'array'
 }
 
 const isFile = new Ajv2020(explainable).compile(fileSchema);
-const areSettings = new Ajv2020(explainable).compile(settingsSchema);
+const areSettings = new Ajv2020(explainable).compile<GivenSettings>(settingsSchema);
 
 function violations(validate: ValidateFunction, values: object, path: string | undefined): string[] {
   if (validate(values)) return [];

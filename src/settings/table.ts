@@ -1,47 +1,5 @@
 /** All settings: environment variable, name in the file, schema and default. */
 
-export interface Settings {
-  host: string;
-  port: number;
-  publicUrl?: string;
-  sandbox: boolean;
-  apiKeys: string[];
-  apiKeysFile?: string;
-  allowOpen: boolean;
-  corsOrigins: string[];
-  trustProxy: number;
-  page: boolean;
-  transcribeEnabled: boolean;
-  transcribeModel?: string;
-  transcribeSetup: boolean;
-  transcribeMaxSeconds: number;
-  transcribeTimeout: number;
-  whisperCli?: string;
-  whisperModel?: string;
-  ffmpeg?: string;
-  chatModel?: string;
-  ttsModel?: string;
-  ttsVoice?: string;
-  openaiApiKey?: string;
-  openaiBaseUrl?: string;
-  compatTools: boolean;
-  logLevel: string;
-  dataDir: string;
-  diskBudget?: number;
-  readyRequires: ('transcription' | 'chat' | 'speech')[];
-  drainDelay: number;
-  shutdownGrace: number;
-  metricsPort?: number;
-  metricsHost: string;
-  fleetUrl?: string;
-  fleetRole: 'front' | 'worker' | 'both';
-  fleetAddress?: string;
-  fleetListen?: string;
-  fleetSecret?: string;
-  fleetPrefix: string;
-  fleetEngines?: string[];
-}
-
 interface SettingRow {
   readonly env: string;
   readonly description: string;
@@ -76,7 +34,7 @@ const origin = {
   then: { format: 'iri', pattern: '^https?://[^/?#@\\s\\\\]+$' },
 } as const;
 
-export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
+const table = {
   host: { env: 'HOST', schema: text, default: '127.0.0.1', description: 'Address to listen on' },
   port: {
     env: 'PORT',
@@ -341,7 +299,29 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = {
     example: ['local'],
     description: 'Transcription instances that workers run, comma-separated; unset: all whose models are all local',
   },
+} as const satisfies Readonly<Record<string, SettingRow>>;
+
+type Table = typeof table;
+
+/** The type of the values that a schema allows. */
+type ValueOf<Schema> = Schema extends { type: 'array'; items: infer Item }
+  ? readonly ValueOf<Item>[]
+  : Schema extends { enum: readonly (infer Value)[] }
+    ? Value
+    : Schema extends { type: 'string' }
+      ? string
+      : Schema extends { type: 'integer' }
+        ? number
+        : boolean;
+
+type NameWithDefault = { [Name in keyof Table]: Table[Name] extends { default: unknown } ? Name : never }[keyof Table];
+
+/** The value of each setting by its name in the file; undefined only if the setting has no default. */
+export type Settings = { readonly [Name in NameWithDefault]: ValueOf<Table[Name]['schema']> } & {
+  readonly [Name in Exclude<keyof Table, NameWithDefault>]?: ValueOf<Table[Name]['schema']>;
 };
+
+export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = table;
 
 /** Model ids by the names that apps send under /v1. Only in the file. */
 const compatAliasesSchema = {

@@ -36,8 +36,10 @@ async function refusal(env: Environment, yaml?: string): Promise<string> {
 type Name = keyof Settings;
 const names = Object.keys(settingsTable) as Name[];
 
-/** Of each setting: what its variable may hold and what comes of it; and the same for the file, where it may stand there. */
-const examples: Readonly<Record<Name, { env: string; fromEnv: unknown; yaml?: string; fromFile?: unknown }>> = {
+/** A text of the variable and its value, of the type of the setting; and the same for the file, if it may be there. */
+type Example<N extends Name> = { env: string; fromEnv: Settings[N]; yaml?: string; fromFile?: Settings[N] };
+
+const examples: { readonly [N in Name]: Example<N> } = {
   host: { env: 'localhost', fromEnv: 'localhost', yaml: '127.0.0.2', fromFile: '127.0.0.2' },
   port: { env: '0', fromEnv: 0, yaml: '65535', fromFile: 65535 },
   publicUrl: {
