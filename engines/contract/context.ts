@@ -106,7 +106,11 @@ export interface EngineContext {
   readonly resolve: (path: string) => string;
   /** CPU cores that the service may use. */
   readonly cores: number;
-  /** Creates a private directory (mode 0700). The caller disposes of it; after a crash, the next start removes it. */
+  /**
+   * Creates a private directory (mode 0700). The caller disposes of it; after a crash, the next start removes it. What
+   * `decode` writes there counts against the disk budget, what the engine and its programs write does not. Rejects with
+   * `storage-full` when the disk is nearly full.
+   */
   temporaryDirectory(): Promise<TemporaryDirectory>;
   /**
    * Decodes a recording to WAV. May be called repeatedly and concurrently for the same recording: each call decodes into

@@ -62,7 +62,7 @@ export function createEngineContexts({
     dataDir: settings.dataDir,
     resolve: (path) => resolve(settings.baseDir, path),
     cores: availableParallelism(),
-    temporaryDirectory: () => workspace.directory(instance),
+    temporaryDirectory: () => workspace.accountedDirectory(instance),
     decode,
     ...encoder,
     async readWav(bytes) {

@@ -138,3 +138,36 @@ describe.each(Object.keys(decoders) as (keyof typeof decoders)[])('audio decoded
     await nothingIsLeft(service);
   });
 });
+
+/** Decodes a copy of the recording, in a directory of its own. */
+const copyingEngine = `import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+export default {
+  contract: 1,
+  name: 'copying',
+  capability: 'transcription',
+  options: {},
+  create: (_options, context) => ({
+    models: async () => [{ id: 'copy', local: true }],
+    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    async transcribe({ recording }, options) {
+      await using directory = await context.temporaryDirectory();
+      const path = join(directory.path, 'copy');
+      await copyFile(recording.path, path);
+      const { durationMs } = await context.decode({ ...recording, path }, options);
+      return { text: 'decoded', language: 'en', durationMs };
+    },
+  }),
+};`;
+
+test("audio that is decoded into an engine's temporary directory counts, too", async () => {
+  const service = await start({
+    config: 'engines: { copy: { use: ./copying.mjs } }',
+    files: { 'copying.mjs': copyingEngine },
+  });
+  const tooLong = await upload(service, toneWav({ words: ['alpha'], rate: 8_000, tailSeconds: 64 }));
+  expect(await tooLong.json()).toMatchObject({ status: 503, code: 'storage-full' });
+  await nothingIsLeft(service);
+  expect((await upload(service, toneWav({ words: ['alpha'], rate: 16_000 }))).status).toBe(200);
+  await nothingIsLeft(service);
+});
