@@ -7,7 +7,8 @@ export interface Linked<T> {
 
 /**
  * Items in the order in which they were added. For what comes and goes with each request, instead of a Set: that replaces
- * its table every few additions, and V8 keeps the old tables, with what was in them, until its next full collection.
+ * its table every few additions, and V8 keeps the old tables, with what was in them, until its next full collection
+ * (docs/decisions/13-memory-of-a-stream.md).
  */
 export class LinkedList<T extends Linked<T>> implements Iterable<T> {
   #oldest: T | undefined;

@@ -5,7 +5,10 @@ import type { Dispatcher } from 'undici';
 type Handler = Dispatcher.DispatchHandler;
 type Controller = Dispatcher.DispatchController;
 
-/** undici would keep the raw head until the body has ended: 2 KB for each live stream, a buffer for each name and value. */
+/**
+ * undici would keep the raw head until the body has ended: 1.2 KB for each live stream, a buffer for each name and value
+ * (docs/decisions/13-memory-of-a-stream.md).
+ */
 export const dropHeads: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (request, handler) =>
   dispatch(request, new HeadDropper(handler));
 

@@ -3,8 +3,7 @@ import { runInNewContext } from 'node:vm';
 
 /**
  * V8 allocates in the old space what survived at the same place before: with a thousand live streams, each of their
- * events, until the next full collection. Without that a live stream takes 189 KiB instead of 224, and 8 % less processor
- * time (`npm run bench -- streams`).
+ * events, until the next full collection. docs/decisions/13-memory-of-a-stream.md has the figures.
  */
 export function keepYoungObjectsYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
