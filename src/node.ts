@@ -1,5 +1,5 @@
 /** The engines of the settings, and the fleet that this machine belongs to, if any. */
-import type { GuardLimits } from './engine-host/registry.ts';
+import type { GuardLimits } from './engine-host/guard/limits.ts';
 import type { ParentLogger } from './engine-host/context.ts';
 import { openEngines, type OpenEngines } from './engine-host/open-engines.ts';
 import type { Fleet } from './fleet/index.ts';
@@ -25,8 +25,8 @@ export async function openNode({ settings, env, log, limits, metrics }: NodeOpti
   checkFleetSettings(settings);
   const fleet = settings.fleetUrl === undefined ? undefined : await openFleet(settings, log);
   try {
-    const { elsewhere, noteQueue } = fleet ?? {};
-    const engines = await openEngines(settings, env, log, { limits, metrics, elsewhere, noteQueue });
+    const { elsewhere: wrapAsRemote, noteQueue } = fleet ?? {};
+    const engines = await openEngines(settings, env, log, { limits, metrics, wrapAsRemote, noteQueue });
     fleet?.start(engines);
     return {
       ...engines,

@@ -1,7 +1,8 @@
 /** Builds the service out of its settings: registry, services, router, app, server; and ends it again. */
 import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
-import type { GuardLimits, Registry } from './engine-host/registry.ts';
+import type { GuardLimits } from './engine-host/guard/limits.ts';
+import type { Registry } from './engine-host/registry.ts';
 import { createApp, type RequestListener } from './http/app.ts';
 import type { DoorFormat } from './http/door.ts';
 import type { Door, IncomingRequest } from './http/incoming-request.ts';

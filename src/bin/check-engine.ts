@@ -4,7 +4,8 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Capability } from '../../engines/contract/index.ts';
-import { capabilities, RegistryError } from '../engine-host/registry.ts';
+import { capabilities } from '../engine-host/load-definition.ts';
+import { RegistryError } from '../engine-host/registry-error.ts';
 import { chatChecks, type ChatSubject } from '../conformance/chat.ts';
 import { Nonconformance, OutOfTime, runChecks, type Check } from '../conformance/kit.ts';
 import { openerOf } from '../conformance/open.ts';
@@ -139,7 +140,7 @@ async function capabilitiesOf(subject: AnySubject): Promise<Capability[]> {
     name: 'the engine starts',
     async run({ open, options }) {
       await using opened = await open(options);
-      found.push(...capabilities.filter((capability) => opened.registry.instancesFor(capability).length > 0));
+      found.push(...capabilities.filter((capability) => opened.registry.of(capability).instances.length > 0));
     },
   };
   const [verdict] = await runChecks([starts], subject, startMs);

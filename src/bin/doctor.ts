@@ -32,7 +32,7 @@ try {
   const settings = loadSettings(process.env);
   const log = pino({ level: 'silent' });
   const fleet = await judgeFleet(settings);
-  await using engines = await openEngines(settings, process.env, log, { elsewhere: fleet.elsewhere });
+  await using engines = await openEngines(settings, process.env, log, { wrapAsRemote: fleet.elsewhere });
   await using mcp = createMcpTools({ settings, env: process.env, log });
   for (const line of describeDoubts(process.env, settings)) console.log(`Warning: ${line}`);
   print('this machine', [node(), await ffmpeg(settings), await data(settings)]);
@@ -79,7 +79,7 @@ async function findingsByInstance(registry: Registry): Promise<Map<string, Findi
 /** Instances that the settings do not ask for: used only if this machine has what they need. */
 function optionalInstances(registry: Registry, settings: LoadedSettings): Set<string> {
   const unwanted = verdicts.filter(({ capability }) => !isAskedFor(capability, settings));
-  return new Set(unwanted.flatMap(({ capability }) => registry.instancesFor(capability)));
+  return new Set(unwanted.flatMap(({ capability }) => registry.of(capability).instances));
 }
 
 function node(): Finding {
@@ -118,7 +118,7 @@ async function judge(registry: Registry, settings: LoadedSettings): Promise<bool
       console.log('Transcription is switched off (TRANSCRIBE_ENABLED=false).');
       continue;
     }
-    const instances = registry.instancesFor(capability);
+    const instances = registry.of(capability).instances;
     if (instances.length === 0) {
       console.log(`${title}: no engine is configured.`);
       continue;
@@ -127,7 +127,7 @@ async function judge(registry: Registry, settings: LoadedSettings): Promise<bool
     const isWanted = isAskedFor(capability, settings);
     if (able.length > 0) working += 1;
     else if (isWanted) broken += 1;
-    for (const failure of registry.failuresOf(capability)) console.log(`  ${describeFailure(failure)}`);
+    for (const failure of registry.of(capability).failures) console.log(`  ${describeFailure(failure)}`);
     if (able.length > 0) console.log(`${title} works with: ${able.join(', ')}`);
     else console.log(isWanted ? nothing : `${title}: nothing found; looked for by ${instances.join(', ')}.`);
   }

@@ -1,4 +1,4 @@
-import { RegistryError } from '../engine-host/registry.ts';
+import { RegistryError } from '../engine-host/registry-error.ts';
 import { SettingsError } from '../settings/load.ts';
 
 /** Prints settings errors without a stack; anything else is a bug and keeps its stack. */

@@ -1,6 +1,7 @@
 /** Summarizes what works and what is missing, for the operator. */
 import type { Capability } from '../../engines/contract/index.ts';
-import { capabilities, type EngineFailure } from '../engine-host/registry.ts';
+import { capabilities } from '../engine-host/load-definition.ts';
+import type { EngineFailure } from '../engine-host/served-models.ts';
 import { listModels, noModelHint, toEntry } from '../engine-host/model-selection.ts';
 import type { Service } from '../service.ts';
 import type { Worker } from '../worker.ts';
@@ -23,9 +24,9 @@ export async function describeService(service: Service | Worker, { page }: { pag
       const { id, available, reason } = await toEntry(model);
       lines.push(`  ${title} ${id}: ${available ? 'works' : reason}`);
     }
-    const failures = registry.failuresOf(capability).map(describeFailure);
+    const failures = registry.of(capability).failures.map(describeFailure);
     if (models.length === 0 && failures.length === 0) {
-      lines.push(`  ${title} ${nothing(capability, registry.instancesFor(capability))}`);
+      lines.push(`  ${title} ${nothing(capability, registry.of(capability).instances)}`);
     }
     lines.push(...failures.map((failure) => `  ${title} ${failure}`));
   }

@@ -1,7 +1,7 @@
 /** What is kept of a chat run: the charge of its API key, its tokens for the access log, its span, its metrics. */
 import type { AgentEvent, ChatResult, Tool, Usage } from '../../engines/contract/index.ts';
 import { currentScope, type RequestScope } from '../caller.ts';
-import type { ServedModel } from '../engine-host/registry.ts';
+import type { ServedModel } from '../engine-host/served-models.ts';
 import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';
 import { beginSpan, endSpan, errorType, hasTracer, type Attributes, type Span } from '../trace.ts';
 

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, type AgentEvent, type ChatCall, type Tool } from '../../engines/contract/index.ts';
 import { currentUsage } from '../caller.ts';
-import type { ServedModel } from '../engine-host/registry.ts';
+import type { ServedModel } from '../engine-host/served-models.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import { requireAvailable } from '../engine-host/model-selection.ts';
 import type { OperationRequest } from '../contract/operations.ts';

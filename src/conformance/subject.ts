@@ -6,7 +6,9 @@ import {
   type AvailabilityCode,
   type Capability,
 } from '../../engines/contract/index.ts';
-import { availabilityOf, RegistryError, type Registry, type ServedModel } from '../engine-host/registry.ts';
+import { availabilityOf, type ServedModel } from '../engine-host/served-models.ts';
+import { RegistryError } from '../engine-host/registry-error.ts';
+import type { Registry } from '../engine-host/registry.ts';
 import { connectionsDuring } from './connections.ts';
 import { expectThat, Nonconformance, promptly, promptMs, shown, type Check } from './kit.ts';
 import { held, leftAfter } from './traces.ts';

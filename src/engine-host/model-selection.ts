@@ -1,7 +1,8 @@
 /** Models in the API: listings, the availability probe, and the selection of the model for a request. */
 import { someOf } from '../../lib/listing.ts';
 import { EngineError, type Availability, type Capability, type Feature } from '../../engines/contract/index.ts';
-import { availabilityOf, type Registry, type ServedModel } from './registry.ts';
+import { availabilityOf, type ServedModel } from './served-models.ts';
+import type { Registry } from './registry.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { allowedModels, mayUseModel, modelNotAllowed, requireModel } from '../keys/permissions.ts';
@@ -27,9 +28,9 @@ export async function defaultModel<C extends Capability>(
   capability: C,
 ): Promise<ServedModel<C> | undefined> {
   const all = await registry.models(capability);
-  const configured = registry.defaultOf(capability, all);
+  const configured = registry.of(capability).defaultOf(all);
   if (configured === undefined || mayUseModel(configured.id)) return configured;
-  return firstAvailable(registry.standIns(capability, allowedModels(all)));
+  return firstAvailable(registry.of(capability).defaultCandidates(allowedModels(all)));
 }
 
 /** If none is available, the first: its reason is the answer. One after the other: most engines need not be asked. */
@@ -64,7 +65,7 @@ export async function chooseModel<C extends Capability>(
 
 async function nothingServed(registry: Registry, capability: Capability, pointer: string): Promise<ProblemError> {
   if ((await registry.models(capability)).length > 0) return modelNotAllowed(`a ${capability} model`, [], pointer);
-  const instances = registry.instancesFor(capability);
+  const instances = registry.of(capability).instances;
   return instances.length > 0
     ? new ProblemError(
         'model-unavailable',

@@ -15,7 +15,7 @@ export interface OpenEngines extends AsyncDisposable {
   readonly viaId: string;
 }
 
-export type EngineOptions = Pick<RegistryOptions, 'limits' | 'guard' | 'elsewhere'> &
+export type EngineOptions = Pick<RegistryOptions, 'limits' | 'guard' | 'wrapAsRemote'> &
   Pick<ContextOptions, 'metrics' | 'noteQueue'>;
 
 /** Throws a `SettingsError` that names the setting to change. */

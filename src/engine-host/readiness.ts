@@ -1,6 +1,7 @@
 /** Whether the capabilities in READY_REQUIRES are prepared. Asks no provider: only engines that prepare something. */
 import type { Availability, Capability } from '../../engines/contract/index.ts';
-import { availabilityOf, type Registry } from './registry.ts';
+import { availabilityOf } from './served-models.ts';
+import type { Registry } from './registry.ts';
 
 /** One sentence for each required capability that is not ready. Once empty, it stays empty. */
 export type Readiness = () => Promise<readonly string[]>;
@@ -22,7 +23,7 @@ export function createReadiness(registry: Registry, required: readonly Capabilit
 
 /** Why the default model is not ready; requests without a model use it. */
 async function unpreparedReason(registry: Registry, capability: Capability): Promise<string | undefined> {
-  const model = registry.lastDefaultOf(capability);
+  const model = registry.of(capability).lastDefault;
   if (model?.engine.prepare === undefined) return undefined;
   const { code, reason } = await availabilityOf(model);
   return unprepared.includes(code) ? reason : undefined;

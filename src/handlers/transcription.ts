@@ -1,5 +1,5 @@
 import type { Availability } from '../../engines/contract/index.ts';
-import { availabilityOf } from '../engine-host/registry.ts';
+import { availabilityOf } from '../engine-host/served-models.ts';
 import { defaultModel, listModels, toAvailability, toEntry } from '../engine-host/model-selection.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
 import { answer, type Handler, type OperationRequest } from '../contract/operations.ts';

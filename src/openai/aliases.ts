@@ -1,7 +1,8 @@
 /** The model of a request: ids that apps hard-code mean the configured default. */
 import type { Capability } from '../../engines/contract/index.ts';
 import { chooseModel, defaultModel } from '../engine-host/model-selection.ts';
-import { RegistryError, validNames, type Registry, type ServedModel } from '../engine-host/registry.ts';
+import { RegistryError, validNames } from '../engine-host/registry-error.ts';
+import type { ServedModel } from '../engine-host/served-models.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { allowedModels } from '../keys/permissions.ts';
 import type { Services } from '../handlers/dependencies.ts';
@@ -76,19 +77,14 @@ export async function checkAliases({ registry, compatAliases }: AliasServices): 
   const known = await Promise.all(capabilities.map((capability) => registry.models(capability)));
   const ids = known.flatMap((models) => models.map(({ id }) => id));
   const mistakes = [...compatAliases]
-    .filter(([, target]) => !ids.includes(target) && !mayAppear(registry, target))
+    .filter(
+      ([, target]) =>
+        !ids.includes(target) && !capabilities.some((capability) => registry.of(capability).mayServe(target)),
+    )
     .map(
       ([name, target]) => `compatAliases.${name}: no engine serves the model "${target}"; ${validNames(ids, target)}`,
     );
   if (mistakes.length > 0) throw new RegistryError(mistakes.join('\n'));
-}
-
-/** Lists that are not here yet, and those of providers, can change. */
-function mayAppear(registry: Registry, id: string): boolean {
-  return capabilities.some(
-    (capability) =>
-      !registry.knowsAll(capability) || registry.instancesFor(capability).some((name) => id.startsWith(`${name}/`)),
-  );
 }
 
 function wrongKind(named: string, capability: Capability): ProblemError {

@@ -2,7 +2,7 @@
 import type { Transcript } from '../../engines/contract/index.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
 import { requireAvailable, requireSupport, supports } from '../engine-host/model-selection.ts';
-import type { ServedModel } from '../engine-host/registry.ts';
+import type { ServedModel } from '../engine-host/served-models.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { transcribe, type TranscriptionJob } from '../transcription/run.ts';
 import { isFromEngine, streamTranscript } from '../transcription/stream.ts';

@@ -3,7 +3,8 @@ import { someOf } from '../../lib/listing.ts';
 import { EngineError, type SpeechFormat } from '../../engines/contract/index.ts';
 import { currentUsage } from '../caller.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { availabilityOf, type Registry, type ServedModel } from '../engine-host/registry.ts';
+import { availabilityOf, type ServedModel } from '../engine-host/served-models.ts';
+import type { Registry } from '../engine-host/registry.ts';
 import { chooseModel, defaultModel, requireAvailable } from '../engine-host/model-selection.ts';
 import { audioTypes, type Audio, type AudioType } from '../contract/audio.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -63,9 +64,10 @@ export async function createSpeakers({
   limits = defaultLimits,
   metrics,
 }: SpeakersOptions): Promise<Speakers> {
-  const configuredDefault = async () => registry.defaultOf('speech', await registry.models('speech'));
+  const configuredDefault = async () => registry.of('speech').defaultOf(await registry.models('speech'));
   // While an engine fails to list its models, the default may be one of them.
-  if (defaultVoice !== undefined && registry.knowsAll('speech')) expectVoice(await configuredDefault(), defaultVoice);
+  if (defaultVoice !== undefined && registry.of('speech').knowsAll)
+    expectVoice(await configuredDefault(), defaultVoice);
   return {
     async choose({ model: named, voice, pointers }) {
       const chosen = await chooseModel(registry, 'speech', named, pointers.model);

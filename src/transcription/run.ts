@@ -6,7 +6,8 @@ import {
   type Transcript,
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
-import type { Registry, ServedModel } from '../engine-host/registry.ts';
+import type { Registry } from '../engine-host/registry.ts';
+import type { ServedModel } from '../engine-host/served-models.ts';
 import { chooseModel, requireAvailable, requireSupport } from '../engine-host/model-selection.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import type { Metrics } from '../metrics/metrics.ts';

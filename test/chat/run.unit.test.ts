@@ -45,7 +45,10 @@ function stage({
     },
   };
   const used: Pick<Services, 'registry' | 'tools' | 'linkTo' | 'streamHoldMs'> = {
-    registry: { models: () => Promise.resolve([model]), defaultOf: () => model } as unknown as Registry,
+    registry: {
+      models: () => Promise.resolve([model]),
+      of: () => ({ defaultOf: () => model }),
+    } as unknown as Registry,
     tools: {
       toolsFor: (chat) => {
         seen.chat = chat;

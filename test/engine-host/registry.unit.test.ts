@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EngineContext, Logger } from '../../engines/contract/index.ts';
-import { createRegistry, RegistryError, type RegistryOptions } from '../../src/engine-host/registry.ts';
+import { createRegistry, type RegistryOptions } from '../../src/engine-host/registry.ts';
+import { RegistryError } from '../../src/engine-host/registry-error.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 
 /** Serves what its option `models` says, and tells the log when it ends. */
@@ -302,7 +303,7 @@ describe('a start is refused', () => {
       { far: { use: 'tiny', models: [] }, near: { use: 'tiny', models: [local('a')] } },
       { defaults: { transcription: 'far/m-1' } },
     );
-    expect(registry.defaultOf('transcription', await registry.models('transcription'))).toBeUndefined();
+    expect(registry.of('transcription').defaultOf(await registry.models('transcription'))).toBeUndefined();
   });
 
   it('once for all mistakes', async () => {
@@ -349,9 +350,9 @@ describe('models', () => {
     const registry = await open({ mine: [{ use: 'tiny' }, { use: './speaker.js' }] });
     for (const capability of ['transcription', 'speech'] as const) {
       expect(await registry.models(capability)).toMatchObject([{ id: 'mine', instance: 'mine' }]);
-      expect(registry.instancesFor(capability)).toEqual(['mine']);
+      expect(registry.of(capability).instances).toEqual(['mine']);
     }
-    expect(registry.instancesFor('chat')).toEqual([]);
+    expect(registry.of('chat').instances).toEqual([]);
   });
 
   it('of one id may serve several capabilities', async () => {
@@ -369,7 +370,7 @@ describe('the default', () => {
   async function defaultId(capability: 'transcription' | 'chat' | 'speech', options?: Partial<RegistryOptions>) {
     await writeFiles(home, { [`${capability}.js`]: tinyWith(`capability: '${capability}'`) });
     const registry = await open({ mine: { use: `./${capability}.js`, models } }, options);
-    return registry.defaultOf(capability, await registry.models(capability))?.id;
+    return registry.of(capability).defaultOf(await registry.models(capability))?.id;
   }
 
   it('is what the setting says', async () => {
@@ -388,12 +389,12 @@ describe('the default', () => {
 
   it('is the first model where none is local', async () => {
     const registry = await open({ mine: { use: 'tiny', models: [remote('far'), remote('farther')] } });
-    expect(registry.defaultOf('transcription', await registry.models('transcription'))?.id).toBe('far');
+    expect(registry.of('transcription').defaultOf(await registry.models('transcription'))?.id).toBe('far');
   });
 
   it('is none where nothing is served', async () => {
     const registry = await open({});
-    expect(registry.defaultOf('speech', await registry.models('speech'))).toBeUndefined();
+    expect(registry.of('speech').defaultOf(await registry.models('speech'))).toBeUndefined();
   });
 });
 

@@ -98,7 +98,7 @@ export function guardComplete(engine: ChatEngine, facts: CallFacts): ChatEngine[
  * Settles like the work, or rejects with the abort reason if the work has not ended `abortMs` after the abort. The grace
  * period exists because files of the call are removed when it has ended.
  */
-export function outcome(work: () => unknown, signal: AbortSignal, abortMs: number): Promise<unknown> {
+export function outcome<T>(work: () => T | PromiseLike<T>, signal: AbortSignal, abortMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
     const giveUp = () => {

@@ -6,27 +6,24 @@ import {
   EngineError,
   type Availability,
   type Capability,
-  type ChatEngine,
   type Engine,
   type Engines,
   type Finding,
   type Logger,
   type ModelEntry,
   type PrepareCall,
-  type SpeechEngine,
-  type TranscriptionEngine,
 } from '../../../engines/contract/index.ts';
 import { startTimeout } from '../../../lib/abort.ts';
 import { checkAvailability, checkFindings, checkModels } from './answers.ts';
-import { guardComplete, guardSynthesize, guardTranscribe, outcome } from './calls.ts';
+import { guardComplete, guardSynthesize, guardTranscribe, outcome, type CallFacts } from './calls.ts';
 import { engineErrorOf, readable } from './failures.ts';
 import type { GuardLimits } from './limits.ts';
 import { Question, type Failure } from './question.ts';
 import { SharedDeadline } from './shared-deadline.ts';
 
 /** An engine as used by the service. */
-export interface Guarded {
-  readonly engine: Engines[Capability];
+export interface Guarded<C extends Capability> {
+  readonly engine: Engines[C];
   /** Its current failures, for the operator. */
   failures(): readonly Finding[];
   /** Whether a model was available when it was last asked for; undefined before that. Makes no call. */
@@ -35,17 +32,22 @@ export interface Guarded {
   readonly hasList: boolean;
 }
 
-export interface GuardFacts {
+export interface GuardFacts<C extends Capability = Capability> {
   /** The instance's name in the settings. */
   readonly instance: string;
-  readonly capability: Capability;
+  readonly capability: C;
   readonly limits: GuardLimits;
   readonly log: Logger;
 }
 
-type Verbs = TranscriptionEngine & ChatEngine & SpeechEngine;
+/** Adds the guarded verb of the capability. */
+const guardVerb: { readonly [C in Capability]: (raw: Engines[C], guarded: Engine, call: CallFacts) => Engines[C] } = {
+  transcription: (raw, guarded, call) => ({ ...guarded, transcribe: guardTranscribe(raw, call) }),
+  chat: (raw, guarded, call) => ({ ...guarded, complete: guardComplete(raw, call) }),
+  speech: (raw, guarded, call) => ({ ...guarded, synthesize: guardSynthesize(raw, call) }),
+};
 
-export function guardEngine(raw: Engine, facts: GuardFacts): Guarded {
+export function guardEngine<C extends Capability>(raw: Engines[C], facts: GuardFacts<C>): Guarded<C> {
   const { instance, capability, limits, log } = facts;
   const troubles = createTroubles(facts);
   const models = createModels(raw, facts, troubles);
@@ -64,13 +66,8 @@ export function guardEngine(raw: Engine, facts: GuardFacts): Guarded {
     [Symbol.asyncDispose]: () => dispose(raw, limits.endMs, log),
   };
   if (hasFunction(raw, 'prepare')) engine.prepare = (call) => prepare(raw, facts, call);
-  const verbs = {
-    transcription: () => ({ transcribe: guardTranscribe(raw as Verbs, call) }),
-    chat: () => ({ complete: guardComplete(raw as Verbs, call) }),
-    speech: () => ({ synthesize: guardSynthesize(raw as Verbs, call) }),
-  };
   return {
-    engine: { ...engine, ...verbs[capability]() },
+    engine: guardVerb[capability](raw, engine, call),
     failures: troubles.findings,
     lastAvailable: availability.last,
     get hasList() {
@@ -80,7 +77,7 @@ export function guardEngine(raw: Engine, facts: GuardFacts): Guarded {
 }
 
 /** Replaces the engine; its failures and its list of models stay. */
-export function withEngine(guarded: Guarded, engine: Engines[Capability]): Guarded {
+export function withEngine<C extends Capability>(guarded: Guarded<C>, engine: Engines[C]): Guarded<C> {
   const available = new Map<string, boolean>();
   return {
     engine: {
@@ -100,7 +97,7 @@ export function withEngine(guarded: Guarded, engine: Engines[Capability]): Guard
 }
 
 /** Placeholder for an engine whose `create()` failed. */
-export function failedEngine(instance: string, { message }: Error): Guarded {
+export function failedEngine<C extends Capability>(instance: string, { message }: Error): Guarded<C> {
   const finding: Finding = { what: 'create()', ok: false, detail: message };
   const fails = () => {
     throw new EngineError('engine-failed', `The engine ${instance} failed to start.`);
@@ -114,8 +111,7 @@ export function failedEngine(instance: string, { message }: Error): Guarded {
 }
 
 /** Without a guard, for the conformance kit, which must see the real behavior of an engine. */
-export function unguarded(raw: Engine): Guarded {
-  const engine = raw as Engines[Capability];
+export function unguarded<C extends Capability>(engine: Engines[C]): Guarded<C> {
   return { engine, failures: () => [], lastAvailable: () => undefined, hasList: true };
 }
 
@@ -267,7 +263,7 @@ export async function dispose(raw: Engine, ms: number, log: Logger): Promise<voi
 }
 
 /** Timeout for a single call. */
-export async function within(ms: number, work: () => unknown): Promise<unknown> {
+export async function within<T>(ms: number, work: () => T | PromiseLike<T>): Promise<T> {
   using timeout = startTimeout(ms, () => new EngineError('engine-timeout', `no answer within ${ms / 1000} s`));
   return await outcome(work, timeout.signal, 0);
 }

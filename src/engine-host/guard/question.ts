@@ -111,6 +111,6 @@ export class Question<T> {
 }
 
 /** Calls an engine's code: synchronous exceptions and custom thenables become a native promise. */
-export async function invoke(work: () => unknown): Promise<unknown> {
+export async function invoke<T>(work: () => T | PromiseLike<T>): Promise<T> {
   return await work();
 }

@@ -1,0 +1,137 @@
+/** Loads the definitions of engines: finds a module by the name in `use:`, and validates what it exports. */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { createRequire, findPackageJSON } from 'node:module';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Capability, EngineDefinition } from '../../engines/contract/index.ts';
+import { didYouMean } from '../../lib/did-you-mean.ts';
+import { describeErrors, explainable } from '../settings/schema-errors.ts';
+import { provideEngineContract } from './engine-import.ts';
+import { explained, refusal, RegistryError, validNames } from './registry-error.ts';
+
+export const capabilities = ['transcription', 'chat', 'speech'] as const satisfies readonly Capability[];
+
+/** A definition whose capability is known. */
+export type Definition = { readonly [C in Capability]: EngineDefinition<C> }[Capability];
+
+export interface ModuleOptions {
+  /** Relative `use:` paths and packages are resolved from this directory. */
+  readonly baseDir: string;
+  /** The folder with one subfolder per built-in engine. */
+  readonly builtIns?: string;
+}
+
+const builtInFolder = join(import.meta.dirname, '../../engines');
+
+/** `use:` is a built-in folder name, else a path relative to the settings file, else a package name. */
+export async function loadDefinitions(name: string, use: string, options: ModuleOptions): Promise<Definition[]> {
+  const builtIns = await listBuiltIns(options.builtIns ?? builtInFolder);
+  const place = builtIns.get(use) ?? (await findModule(use, options.baseDir));
+  if (place === undefined) {
+    const known = [...builtIns.keys()];
+    const meant = didYouMean(use, known);
+    const names = `use one of ${known.join(', ')}, a path such as ./my-engine.js, or the name of an installed package`;
+    const hint = isPath(use)
+      ? `there is no file ${resolve(options.baseDir, use)}`
+      : `${meant === undefined ? '' : `did you mean ${meant}? `}${names}`;
+    throw new RegistryError(`engines.${name}.use: unknown engine "${use}"; ${hint}`);
+  }
+  if (!builtIns.has(use)) provideEngineContract();
+  const module = await explained(`${name}.use`, `${place} cannot be loaded`, () => load(place));
+  const definitions: unknown[] = Array.isArray(module.default) ? module.default : [module.default];
+  if (definitions.length === 0) throw refusal(`${name}.use`, `${place} exports an empty list of engines`);
+  return definitions.map((definition) => checkDefinition(name, place, definition));
+}
+
+async function load(place: string): Promise<{ readonly default?: unknown }> {
+  try {
+    return (await import(pathToFileURL(place).href)) as { default?: unknown };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // Which syntax is valid depends on the version: types are removed, but nothing is compiled.
+    throw new SyntaxError(`${error.message} (${error.name} on Node.js ${process.version})`, { cause: error });
+  }
+}
+
+/** The folder listing is the catalog: every folder with an index file is an engine of that name. */
+async function listBuiltIns(folder: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const entry of (await readdir(folder, { withFileTypes: true })).sort((a, b) => a.name.localeCompare(b.name))) {
+    if (!entry.isDirectory() || entry.name === 'contract') continue;
+    const index = (await readdir(join(folder, entry.name))).find((file) => /^index\.[jt]s$/.test(file));
+    if (index) found.set(entry.name, join(folder, entry.name, index));
+  }
+  return found;
+}
+
+const isPath = (use: string) => use.startsWith('.') || isAbsolute(use);
+
+async function findModule(use: string, baseDir: string): Promise<string | undefined> {
+  if (!isPath(use)) return findPackage(use, join(baseDir, 'settings.js'));
+  const path = resolve(baseDir, use);
+  return (await isFile(path)) ? path : undefined;
+}
+
+/** Resolves the main module of a package like `import`: `require.resolve` does not find import-only packages. */
+async function findPackage(use: string, importer: string): Promise<string | undefined> {
+  try {
+    const manifest = findPackageJSON(use, importer) ?? '';
+    const { exports } = JSON.parse(await readFile(manifest, 'utf8')) as { exports?: unknown };
+    const main = /^(@[^/]+\/)?[^/]+$/.test(use) ? mainOf(exports) : undefined;
+    return main === undefined ? createRequire(importer).resolve(use) : join(dirname(manifest), main);
+  } catch {
+    return undefined; // not installed: the caller lists valid names
+  }
+}
+
+const importConditions = new Set(['.', 'node', 'module-sync', 'import', 'default']);
+
+/** The first target in the `exports` of a package.json whose conditions all apply. */
+function mainOf(target: unknown): string | undefined {
+  if (typeof target === 'string') return target;
+  const branches = Object.entries(target ?? {}).filter(([condition]) => importConditions.has(condition));
+  return branches.map(([, branch]) => mainOf(branch)).find((found) => found !== undefined);
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}
+
+function checkDefinition(name: string, place: string, value: unknown): Definition {
+  const refuse = (what: string) => refusal(`${name}.use`, `${place} ${what}`);
+  if (typeof value !== 'object' || value === null) {
+    throw refuse('has no engine as its default export; export default defineEngine({...})');
+  }
+  const { contract, name: engineName, capability, options } = value as Partial<Record<keyof EngineDefinition, unknown>>;
+  if (contract !== 1)
+    throw refuse(`is written for version ${String(contract)} of the engine contract; this is version 1`);
+  if (typeof engineName !== 'string' || engineName === '') throw refuse('has no engine name');
+  if (!capabilities.includes(capability as Capability)) {
+    throw refuse(`has the capability "${String(capability)}"; ${validNames(capabilities)}`);
+  }
+  if (typeof options !== 'object' || options === null)
+    throw refuse('has no `options`, the JSON Schema of its settings');
+  if (!('create' in value) || typeof value.create !== 'function') throw refuse('has no function `create`');
+  return value as Definition;
+}
+
+/** Throws a `RegistryError` for settings that violate the engine's schema. */
+export async function checkOptions(
+  name: string,
+  { name: engine, options }: Pick<Definition, 'name' | 'options'>,
+  settings: object,
+): Promise<void> {
+  const validate = await explained(name, `the \`options\` of the engine ${engine} are not a valid JSON Schema`, () =>
+    new Ajv2020(explainable).compile(options),
+  );
+  if (validate(settings)) return;
+  const lines = describeErrors(validate.errors ?? [], (pointer) => ({
+    where: `engines.${name}${pointer.replaceAll('/', '.')}`,
+    secret: /key|token|secret|password|headers/i.test(pointer),
+  }));
+  throw new RegistryError(lines.join('\n'));
+}

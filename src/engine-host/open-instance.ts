@@ -1,0 +1,186 @@
+/** Opens the engines of an instance: loads, creates and guards them. */
+import {
+  OptionsError,
+  type Capability,
+  type EngineContext,
+  type EngineDefinition,
+  type Engines,
+  type Logger,
+  type TranscriptionEngine,
+} from '../../engines/contract/index.ts';
+import type { EngineInstances, InstanceSettings } from '../settings/load.ts';
+import { readable } from './guard/failures.ts';
+import { dispose, failedEngine, guardEngine, hasFunction, unguarded, withEngine, within, type Guarded } from './guard/guard.ts'; // prettier-ignore
+import { defaultLimits, type GuardLimits } from './guard/limits.ts';
+import { checkOptions, loadDefinitions, type Definition, type ModuleOptions } from './load-definition.ts';
+import { explained, refusal, RegistryError } from './registry-error.ts';
+
+export interface InstanceOptions extends ModuleOptions {
+  /** Creates the context of an instance. */
+  readonly contextFor: (instance: string) => EngineContext;
+  /** Overrides of the default timeouts. */
+  readonly limits?: Partial<GuardLimits> | undefined;
+  /** Replaces a transcription engine by one whose work is done on other machines (src/fleet). */
+  readonly wrapAsRemote?: ((instance: string, engine: TranscriptionEngine) => Promise<TranscriptionEngine>) | undefined;
+  /** False only for the conformance kit, which must see the unguarded behavior of an engine. */
+  readonly guard?: boolean | undefined;
+}
+
+export interface Instance<C extends Capability> {
+  readonly name: string;
+  readonly capability: C;
+  readonly guarded: Guarded<C>;
+  readonly log: Logger;
+}
+
+/** An instance whose capability is known. */
+export type AnyInstance = { readonly [C in Capability]: Instance<C> }[Capability];
+
+/** An instance in the settings; `place` is its path there, for messages. */
+export interface Listed {
+  readonly name: string;
+  readonly place: string;
+  readonly settings: InstanceSettings;
+}
+
+export interface Opened {
+  readonly instances: readonly AnyInstance[];
+  /** Errors that stop the start. */
+  readonly mistakes: readonly RegistryError[];
+  /** Engines with valid options that could not be created; the service starts without them. */
+  readonly failures: readonly CreateFailure[];
+}
+
+interface CreateFailure {
+  readonly error: RegistryError;
+  readonly log: Logger;
+}
+
+/** Flattens the instances. */
+export function listInstances(instances: EngineInstances): Listed[] {
+  return Object.entries(instances).flatMap(([name, settings]) =>
+    'use' in settings
+      ? [{ name, place: name, settings }]
+      : settings.map((item, index) => ({ name, place: `${name}[${index}]`, settings: item })),
+  );
+}
+
+/** Returns the engines that were created before a mistake as well, so that they are disposed. */
+export async function openInstance(listed: Listed, options: InstanceOptions): Promise<Opened> {
+  const { place, settings } = listed;
+  const instances: AnyInstance[] = [];
+  const failures: CreateFailure[] = [];
+  try {
+    for (const definition of await loadDefinitions(place, settings.use, options)) {
+      const { instance, failure, missing } = await open(definition, listed, options);
+      instances.push(instance); // from here on, disposed with the registry
+      if (failure) failures.push({ error: failure, log: instance.log });
+      if (missing !== undefined) throw lacks(place, definition, missing);
+      const { wrapAsRemote } = options;
+      if (wrapAsRemote && !failure && instance.capability === 'transcription') {
+        instances.splice(-1, 1, await runRemotely(instance, wrapAsRemote));
+      }
+    }
+  } catch (error) {
+    const mistake = error instanceof RegistryError ? error : refusal(place, `cannot open it: ${String(error)}`, error);
+    return { instances, mistakes: [mistake], failures };
+  }
+  return { instances, mistakes: [], failures };
+}
+
+interface OpenedEngine<C extends Capability> {
+  readonly instance: Instance<C>;
+  /** It could not be created. */
+  readonly failure?: RegistryError;
+  /** A required function that it does not have. */
+  readonly missing?: string | undefined;
+}
+
+type AnyOpenedEngine = { readonly [C in Capability]: OpenedEngine<C> }[Capability];
+
+/** A case for each capability: only so do the types of an engine and its instance stay together. */
+async function open(definition: Definition, listed: Listed, options: InstanceOptions): Promise<AnyOpenedEngine> {
+  switch (definition.capability) {
+    case 'transcription':
+      return openEngine(definition, listed, options);
+    case 'chat':
+      return openEngine(definition, listed, options);
+    case 'speech':
+      return openEngine(definition, listed, options);
+  }
+}
+
+async function openEngine<C extends Capability>(
+  definition: EngineDefinition<C>,
+  { name, place, settings: { use: _use, ...settings } }: Listed,
+  options: InstanceOptions,
+): Promise<OpenedEngine<C>> {
+  await checkOptions(place, definition, settings);
+  const context = await explained(place, 'cannot create its context', () => options.contextFor(name));
+  const { capability } = definition;
+  const { log } = context;
+  const limits = { ...defaultLimits, ...options.limits };
+  const created = await create({ place, definition, settings, context, limits, mayFail: options.guard !== false });
+  if ('failure' in created) {
+    const { failure } = created;
+    return { instance: { name, capability, guarded: failedEngine(name, failure), log }, failure };
+  }
+  const { engine } = created;
+  if (!hasFunction(engine, 'models')) throw lacks(place, definition, 'models');
+  const facts = { instance: name, capability, limits, log };
+  const guarded = options.guard === false ? unguarded(engine) : guardEngine(engine, facts);
+  const missing = ['availability', verbs[capability]].find((method) => !hasFunction(engine, method));
+  return { instance: { name, capability, guarded, log }, missing };
+}
+
+const verbs = { transcription: 'transcribe', chat: 'complete', speech: 'synthesize' } as const;
+
+function lacks(place: string, { name }: Pick<Definition, 'name'>, what: string): RegistryError {
+  return refusal(place, `the engine ${name} has no function \`${what}\``);
+}
+
+async function runRemotely(
+  instance: Instance<'transcription'>,
+  wrapAsRemote: NonNullable<InstanceOptions['wrapAsRemote']>,
+): Promise<Instance<'transcription'>> {
+  const { name, guarded } = instance;
+  const engine = await wrapAsRemote(name, guarded.engine);
+  return engine === guarded.engine ? instance : { ...instance, guarded: withEngine(guarded, engine) };
+}
+
+interface Creation<C extends Capability> {
+  readonly place: string;
+  readonly definition: EngineDefinition<C>;
+  readonly settings: object;
+  readonly context: EngineContext;
+  readonly limits: GuardLimits;
+  /** Whether errors other than OptionsError are returned instead of thrown. */
+  readonly mayFail: boolean;
+}
+
+/** Throws a `RegistryError` if the engine rejects the options. */
+async function create<C extends Capability>({
+  place,
+  definition,
+  settings,
+  context,
+  limits,
+  mayFail,
+}: Creation<C>): Promise<{ readonly engine: Engines[C] } | { readonly failure: RegistryError }> {
+  const { log } = context;
+  const isLate = { now: false };
+  const creating = async () => {
+    const engine = await definition.create(settings, context);
+    if (isLate.now) await dispose(engine, limits.endMs, log);
+    return engine;
+  };
+  try {
+    return { engine: await (mayFail ? within(limits.createMs, creating) : creating()) };
+  } catch (cause) {
+    isLate.now = true;
+    const err = readable(cause);
+    const what = `the engine ${definition.name} could not be created: ${err.message}`;
+    if (!mayFail || OptionsError.is(cause)) throw refusal(place, what, cause);
+    return { failure: refusal(place, what, err) };
+  }
+}

@@ -1,0 +1,34 @@
+import { didYouMean } from '../../lib/did-you-mean.ts';
+
+/** Invalid engine settings; the message has one line per mistake. */
+export class RegistryError extends Error {
+  override readonly name = 'RegistryError';
+}
+
+/** `place` is the path below `engines` in the settings. */
+export function refusal(place: string, what: string, cause?: unknown): RegistryError {
+  return new RegistryError(`engines.${place}: ${what}`, { cause });
+}
+
+/** Wraps errors of foreign code in a RegistryError with the path in the settings. */
+export async function explained<T>(place: string, what: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw refusal(place, `${what}: ${why}`, cause);
+  }
+}
+
+/** Joins the messages into one error. */
+export function combined(errors: readonly RegistryError[]): RegistryError {
+  const [first] = errors;
+  if (first !== undefined && errors.length === 1) return first;
+  return new RegistryError(errors.map(({ message }) => message).join('\n'));
+}
+
+export function validNames(names: readonly string[], wrong = ''): string {
+  const meant = didYouMean(wrong, names);
+  const known = names.length > 0 ? `known: ${names.join(', ')}` : 'none is known';
+  return meant === undefined ? known : `did you mean ${meant}? ${known}`;
+}

@@ -1,0 +1,194 @@
+/** The models of one capability: what its instances list, with unique ids and a default. */
+import type { Availability, Capability, Engine, Engines, Finding, ModelEntry } from '../../engines/contract/index.ts';
+import { settingsTable } from '../settings/table.ts';
+import type { Instance } from './open-instance.ts';
+import { explained, RegistryError, validNames } from './registry-error.ts';
+
+/** A model that a request may name, and the engine that serves it. */
+export interface ServedModel<C extends Capability = Capability> {
+  /** The id in the API. */
+  readonly id: string;
+  /** The id in the engine. */
+  readonly engineId: string;
+  readonly entry: ModelEntry;
+  /** The instance's name in the settings. */
+  readonly instance: string;
+  readonly engine: Engines[C];
+}
+
+/** A current failure of an engine. */
+export interface EngineFailure {
+  readonly instance: string;
+  readonly finding: Finding;
+}
+
+/** As in the contract of the API. */
+const longestId = 256;
+
+/** The setting for the default model. */
+const defaultSettings = { transcription: 'transcribeModel', chat: 'chatModel', speech: 'ttsModel' } as const;
+
+/** The models served now, cached until the list of an instance changes. */
+interface Served<C extends Capability> {
+  readonly lists: readonly (readonly ModelEntry[])[];
+  readonly models: readonly ServedModel<C>[];
+  /** Models not served because another instance listed the id first. */
+  readonly shadowed: ReadonlySet<string>;
+}
+
+export class ServedModels<C extends Capability> {
+  readonly #capability: C;
+  readonly #instances: readonly Instance<C>[];
+  /** The default model from the settings. */
+  readonly #named: string | undefined;
+  #served: Served<C> | undefined;
+
+  constructor(capability: C, instances: readonly Instance<C>[], named: string | undefined) {
+    this.#capability = capability;
+    this.#instances = instances;
+    this.#named = named;
+  }
+
+  /** In settings order. */
+  async list(): Promise<readonly ServedModel<C>[]> {
+    const lists = await Promise.all(this.#instances.map(({ guarded }) => guarded.engine.models()));
+    const last = this.#served;
+    if (last && lists.every((list, index) => list === last.lists[index])) return last.models;
+    return this.#serve(lists);
+  }
+
+  #serve(lists: Served<C>['lists']): readonly ServedModel<C>[] {
+    const last = this.#served;
+    const all = this.#toServed(lists);
+    const models = withUniqueIds(all, last?.models ?? []);
+    const served = new Set(models);
+    const shadowed = new Set<string>();
+    for (const model of all) {
+      if (served.has(model)) continue;
+      const { id, instance } = model;
+      const name = `${instance} ${id}`;
+      shadowed.add(name);
+      if (last?.shadowed.has(name)) continue;
+      const log = this.#instances.find((one) => one.name === instance)?.log;
+      log?.warn({ model: id }, 'a model is not served: its id is in use');
+    }
+    this.#served = { lists, models, shadowed };
+    return models;
+  }
+
+  #toServed(lists: Served<C>['lists']): ServedModel<C>[] {
+    return this.#instances
+      .flatMap(({ name, guarded: { engine } }, index) =>
+        (lists[index] ?? []).map((entry) => ({
+          id: entry.discovered ? `${name}/${entry.id}` : entry.id,
+          ...{ engineId: entry.id, entry, instance: name, engine },
+        })),
+      )
+      .filter(({ id }) => id.length <= longestId); // with the name of its instance, the id is too long for a request
+  }
+
+  /** The default model: the one in the settings, else the first local one, for chat the first. */
+  defaultOf(models: readonly ServedModel<C>[]): ServedModel<C> | undefined {
+    const named = this.#named;
+    return named === undefined ? this.defaultCandidates(models)[0] : models.find(({ id }) => id === named);
+  }
+
+  /** The models that may be the default if the settings name none, the first choice first. */
+  defaultCandidates(models: readonly ServedModel<C>[]): readonly ServedModel<C>[] {
+    if (this.#capability === 'chat') return models;
+    const local = models.filter(({ entry }) => entry.local);
+    // Never replace a local model whose engine fails with a hosted one.
+    return local.length > 0 || !this.knowsAll ? local : models;
+  }
+
+  /** The default model of the last list, without a call to any engine. */
+  get lastDefault(): ServedModel<C> | undefined {
+    return this.#served && this.defaultOf(this.#served.models);
+  }
+
+  /** Whether the models of every instance are known. */
+  get knowsAll(): boolean {
+    return this.#instances.every(({ guarded }) => guarded.hasList);
+  }
+
+  /** The names of the instances; they may list no model now. */
+  get instances(): string[] {
+    return this.#instances.map(({ name }) => name);
+  }
+
+  get failures(): EngineFailure[] {
+    return this.#instances.flatMap(({ name, guarded }) =>
+      guarded.failures().map((finding) => ({ instance: name, finding })),
+    );
+  }
+
+  /** The models of an instance in the last list. */
+  lastOf(instance: string): readonly ServedModel<C>[] {
+    return this.#served?.models.filter((model) => model.instance === instance) ?? [];
+  }
+
+  /** Mistakes across engines: duplicate model ids, and a default model that no engine serves. */
+  async clashes(): Promise<RegistryError[]> {
+    const lists = await Promise.all(this.#instances.map(({ name, guarded }) => listOf(name, guarded.engine)));
+    const models = this.#toServed(lists);
+    const mistakes = duplicatesOf(this.#capability, models);
+    if (mistakes.length === 0) this.#serve(lists);
+    const named = this.#named;
+    if (named === undefined || this.mayServe(named) || models.length === 0 || this.defaultOf(models)) return mistakes;
+    const setting = defaultSettings[this.#capability];
+    const place = `${settingsTable[setting].env} (in the file: ${setting})`;
+    const known = [...new Set(models.map(({ id }) => id))];
+    const what = `no engine serves the ${this.#capability} model "${named}"; ${validNames(known, named)}`;
+    return [...mistakes, new RegistryError(`${place}: ${what}`)];
+  }
+
+  /** Lists may arrive later or change: an id that is not listed now may still be valid. */
+  mayServe(id: string): boolean {
+    return !this.knowsAll || this.#instances.some(({ name }) => id.startsWith(`${name}/`));
+  }
+}
+
+function duplicatesOf(capability: Capability, models: readonly ServedModel[]): RegistryError[] {
+  const owners = new Map<string, string>();
+  const mistakes: RegistryError[] = [];
+  for (const { id, instance } of models) {
+    const other = owners.get(id);
+    owners.set(id, instance);
+    if (other === undefined) continue;
+    const isOwn = other === instance;
+    const who = isOwn ? `engines.${instance} lists it twice` : `engines.${other} and engines.${instance} both list it`;
+    mistakes.push(new RegistryError(`the ${capability} model "${id}" must be unique: ${who}`));
+  }
+  return mistakes;
+}
+
+/**
+ * Makes ids unique. The instance that already serves an id keeps it, otherwise the first one gets it: a changed list must
+ * not redirect requests.
+ */
+function withUniqueIds<C extends Capability>(
+  models: readonly ServedModel<C>[],
+  before: readonly ServedModel<C>[],
+): readonly ServedModel<C>[] {
+  const owners = new Map(before.map(({ id, instance }) => [id, instance]));
+  const chosen = new Map<string, ServedModel<C>>();
+  for (const model of models) {
+    const first = chosen.get(model.id);
+    const isOwner = owners.get(model.id) === model.instance && first?.instance !== model.instance;
+    if (first === undefined || isOwner) chosen.set(model.id, model);
+  }
+  return models.filter((model) => chosen.get(model.id) === model);
+}
+
+async function listOf(name: string, engine: Engine): Promise<readonly ModelEntry[]> {
+  return explained(name, 'cannot list its models', async () => {
+    const list: unknown = await engine.models();
+    if (!Array.isArray(list)) throw new TypeError('`models()` did not return an array');
+    return list as readonly ModelEntry[];
+  });
+}
+
+/** The engine's availability of the model; `engine-failed` if the engine does not answer. */
+export async function availabilityOf({ engine, engineId }: ServedModel): Promise<Availability> {
+  return engine.availability(engineId);
+}
