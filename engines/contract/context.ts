@@ -51,7 +51,10 @@ export interface ProgramCall {
   readonly cwd: string;
   /** Variables added to the minimal environment (PATH, HOME and the like), overriding those of the same name. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Called for each line of stdout and stderr as it arrives. */
+  /**
+   * Called for each line of stdout and stderr as it arrives, without what the line has beyond 1 MiB. If it throws, the
+   * program is killed and the call rejects with the error.
+   */
   readonly onLine?: (line: string) => void;
 }
 

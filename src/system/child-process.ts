@@ -3,7 +3,6 @@ import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_p
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { basename } from 'node:path';
-import { createInterface } from 'node:readline';
 import {
   EngineError,
   type ProgramCall,
@@ -14,6 +13,7 @@ import {
 import { onAbort } from '../../lib/abort.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
 import { isAtMachineLimit } from '../../lib/resource-limits.ts';
+import { LineSplitter } from './line-splitter.ts';
 import { beginSpan, endSpan, type Attributes } from '../trace.ts';
 
 export interface StartedProgram {
@@ -104,11 +104,36 @@ function notStarted(program: string, cause: Error): Error {
 
 /** Runs a program to its end and keeps the last 64 KB of what it says. */
 export async function runProgram(program: string, args: readonly string[], options: ProgramCall): Promise<ProgramExit> {
-  const { stdout, stderr, exit } = startProgram(program, args, options);
+  const { stdout, stderr, exit, kill } = startProgram(program, args, options);
   const output = tail(stdout);
+  let failure: { readonly error: unknown } | undefined;
   const { onLine } = options;
-  if (onLine) for (const input of [stdout, stderr]) createInterface({ input }).on('line', onLine);
-  return { ...(await exit), stdout: output() };
+  if (onLine) {
+    const fail = (error: unknown) => {
+      failure ??= { error };
+      kill();
+    };
+    for (const stream of [stdout, stderr]) readLines(stream, (line) => failure ?? onLine(line), fail);
+  }
+  const ended = await exit;
+  if (failure) throw failure.error;
+  return { ...ended, stdout: output() };
+}
+
+/** What a line has beyond this is dropped. */
+const longestLine = 1_048_576;
+
+/** An exception of `onLine` goes to `fail`: thrown in a listener, it would end the process. */
+function readLines(stream: Readable, onLine: (line: string) => unknown, fail: (error: unknown) => void): void {
+  const lines = new LineSplitter(longestLine);
+  const report = (found: Iterable<string>) => {
+    try {
+      for (const line of found) onLine(line);
+    } catch (error) {
+      fail(error);
+    }
+  };
+  stream.on('data', (chunk: Buffer) => report(lines.push(chunk))).on('close', () => report(lines.end()));
 }
 
 /** The `start` of an engine's context. Throws as `startProgram` does. */

@@ -97,6 +97,23 @@ describe('a program', () => {
     expect(lines).toEqual(['first', 'second']);
   });
 
+  it('may write a line without an end: what it has beyond 1 MiB is dropped', async () => {
+    const lines: string[] = [];
+    const script = `head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last; head -c 2000000 /dev/zero >&2`;
+    await shell(script, { onLine: (line) => lines.push(line) });
+    expect(lines.map(({ length }) => length).toSorted()).toEqual([1_048_576, 1_048_576, 4]);
+  });
+
+  it('is killed when its line cannot be handled, and the call rejects with the error', async () => {
+    const lines: string[] = [];
+    const onLine = (line: string) => {
+      lines.push(line);
+      throw new TypeError('not a line');
+    };
+    await expect(shell(`echo first; echo second; sleep ${mark}`, { onLine })).rejects.toThrow('not a line');
+    expect(lines).toEqual(['first']);
+  });
+
   it('runs in the given directory, with empty stdin', async () => {
     const { stdout } = await shell('pwd; cat; echo end');
     expect(stdout).toBe(`${cwd}\nend\n`);

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { adopt, endingWithParent } from '../../system/child-process.ts';
+import { LineSplitter } from '../../system/line-splitter.ts';
 import { largestMessage } from './limits.ts';
 import { createPace } from './pace.ts';
 
@@ -66,7 +67,7 @@ export class StdioTransport implements Transport {
     child.once('exit', (code, signal) => {
       const how = signal ?? `exit code ${String(code)}`;
       this.ending ??= `ended with ${how}${this.#lastStderrLine === '' ? '' : `: ${this.#lastStderrLine}`}`;
-      setTimeout(() => child.stdout.destroy(), drainMs).unref();
+      setTimeout(() => [child.stdout, child.stderr].forEach((pipe) => pipe.destroy()), drainMs).unref();
     });
     child.stdin.on('error', () => undefined); // EPIPE after the exit, which is reported
     void this.#readStderr(child.stderr);
@@ -158,29 +159,8 @@ export class StdioTransport implements Transport {
 }
 
 /** Throws for a line over the limit, or truncates it. Leaving the loop closes the stream. */
-async function* linesOf(
-  stream: Readable,
-  limit: number,
-  overflow: 'throw' | 'truncate' = 'throw',
-): AsyncGenerator<string> {
-  let parts: Buffer[] = [];
-  let length = 0;
-  const take = (part: Buffer) => {
-    if (length + part.length > limit && overflow === 'throw') throw new Error(`message exceeds ${limit} bytes`);
-    if (length === limit) return;
-    parts.push(part.subarray(0, limit - length));
-    length = Math.min(limit, length + part.length);
-  };
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    let rest = chunk;
-    for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
-      take(rest.subarray(0, end));
-      yield Buffer.concat(parts).toString('utf8');
-      parts = [];
-      length = 0;
-      rest = rest.subarray(end + 1);
-    }
-    take(rest);
-  }
-  if (length > 0) yield Buffer.concat(parts).toString('utf8');
+async function* linesOf(stream: Readable, limit: number, overflow?: 'truncate'): AsyncGenerator<string> {
+  const lines = new LineSplitter(limit, overflow ?? 'throw');
+  for await (const chunk of stream as AsyncIterable<Buffer>) yield* lines.push(chunk);
+  yield* lines.end();
 }
