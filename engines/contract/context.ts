@@ -138,7 +138,8 @@ export interface EngineContext {
   /**
    * Runs a program without a shell, in a minimal environment. The program and its child processes are ended on abort, on
    * timeout and on shutdown. Rejects with the signal's reason, or when the program cannot be started (`overloaded` if the
-   * machine is out of processes, memory or file descriptors). Any exit code is a result, not a rejection.
+   * machine is out of processes, memory or file descriptors). Any exit code is a result, not a rejection. A process that
+   * outlives the program and holds its pipes is not awaited.
    */
   readonly run: (program: string, args: readonly string[], call: ProgramCall) => Promise<ProgramExit>;
   /**

@@ -207,6 +207,7 @@ async function watch(
   }, timeoutMs);
   signal.addEventListener('abort', end, { once: true });
   child.once('exit', end); // its children end with it
+  child.once('exit', () => [child.stdout, child.stderr].forEach(endAfterExit));
   const stderr = tail(child.stderr);
   try {
     const exit = await new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
@@ -221,6 +222,22 @@ async function watch(
     running.delete(child);
     endSpan(span, endOf(child));
   }
+}
+
+/** Output that is on its way arrives within this time after the exit. */
+const drainMs = 500;
+
+/**
+ * A process that outlives the program, such as a daemon, may hold its pipes open: the output ends without it. A reader
+ * that has not read everything yet gets the rest first. Two turns of the event loop are enough to refill a buffer.
+ */
+function endAfterExit(stream: Readable): void {
+  const end = () => {
+    if (stream.readableEnded || stream.destroyed) return;
+    if (stream.readableLength > 0) endAfterExit(stream);
+    else stream.push(null);
+  };
+  setTimeout(() => setImmediate(() => setImmediate(end)), drainMs).unref();
 }
 
 function endOf({ exitCode, signalCode }: Child): Attributes {

@@ -1,7 +1,8 @@
 /** Programs that are fed through stdin and heard through stdout, as they go. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunningProgram, StreamingCall } from '../../engines/contract/index.ts';
 import { streamProgram } from '../../src/system/child-process.ts';
 import { processes } from '../support/proc.ts';
@@ -45,6 +46,18 @@ describe('a program', () => {
     const { output, exit } = shell('cat; echo said >&2; exit 3', { input: text });
     expect(await read(output)).toBe(text);
     expect(await exit).toEqual({ code: 3, signal: null, timedOut: false, stdout: '', stderr: 'said\n' });
+  });
+
+  it('that leaves a daemon with its pipes ends with its own exit, and a slow reader gets all of its output', async () => {
+    const bytes = 120_000; // the pipe and the stream's buffer take as much
+    const daemon = `setsid sh -c 'echo $$ > daemon; exec sleep 300' &`;
+    onTestFinished(() => void process.kill(Number(readFileSync(join(cwd, 'daemon'), 'utf8')), 'SIGKILL'));
+    const ready = 'until [ -s daemon ]; do sleep 0.01; done';
+    const { output, exit } = shell(`${daemon} ${ready}; head -c ${bytes} /dev/zero; exit 3`);
+    await until('the program has exited', () => marked() === 0);
+    await sleep(1_200); // longer than the pipes are kept open for a reader
+    expect(await read(output)).toHaveLength(bytes);
+    expect(await exit).toMatchObject({ code: 3 });
   });
 
   it('receives streamed input', async () => {

@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ProgramCall, ProgramExit } from '../../engines/contract/index.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
 import { runProgram, startProgram } from '../../src/system/child-process.ts';
@@ -112,6 +112,13 @@ describe('a program', () => {
     };
     await expect(shell(`echo first; echo second; sleep ${mark}`, { onLine })).rejects.toThrow('not a line');
     expect(lines).toEqual(['first']);
+  });
+
+  it('that leaves a daemon with its pipes ends with its own exit', async () => {
+    const daemon = `setsid sh -c 'echo $$ > daemon; exec sleep 300' &`;
+    onTestFinished(() => void process.kill(Number(readFileSync(join(cwd, 'daemon'), 'utf8')), 'SIGKILL'));
+    const script = `${daemon} until [ -s daemon ]; do sleep 0.01; done; echo out; echo err >&2; exit 3`;
+    expect(await shell(script)).toEqual({ code: 3, signal: null, timedOut: false, stdout: 'out\n', stderr: 'err\n' });
   });
 
   it('runs in the given directory, with empty stdin', async () => {
