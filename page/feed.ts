@@ -1,8 +1,9 @@
 /**
  * Feeds streaming-markdown, which takes any `_` for the begin of emphasis. In CommonMark one inside of a word is a
- * letter: models write of read_aloud and max_tokens. Pure.
+ * letter: models write of read_aloud and max_tokens. Takes linear time, whatever the text. Pure.
  */
 import * as smd from 'streaming-markdown';
+import { boundedRenderer, bounds, type BoundedRenderer } from './bounded-renderer.ts';
 
 /** Where a backslash would be shown. */
 const verbatim: ReadonlySet<number> = new Set([
@@ -14,18 +15,20 @@ const verbatim: ReadonlySet<number> = new Set([
   smd.RAW_URL,
 ]);
 
-/** A bare one, or that of a link. */
-const address = /^https?:|\]\([^)]*$/i;
+/** The parser copies an unfinished mark with each character, and takes time in the square of an indentation. */
+const maxMark = bounds.address;
+const maxIndent = 256;
 
 export class Feed {
+  readonly #renderer: BoundedRenderer;
   readonly #parser: smd.Parser;
-  /** The word so far, to its last character. */
-  #word = '';
+  #word = newWord;
   /** Held back until it is known whether the word goes on. */
   #held = '';
 
   constructor(renderer: smd.Any_Renderer) {
-    this.#parser = smd.parser(renderer);
+    this.#renderer = boundedRenderer(renderer);
+    this.#parser = smd.parser(this.#renderer);
   }
 
   write(text: string): void {
@@ -33,19 +36,64 @@ export class Feed {
       if (piece.startsWith('_')) this.#held += piece;
       else this.#add(piece);
     }
+    this.#renderer.flush();
   }
 
   end(): void {
-    smd.parser_write(this.#parser, this.#held);
+    this.#parse(this.#held);
     smd.parser_end(this.#parser);
+    this.#renderer.flush();
   }
 
   #add(piece: string): void {
-    const isInside = this.#held !== '' && /[\p{L}\p{N}]$/u.test(this.#word) && /^[\p{L}\p{N}]/u.test(piece);
-    const isText = !verbatim.has(this.#parser.token) && !address.test(this.#word);
+    const isInside = this.#held !== '' && /[\p{L}\p{N}]$/u.test(this.#word.tail) && /^[\p{L}\p{N}]/u.test(piece);
+    const isText = !verbatim.has(this.#parser.token) && !isAddress(this.#word);
     const underscores = isInside && isText ? this.#held.replaceAll('_', '\\_') : this.#held;
-    smd.parser_write(this.#parser, underscores + piece);
-    this.#word = /\S*$/.exec(this.#word + this.#held + piece)?.[0] ?? '';
+    this.#parse(underscores + piece);
+    this.#word = wordAfter(this.#word, this.#held + piece);
     this.#held = '';
   }
+
+  #parse(text: string): void {
+    const parser = this.#parser;
+    for (let at = 0; at < text.length; at += maxIndent) {
+      smd.parser_write(parser, text.slice(at, at + maxIndent));
+      parser.indent_len = Math.min(parser.indent_len, maxIndent);
+      if (parser.pending.length <= maxMark) continue;
+      const isLink = parser.token === smd.LINK || parser.token === smd.IMAGE;
+      smd.parser_write(parser, isLink ? ')' : '\n'); // ends the mark
+    }
+  }
+}
+
+/** The word so far, in constant space: a word may have a million characters. */
+interface Word {
+  readonly head: string;
+  readonly tail: string;
+  /** Inside of the address of a link. */
+  readonly isTarget: boolean;
+}
+
+const newWord: Word = { head: '', tail: '', isTarget: false };
+
+const isAddress = ({ head, isTarget }: Word) => isTarget || /^https?:/i.test(head);
+
+function wordAfter(word: Word, text: string): Word {
+  const from = startOfLastWord(text);
+  const { head, tail, isTarget } = from > 0 ? newWord : word;
+  const more = tail + text.slice(from);
+  const opened = more.lastIndexOf('](');
+  const closed = more.lastIndexOf(')');
+  return {
+    head: (head + text.slice(from, from + 6)).slice(0, 6),
+    tail: more.slice(-2),
+    isTarget: opened === closed ? isTarget : opened > closed, // equal: neither is there
+  };
+}
+
+/** `/\S*$/` would look from every character on. */
+function startOfLastWord(text: string): number {
+  let at = text.length;
+  while (at > 0 && /\S/.test(text.charAt(at - 1))) at -= 1;
+  return at;
 }

@@ -34,5 +34,9 @@ export function speakable(markdown: string): string {
   });
   feed.write(markdown);
   feed.end();
-  return words.replace(/\s*\n\s*/g, '\n').trim();
+  return words
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join('\n');
 }

@@ -14,6 +14,7 @@ import { draft, focusDraft } from '../draft.ts';
 import { key } from '../key.ts';
 import { canChat, canSpeak, chosen, listings } from '../listings.ts';
 import { Markdown } from '../markdown.tsx';
+import { prettyJson } from '../pretty-json.ts';
 import { askAgain, soundOf, turns } from '../run.ts';
 import { clipUrl } from '../service.ts';
 import { hush, play, readAloud, speaking, unlock } from '../speaker.ts';
@@ -211,7 +212,7 @@ function Tool({ part }: { readonly part: ToolPart }) {
         )}
       </summary>
       <p class="small">Arguments</p>
-      <pre tabIndex={0}>{JSON.stringify(part.arguments, null, 2)}</pre>
+      <pre tabIndex={0}>{prettyJson(part.arguments)}</pre>
       {outcome && (
         <>
           <p class="small">{outcome.ok ? 'Output' : 'Error'}</p>

@@ -64,4 +64,21 @@ describeWith(programs, 'hostile Markdown', () => {
     expect(await page.page.locator('img').count()).toBe(0);
     expect(await page.page.evaluate('typeof hacked')).toBe('undefined');
   });
+
+  test.each([
+    ['3,000 quotes', `${'> '.repeat(3_000)}the end`],
+    ['3,000 nested marks', `${'_*'.repeat(3_000)}the end`],
+    [
+      'lists inside of 90 others',
+      Array.from({ length: 90 }, (_, depth) => `${'  '.repeat(depth)}- the end`).join('\n'),
+    ],
+    ['10,000 columns', `${'|'.repeat(10_001)}\n|${'-|'.repeat(10_000)}\nthe end`],
+  ])('of %s is shown within the bounds of the page', async (_what, markdown) => {
+    const page = await openPage(browser(), service());
+    await page.send(markdown);
+    const drawn = (await page.answer()).locator('.markdown');
+    await textOf(drawn).toContain('the end');
+    expect(await drawn.locator(`:scope${' > *'.repeat(25)}`).count()).toBe(0);
+    expect(await drawn.locator('th').count()).toBeLessThanOrEqual(100);
+  });
 });
