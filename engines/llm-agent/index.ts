@@ -72,7 +72,7 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
     inspect: async () => {
       const { instance } = context;
       if (discovery === undefined) return [await inspectProvider(options, instance, provider, refuseParlance)];
-      return [await inspectList(describeProvider(options, instance), discovery)];
+      return [await inspectList(describeProvider(options, instance), discovery, options)];
     },
     async [Symbol.asyncDispose]() {
       discovery?.[Symbol.dispose]();
@@ -82,11 +82,11 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
 }
 
 /** With discovery, doctor checks that the provider lists its models. */
-async function inspectList(finding: Finding, discovery: Discovery): Promise<Finding> {
+async function inspectList(finding: Finding, discovery: Discovery, options: Options): Promise<Finding> {
   try {
     const ids = await discovery.fetch();
     return { ...finding, ok: ids.length > 0, detail: `${finding.detail}, serves ${ids.length} of its models` };
   } catch (error) {
-    return describeFailure({ ...finding, detail: `${finding.detail}, does not list its models` }, error);
+    return await describeFailure({ ...finding, detail: `${finding.detail}, does not list its models` }, error, options);
   }
 }

@@ -77,9 +77,13 @@ async function nothingServed(registry: Registry, capability: Capability, pointer
 /** A hint for configured engines that list no model, as with chat on a fresh machine. */
 export function noModelHint(capability: Capability, instances: readonly string[]): string {
   const asked = `${instances.join(', ')} ${instances.length === 1 ? 'lists' : 'list'} none`;
-  const remedy = capability === 'chat' ? '; start Ollama or set OPENAI_API_KEY' : '';
+  const isFresh = capability === 'chat' && instances.every((name) => defaultChatServers.has(name));
+  const remedy = isFresh ? '; start Ollama or set OPENAI_API_KEY' : '';
   return `${asked}${remedy}; ${doctorCommand} shows what is missing`;
 }
+
+/** Without a configuration, these are looked for on this machine. Others are there, but something is wrong with them. */
+const defaultChatServers: ReadonlySet<string> = new Set(['ollama', 'llama-cpp']);
 
 const doctorCommand = import.meta.url.endsWith('.ts') ? 'npm run doctor' : 'npx parlance doctor';
 

@@ -37,6 +37,8 @@ export interface LoadedSettings extends Settings {
   readonly compatAliases: Readonly<Record<string, string>>;
   /** Relative paths in the settings are resolved from this directory. */
   readonly baseDir: string;
+  /** One line for each `apiKey` that is empty because its variable is not set. */
+  readonly unsetKeys: readonly string[];
   /** True if DATA_DIR is set: temporary files are then stored there, too. */
   readonly dataDirIsNamed: boolean;
 }
@@ -78,25 +80,34 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     mcpServers: settings.mcpServers ?? {},
     compatAliases: settings.compatAliases ?? {},
     baseDir: file.dir,
+    unsetKeys: file.unsetKeys,
   };
 }
 
 const ownVariable = /^(PARLANCE|TRANSCRIBE)_/;
+/** Other programs have more of these: only a name that is nearly ours is a mistake. */
+const sharedPrefix = 'OPENAI_';
 
 /** Returns one line for each setting that is valid but probably a mistake. */
 export function describeDoubts(env: Environment, settings: LoadedSettings): string[] {
-  return [...describeUnknownVariables(env), ...describeIgnoredVariables(settings), ...describeShortTokens(settings)];
+  return [
+    ...describeUnknownVariables(env),
+    ...describeIgnoredVariables(settings),
+    ...settings.unsetKeys,
+    ...describeShortTokens(settings),
+  ];
 }
 
 /** Returns one line for each variable that looks like a setting but is unknown. */
 export function describeUnknownVariables(env: Environment): string[] {
   const known = ['PARLANCE_CONFIG', ...Object.values(settingsTable).map((row) => row.env)];
-  return Object.keys(env)
-    .filter((name) => ownVariable.test(name) && !known.includes(name))
-    .map((name) => {
-      const meant = didYouMean(name, known);
-      return `unknown variable ${name}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
-    });
+  return Object.keys(env).flatMap((name) => {
+    const isOwn = ownVariable.test(name);
+    if (known.includes(name) || !(isOwn || name.startsWith(sharedPrefix))) return [];
+    const meant = didYouMean(name, known);
+    if (meant === undefined) return isOwn ? [`unknown variable ${name}`] : [];
+    return [`unknown variable ${name}; did you mean ${meant}?`];
+  });
 }
 
 /** Only for values that have passed the schema. */
@@ -238,6 +249,7 @@ interface SettingsFile {
   readonly path: string | undefined;
   readonly dir: string;
   readonly values: Readonly<Record<string, unknown>>;
+  readonly unsetKeys: readonly string[];
 }
 
 function readFile(env: Environment, cwd: string): SettingsFile {
@@ -247,36 +259,41 @@ function readFile(env: Environment, cwd: string): SettingsFile {
   try {
     source = readFileSync(path, 'utf8');
   } catch (error) {
-    if (!named && (error as NodeJS.ErrnoException).code === 'ENOENT') return { path: undefined, dir: cwd, values: {} };
+    if (!named && (error as NodeJS.ErrnoException).code === 'ENOENT')
+      return { path: undefined, dir: cwd, values: {}, unsetKeys: [] };
     throw new SettingsError(`${named ? 'PARLANCE_CONFIG: ' : ''}${path} cannot be read: ${(error as Error).message}`);
   }
   const values = parseYaml(source, path);
-  if (typeof values !== 'object' || Array.isArray(values)) {
+  if (typeof values !== 'object' || values === null || Array.isArray(values)) {
     throw new SettingsError(`${path} is not a mapping of settings; it starts with "${source.slice(0, 40)}"`);
   }
-  return { path, dir: dirname(path), values: withEnvironment(values, env, path) as SettingsFile['values'] };
+  return { path, dir: dirname(path), ...withEnvironment(values, env, path) };
 }
 
 /** Replaces `${NAME}` with environment variables. An unset variable is an error, except in an `apiKey`: empty. */
-function withEnvironment(tree: unknown, env: Environment, path: string): unknown {
+function withEnvironment(tree: object, env: Environment, path: string): Pick<SettingsFile, 'values' | 'unsetKeys'> {
   const unset: string[] = [];
+  const unsetKeys: string[] = [];
   const visit = (value: unknown, place: string): unknown => {
     if (typeof value === 'string') {
       return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_all, name: string) => {
         const found = env[name];
-        if (!found && !/(^|\.)apiKey$/.test(place)) unset.push(`${path}: ${place}: the variable ${name} is not set`);
+        const lines = /(^|\.)apiKey$/.test(place) ? unsetKeys : unset;
+        if (!found) lines.push(`${path}: ${place}: the variable ${name} is not set`);
         return found ?? '';
       });
     }
     if (Array.isArray(value)) return value.map((item, index) => visit(item, `${place}[${String(index)}]`));
     if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [key, visit(item, place ? `${place}.${key}` : key)]),
-    );
+    return visitAll(value, place);
   };
-  const result = visit(tree, '');
+  const visitAll = (values: object, place = '') =>
+    Object.fromEntries(
+      Object.entries(values).map(([key, item]) => [key, visit(item, place ? `${place}.${key}` : key)]),
+    );
+  const values = visitAll(tree);
   if (unset.length > 0) throw new SettingsError(unset.join('\n'));
-  return result;
+  return { values, unsetKeys };
 }
 
 const switches: Readonly<Record<string, boolean>> = {

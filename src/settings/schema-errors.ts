@@ -39,7 +39,7 @@ export function describeErrors(errors: readonly ErrorObject[], placeOf: (pointer
       return `${place}${names.map((name) => `"${name}"`).join(' or ')} is missing`;
     }
     if (error.keyword === 'false schema') return `${place}not allowed together with the other settings`;
-    return `${place}${shown(error.data, secret)} is not allowed: it ${expects ?? allowed(error)}`;
+    return `${place}${shown(error.data, secret)} is not allowed: it ${expects ?? allowed(error, secret)}`;
   });
   return [...new Set(lines.filter((line) => line !== undefined))];
 }
@@ -64,11 +64,15 @@ function shown(value: unknown, secret: boolean | undefined): string {
   return JSON.stringify(value);
 }
 
-function allowed({ keyword, schema, parentSchema, message }: ErrorObject): string {
+function allowed({ keyword, schema, parentSchema, message, data }: ErrorObject, secret: boolean | undefined): string {
   const isUrl = (parentSchema as { format?: string } | undefined)?.format === 'iri';
   if (keyword === 'enum') return `must be one of ${(schema as unknown[]).join(', ')}`;
   if (isUrl && (keyword === 'format' || keyword === 'pattern')) {
     return 'must be an http or https URL without user, query and fragment, such as https://api.example.com/v1';
+  }
+  if (keyword === 'type' && schema === 'array') {
+    const isShown = !secret && (typeof data === 'string' || typeof data === 'number');
+    return `must be a list: ${isShown ? `[${JSON.stringify(data)}]` : '[value]'}`;
   }
   return message ?? keyword;
 }

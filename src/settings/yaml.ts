@@ -21,6 +21,9 @@ const yamlMistakes: Readonly<Record<string, string>> = {
   BAD_ALIAS: 'an alias (*name) without a name',
 };
 
+/** Inside of brackets, YAML reads the `{` of a variable as the begin of a mapping. */
+const unquotedVariable = 'inside of { } or [ ], a value with a variable must be in quotes: "${NAME}"';
+
 /**
  * Returns {} for an empty file. Throws a `SettingsError` that shows only the position and the kind of mistake: the
  * parser's messages quote the file, which may contain keys.
@@ -30,7 +33,8 @@ export function parseYaml(source: string, path: string): unknown {
   const [broken] = document.errors;
   if (broken) {
     const { line, col } = broken.linePos?.[0] ?? { line: 1, col: 1 };
-    const what = yamlMistakes[broken.code] ?? 'the syntax is wrong';
+    const isVariable = source.startsWith('${', broken.pos[0] - 1);
+    const what = isVariable ? unquotedVariable : (yamlMistakes[broken.code] ?? 'the syntax is wrong');
     throw new SettingsError(`${path} is not YAML: line ${String(line)}, column ${String(col)}: ${what}`);
   }
   try {

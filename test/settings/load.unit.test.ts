@@ -134,6 +134,7 @@ describe('a setting', () => {
       dataDir: join(homedir(), '.local/share/parlance'),
       dataDirIsNamed: false,
       baseDir: folder,
+      unsetKeys: [],
       mcpServers: {},
       enginesAreListed: false,
       engines: {
@@ -275,6 +276,15 @@ describe('the settings file', () => {
       'host: @secret',
       '1, column 7: a text that begins with a reserved character such as @ or ` must be in quotes',
     ],
+    ...[
+      ['2, column 25', 'engines:\n  a: { use: x, apiKey: ${SECRET} }'],
+      ['2, column 46', 'engines:\n  a: { use: x, baseUrl: "http://a", apiKey: ${SECRET} }'],
+      ['1, column 16', 'corsOrigins: [${ORIGIN}]'],
+    ].map(([place, yaml]) => [
+      'a variable without quotes inside of brackets',
+      yaml,
+      `${place}: inside of { } or [ ], a value with a variable must be in quotes: "\${NAME}"`,
+    ]),
   ])('is refused for %s, with the line and what is wrong there', async (_what, yaml, says) => {
     expect(await refusal({}, yaml)).toBe(`${file} is not YAML: line ${says}`);
   });
@@ -334,8 +344,12 @@ describe('${NAME} in the file', () => {
 
   it('is "" in an `apiKey`: listed, but without a key', async () => {
     const yaml = 'engines: { a: { use: x, apiKey: "${NOPE}" }, b: { use: x, models: [{ apiKey: "${NOPE}" }] } }';
-    const { engines } = await load({}, yaml);
-    expect(engines).toEqual({ a: { use: 'x', apiKey: '' }, b: { use: 'x', models: [{ apiKey: '' }] } });
+    const settings = await load({}, yaml);
+    expect(settings.engines).toEqual({ a: { use: 'x', apiKey: '' }, b: { use: 'x', models: [{ apiKey: '' }] } });
+    expect(describeDoubts({}, settings)).toEqual([
+      `${file}: engines.a.apiKey: the variable NOPE is not set`,
+      `${file}: engines.b.models[0].apiKey: the variable NOPE is not set`,
+    ]);
   });
 
   it('stops the start in what is only called like an `apiKey`', async () => {
@@ -523,6 +537,20 @@ describe('a variable', () => {
       'unknown variable TRANSCRIBE_MODLE; did you mean TRANSCRIBE_MODEL?',
       'unknown variable PARLANCE_VOLUME',
     ]);
+  });
+
+  it.each([
+    ['OPENAI_APIKEY', 'OPENAI_API_KEY'],
+    ['OPENAI_KEY', 'OPENAI_API_KEY'],
+    ['OPENAI_BASEURL', 'OPENAI_BASE_URL'],
+    ['OPENAI_URL', 'OPENAI_BASE_URL'],
+  ])('%s is a misspelling', (wrong, meant) => {
+    expect(describeUnknownVariables({ [wrong]: 'x' })).toEqual([`unknown variable ${wrong}; did you mean ${meant}?`]);
+  });
+
+  it('of another program of OpenAI is none', () => {
+    const others = ['OPENAI_ORG_ID', 'OPENAI_PROJECT_ID', 'OPENAI_LOG', 'OPENAI_MODEL', 'OPENAI_WEBHOOK_SECRET'];
+    expect(describeUnknownVariables(Object.fromEntries(others.map((name) => [name, 'x'])))).toEqual([]);
   });
 });
 

@@ -144,7 +144,11 @@ describe('mcpServers', () => {
       { url: 'http://a', headers: { 'a hush': 'b' } },
       '.headers: its value is not allowed: it must be a mapping of header names',
     ],
-    ['tools that are no list', { command: 'x', tools: 'all' }, '.tools: "all" is not allowed: it must be array'],
+    [
+      'tools that are no list',
+      { command: 'x', tools: 'all' },
+      '.tools: "all" is not allowed: it must be a list: ["all"]',
+    ],
     [
       'a tool without a name',
       { command: 'x', tools: [''] },

@@ -74,6 +74,18 @@ const patterns = {
   misconfigured: /^provider[-_]misconfigured$/,
 };
 
+/** How nginx, Apache, Caddy and other servers in Go answer HTTP where they expect TLS. */
+const expectsTls =
+  /plain HTTP request was sent to HTTPS port|HTTP request to an HTTPS server|plain HTTP to an SSL-enabled/;
+
+/** The base URL needs the other scheme, which is `scheme`. */
+export function schemeError(scheme: 'http' | 'https', cause?: unknown): EngineError {
+  const found = scheme === 'http' ? 'does not speak TLS' : 'speaks TLS only';
+  return new EngineError('provider-misconfigured', `The provider ${found}: its baseUrl must begin with ${scheme}:`, {
+    cause,
+  });
+}
+
 /** Public message per code. */
 const messages = {
   'provider-quota-exhausted': 'The provider quota of this service is exhausted.',
@@ -91,6 +103,7 @@ const messages = {
 type FailureCode = keyof typeof messages;
 
 export function refusalError(refusal: Refusal, cause: Error): EngineError {
+  if (refusal.status === 400 && refusal.isBare && expectsTls.test(refusal.text)) return schemeError('https', cause);
   const code = failureCode(refusal);
   const { retryAfter } = refusal;
   const mayRetry = /^provider-(quota-exhausted|rate-limited|overloaded)$/.test(code);

@@ -2,7 +2,10 @@
 import { EngineError, type Finding } from '../../contract/index.ts';
 import { fetchList } from './background-refresh.ts';
 import type { ProviderOptions } from './options.ts';
+import { schemeError } from './failures.ts';
 import type { Provider } from './provider.ts';
+import { speaksTls } from './speaks-tls.ts';
+import { isTransient } from './transport.ts';
 
 /** Statuses of a provider that is reachable but has no list of models, or none for this key. */
 const withoutList = new Set([403, 404, 405]);
@@ -18,7 +21,7 @@ export async function inspectProvider(
   try {
     return { ...finding, detail: `${finding.detail}, ${await ask(provider, checkList)}` };
   } catch (error) {
-    return describeFailure(finding, error);
+    return await describeFailure(finding, error, options);
   }
 }
 
@@ -32,8 +35,14 @@ export function describeProvider({ apiKey, baseUrl }: ProviderOptions, instance:
   return { what, ok: true, detail: `${baseUrl}, ${apiKey === undefined ? 'without a key' : 'with a key'}` };
 }
 
-export function describeFailure(finding: Finding, error: unknown): Finding {
-  if (!EngineError.is(error)) throw error;
+export async function describeFailure(
+  finding: Finding,
+  thrown: unknown,
+  { baseUrl }: ProviderOptions,
+): Promise<Finding> {
+  if (!EngineError.is(thrown)) throw thrown;
+  const isClosed = isTransient(thrown) && baseUrl.startsWith('http:') && (await speaksTls(baseUrl));
+  const error = isClosed ? schemeError('https') : thrown;
   const fix = error.code === 'provider-unreachable' && { fix: 'start the provider there, or change baseUrl' };
   return { ...finding, ok: false, detail: `${finding.detail}: ${error.message}`, ...fix };
 }

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { EngineError, type EngineContext } from '../../contract/index.ts';
 import { createHttpClient } from '../../../lib/http-client.ts';
+import { schemeError } from './failures.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
@@ -57,6 +58,9 @@ function lengthOf(body: HttpBody): number {
 /** Error codes for a malformed HTTP response, or headers that exceed the limit. */
 const unreadable = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RESPONSE)/;
 
+/** Error codes of OpenSSL for an answer that is not TLS. */
+const withoutTls = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
+
 /** Maps an error that occurred before the response. An `EngineError` from the request body passes through. */
 function toFailure(error: unknown): EngineError {
   if (EngineError.is(error)) return error;
@@ -67,6 +71,7 @@ function toFailure(error: unknown): EngineError {
   if (unreadable.test(code)) {
     return new EngineError('provider-bad-response', 'The provider sent an invalid HTTP response.', { cause: error });
   }
+  if (withoutTls.has(code)) return schemeError('http', error);
   return new EngineError('provider-unreachable', 'The provider is unreachable.', { cause: error });
 }
 

@@ -1,10 +1,12 @@
 /** One HTTP request to a provider: each failure of the connection, and the code and retry that it leads to. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { EngineErrorCode } from '../../../../engines/contract/index.ts';
+import { describeFailure } from '../../../../engines/lib/provider/inspect.ts';
 import { createTransport, isTransient, readText, type HttpBody } from '../../../../engines/lib/provider/transport.ts';
 import { answers, resets, says, stalls, startProvider, type Behaviour } from '../../../support/provider.ts';
+import { startTls } from '../../../support/proxy.ts';
 
 const noCaller = new AbortController().signal;
 
@@ -80,7 +82,34 @@ test('a host that does not exist is not retried', async () => {
 
 test('a provider that does not speak TLS is not retried', async () => {
   const server = await listen((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad\r\n\r\n'));
-  expect(await failureAt(`https://127.0.0.1:${portOf(server)}/`)).toEqual(['provider-unreachable', false]);
+  expect(await failureAt(`https://127.0.0.1:${portOf(server)}/`)).toEqual(['provider-misconfigured', false]);
+});
+
+describe('the doctor says which scheme the base URL needs', () => {
+  const finding = { what: 'provider cloud', ok: true, detail: 'URL' };
+  const told = async (baseUrl: string) => {
+    const thrown = await open()(baseUrl).catch((error: unknown) => error);
+    return describeFailure(finding, thrown, { baseUrl });
+  };
+
+  test('http:, of a provider that does not speak TLS', async () => {
+    const server = await listen((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad\r\n\r\n'));
+    const detail = 'URL: The provider does not speak TLS: its baseUrl must begin with http:';
+    expect(await told(`https://127.0.0.1:${portOf(server)}/v1`)).toEqual({ ...finding, ok: false, detail });
+  });
+
+  test('https:, of a provider that closes connections without TLS', async () => {
+    const port = await startTls(portOf(await listen(() => {})));
+    const detail = 'URL: The provider speaks TLS only: its baseUrl must begin with https:';
+    expect(await told(`http://127.0.0.1:${port}/v1`)).toEqual({ ...finding, ok: false, detail });
+  });
+
+  test('none, of a provider that closes connections', async () => {
+    const provider = await startProvider();
+    provider.behave(resets);
+    const fix = 'start the provider there, or change baseUrl';
+    expect(await told(provider.baseUrl)).toMatchObject({ detail: 'URL: The provider is unreachable.', fix });
+  });
 });
 
 test('a body that is not as long as it says is a failure of the engine', async () => {
