@@ -1,4 +1,4 @@
-/** The proxies of docs/operations.md, configured as it says: a large upload, a stream, sound and a disconnect. */
+/** The proxies of docs/guides/reverse-proxy.md, configured as it says: a large upload, a stream, sound and a disconnect. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -13,12 +13,12 @@ import { toneWav } from '../support/tone-model.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../docs/guides/reverse-proxy.md'), 'utf8');
 
 /** The block of the page in this language. */
 function example(language: string): string {
   const [, text] = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page) ?? [];
-  if (text === undefined) throw new Error(`docs/operations.md has no block in ${language}`);
+  if (text === undefined) throw new Error(`docs/guides/reverse-proxy.md has no block in ${language}`);
   return text;
 }
 

@@ -1,4 +1,4 @@
-/** Below a path of a real nginx, with the block of docs/guides/reverse-proxy.md. */
+/** Below a path of a real nginx, with the blocks of docs/guides/reverse-proxy.md. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -41,8 +41,12 @@ describeWith(['nginx', 'chromium'], 'below /voice/ of nginx', (programs) => {
   async function startNginx(port: number): Promise<void> {
     const directory = await mkdtemp(join(tmpdir(), 'parlance-nginx-'));
     cleanup.defer(() => rm(directory, { recursive: true }));
-    const [block = ''] = blocksOf('docs/guides/reverse-proxy.md', 'nginx');
-    expect(block).toContain('http://127.0.0.1:8484/');
+    const [server = '', path = ''] = blocksOf('docs/guides/reverse-proxy.md', 'nginx');
+    const http = server
+      .replace('127.0.0.1:8484', new URL(service.url).host)
+      .replace('listen 80;', `listen 127.0.0.1:${port};`)
+      .replace(/location \/ \{[^}]*\}/, path);
+    expect(http).toContain('location /voice/ {');
     const own = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${directory}/t;`);
     await mkdir(join(directory, 't'));
     await writeFile(
@@ -51,7 +55,7 @@ describeWith(['nginx', 'chromium'], 'below /voice/ of nginx', (programs) => {
 events {}
 http {
   access_log off; absolute_redirect off; ${own.join(' ')}
-  server { listen 127.0.0.1:${port}; ${block.replace('http://127.0.0.1:8484', service.url)} }
+  ${http}
 }
 `,
     );
