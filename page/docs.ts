@@ -18,3 +18,10 @@ Scalar.createApiReference('#reference', {
   hideClientButton: true,
   showDeveloperTools: 'never',
 });
+
+/** Scalar 1.72.1 draws buttons without a name. */
+new MutationObserver(() => {
+  for (const button of document.querySelectorAll('.scalar-code-copy:not([aria-label])')) {
+    button.setAttribute('aria-label', 'Copy');
+  }
+}).observe(document.body, { childList: true, subtree: true });

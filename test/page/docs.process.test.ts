@@ -10,8 +10,8 @@ interface Contract {
   readonly components: { readonly schemas: Readonly<Record<string, { discriminator?: { mapping: object } }>> };
 }
 
-/** Buttons without a name, and such: its colours are set in page/docs.css. */
-const markupOfScalar = /^(button-name|label-content-name-mismatch|landmark-unique): /;
+/** Its colours are set in page/docs.css, names of its buttons in page/docs.ts. */
+const markupOfScalar = /^(label-content-name-mismatch|landmark-unique): /;
 
 const contract = async (name: string) =>
   JSON.parse(await readFile(new URL(`../../generated/${name}.json`, import.meta.url), 'utf8')) as Contract;

@@ -1,1 +1,0 @@
-Scalar.createApiReference("#reference",{sources:[{title:"Parlance",url:"openapi.json"},{title:"OpenAI-compatible",url:"openapi-compat.json"}],withDefaultFonts:!1,telemetry:!1,proxyUrl:"",agent:{disabled:!0},mcp:{disabled:!0},hideClientButton:!0,showDeveloperTools:"never"});
