@@ -1,7 +1,9 @@
 /** Intervals and timeouts of a fleet, in milliseconds. Tests use shorter ones. */
 export interface FleetLimits {
-  /** Timeout of each Redis command that a request waits for. */
+  /** Timeout for connecting to Redis and of each command: a connection on which one has passed it is replaced. */
   readonly redisMs: number;
+  /** How long an idle worker waits for a ticket before it asks again. */
+  readonly takeMs: number;
   /** Timeout for connecting to a front. */
   readonly connectMs: number;
   /** Timeout for the head of a request on the fleet port. */
@@ -30,6 +32,7 @@ export interface FleetLimits {
 
 export const fleetLimits: FleetLimits = {
   redisMs: 2_000,
+  takeMs: 5_000,
   connectMs: 2_000,
   headMs: 10_000,
   signMs: 2_000,

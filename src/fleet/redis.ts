@@ -61,7 +61,7 @@ export interface ServerFacts {
 
 /** Every function rejects within two seconds when Redis does not answer. */
 export interface Redis extends AsyncDisposable {
-  /** Whether Redis is connected. */
+  /** Whether Redis is connected: not from the first command without an answer in time to the next answer. */
   readonly isReady: boolean;
   queue(name: string): TicketQueue;
   /** Takes up to `slots` tickets at a time; `run` never rejects. */
@@ -98,8 +98,12 @@ const retryStrategy = () => 500;
 /** Does not wait for Redis. Throws a `SettingsError` if the packages are missing. */
 export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): Redis {
   const { bullmq, IORedis } = loadPackages();
-  // Fails at once without Redis: a request must not wait for it.
-  const client = new IORedis(url, { retryStrategy, enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+  const { redisMs, takeMs } = limits;
+  const connecting = { retryStrategy, connectTimeout: redisMs };
+  // Fails at once without Redis: a request must not wait for it. A connection without an answer in time is replaced: a
+  // firewall may have dropped it without a FIN.
+  const commands = { enableOfflineQueue: false, maxRetriesPerRequest: 1, socketTimeout: redisMs };
+  const client = new IORedis(url, { ...connecting, ...commands });
   const closings: (() => Promise<unknown>)[] = [];
   logOutages(client, log, onReady);
   const attempted = new Promise<void>((resolve) => client.on('ready', resolve).on('close', resolve));
@@ -151,10 +155,12 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
       };
     },
     work(name, slots, run) {
-      const connection = new IORedis(url, { retryStrategy, maxRetriesPerRequest: null });
+      // One of its connections waits for a ticket for as long as `takeMs`.
+      const socketTimeout = takeMs + redisMs;
+      const connection = new IORedis(url, { ...connecting, maxRetriesPerRequest: null, socketTimeout });
       connection.on('error', ignore); // the same outage as that of `client`
       const worker = new bullmq.Worker(name, (job) => run(job.data), {
-        ...{ connection, prefix, concurrency: slots, autorun: false },
+        ...{ connection, prefix, concurrency: slots, autorun: false, drainDelay: takeMs / 1000 },
         // A stalled job never runs again: its front has noticed long before.
         ...{ maxStalledCount: 0, runRetryDelay: retryStrategy() },
       });

@@ -1,0 +1,73 @@
+/** A node of a fleet in the test's own process, with short intervals and an engine of the test's own. */
+import type { Transcript, TranscriptionEngine } from '../../../engines/contract/index.ts';
+import { openFleet, type Fleet } from '../../../src/fleet/index.ts';
+import { fleetLimits } from '../../../src/fleet/limits.ts';
+import { loadSettings } from '../../../src/settings/load.ts';
+import { createWorkspace } from '../../../src/system/workspace.ts';
+import { freePort } from '../../support/free-port.ts';
+import type { LogLine } from '../../support/service.ts';
+import { temporaryDirectory, writeFiles } from '../../support/temporary.ts';
+
+export const shortLimits = {
+  ...fleetLimits,
+  ...{ redisMs: 300, takeMs: 300, lookMs: 50, readNodesMs: 50, announceMs: 100, announcedMs: 300, firstWorkerMs: 500 },
+};
+
+export interface FleetNode extends AsyncDisposable {
+  readonly fleet: Fleet;
+  readonly log: readonly LogLine[];
+  /** On a front: has a recording of three bytes transcribed by a worker. */
+  transcribe(caller?: AbortController): Promise<Transcript>;
+}
+
+interface NodeOptions {
+  readonly url: string;
+  readonly role: 'front' | 'worker';
+  /** The engine of a worker. */
+  readonly transcribe?: TranscriptionEngine['transcribe'];
+  readonly slots?: number;
+  /** The disk budget of a worker in bytes. */
+  readonly diskBytes?: number;
+}
+
+const unused = () => Promise.reject(new Error('a front transcribes nothing'));
+
+export async function openNode({
+  url,
+  role,
+  transcribe = unused,
+  slots = 1,
+  diskBytes,
+}: NodeOptions): Promise<FleetNode> {
+  const dir = await temporaryDirectory();
+  await writeFiles(dir, { recording: 'wav' });
+  const log: LogLine[] = [];
+  const write = (level: number) => (facts: object, msg: string) => void log.push({ ...facts, level, msg });
+  const logger = { debug: write(20), info: write(30), warn: write(40), error: write(50), child: () => logger };
+  const env = {
+    ...{ FLEET_URL: url, FLEET_SECRET: 's'.repeat(32), FLEET_ROLE: role, FLEET_ENGINES: 'local' },
+    ...(role === 'front' && { FLEET_ADDRESS: `http://127.0.0.1:${await freePort()}` }),
+  };
+  const fleet = await openFleet({ settings: loadSettings(env, dir), log: logger, limits: shortLimits });
+  const workspace = await createWorkspace(dir, diskBytes);
+  fleet.noteQueue('local', { slots, waiting: 16 });
+  const engine = await fleet.elsewhere('local', {
+    models: () => Promise.resolve([{ id: 'm', local: true }]),
+    availability: () => Promise.resolve({ available: true, code: 'ready', reason: 'Ready.' }),
+    transcribe,
+  });
+  fleet.start({ workspace, viaId: role });
+  return {
+    fleet,
+    log,
+    transcribe(caller = new AbortController()) {
+      const recording = { path: `${dir}/recording`, bytes: 3, container: 'wav', mediaType: 'audio/wav' } as const;
+      return engine.transcribe({ recording, model: 'm' }, { signal: caller.signal });
+    },
+    async [Symbol.asyncDispose]() {
+      fleet.end();
+      await fleet[Symbol.asyncDispose]();
+      workspace[Symbol.dispose]();
+    },
+  };
+}
