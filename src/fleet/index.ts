@@ -107,6 +107,7 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
 
   /** After every connection to Redis, which may have forgotten everything. */
   async function refresh(): Promise<void> {
+    shares.keep();
     await nodes.update().catch((error: unknown) => log.debug({ err: error }, 'the node could not be announced'));
     await front.look();
   }
@@ -171,7 +172,7 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
       ownClips = own;
       return shareClips(own, { tag, addressOf: (of) => nodes.addressOf(`-${of}`), http, sign: signing, limits });
     },
-    notReady: () => (isWorker && !redis.isReady ? ['fleet: Redis cannot be reached'] : []),
+    notReady: () => (isWorker && nodes.trouble !== undefined ? [`fleet: ${nodes.trouble}`] : []),
     drain: () => takers.drain(),
     end: () => stopping.abort(new Error('the node stops')),
     [Symbol.asyncDispose]: close,

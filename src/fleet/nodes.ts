@@ -1,10 +1,9 @@
 /** The nodes of the fleet: each announces itself in Redis, and fronts keep what they read in memory. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../engines/contract/index.ts';
 import { countOf, isObject, parseObject } from '../../lib/json.ts';
 import { isEqual, macFor, version } from './ticket.ts';
 import type { FleetLimits } from './limits.ts';
-import type { Redis } from './redis.ts';
+import { isReply, type Redis } from './redis.ts';
 
 /** What a node says of itself. */
 export interface Announcement {
@@ -23,9 +22,13 @@ export interface Capacity {
 export interface Nodes extends AsyncDisposable {
   /** Announces this node now, and reads the others. */
   update(): Promise<void>;
-  /** All workers of an instance together. `slots` is 0 when there is none, or when Redis cannot be reached. */
+  /** Why this node cannot take part, for the operator; undefined when it can. */
+  readonly trouble: string | undefined;
+  /** Whether what Redis holds of all nodes can be relied on: after a trouble each needs a moment to renew it. */
+  readonly isSettled: boolean;
+  /** All workers of an instance together. `slots` is 0 when there is none, and while there is trouble. */
   readonly capacityOf: (instance: string) => Capacity;
-  /** Milliseconds since a worker of the instance was last seen; the time during which Redis is away does not count. */
+  /** Milliseconds since a worker of the instance was last seen; counts only while Redis accepts announcements. */
   absentMs(instance: string): number;
   /**
    * The address of the front whose id ends with the text; reads the list again when there is none, for it may be new.
@@ -41,7 +44,7 @@ export interface NodesOptions {
   readonly self: () => Announcement;
   /** FLEET_SECRET. */
   readonly secret: string;
-  readonly redis: Redis;
+  readonly redis: Pick<Redis, 'isReady' | 'announce' | 'announced' | 'withdraw'>;
   readonly limits: FleetLimits;
   readonly log: Logger;
 }
@@ -50,24 +53,42 @@ const mostSlots = 10_000;
 
 export function createNodes({ id, self, secret, redis, limits, log }: NodesOptions): Nodes {
   let nodes: ReadonlyMap<string, Announcement> = new Map();
-  /** A clock that stands still while Redis is away. */
+  /** A clock that stands still while Redis is away or accepts no announcements: they expire then. */
   let readMs = 0;
   let lastRead = performance.now();
   /** By instance, on that clock. */
   const lastSeen = new Map<string, number>();
-  const ended = new AbortController();
+  /** A Redis whose memory is full, or a read-only replica, answers all that is read. */
+  let accepts = true;
+  let settlesAt = 0;
 
   async function announce(): Promise<void> {
     const facts = JSON.stringify(self());
     const mac = macOf(secret, id, facts);
-    await redis.announce(id, JSON.stringify({ v: version, facts, mac }), limits.announcedMs);
+    try {
+      await redis.announce(id, JSON.stringify({ v: version, facts, mac }), limits.announcedMs);
+    } catch (error) {
+      if (!isReply(error)) throw error; // an outage is logged elsewhere
+      if (accepts) log.error({ err: error }, 'Redis accepts no changes: it may be full, or a read-only replica');
+      accepts = false;
+      throw error;
+    }
+    if (accepts) return;
+    log.info({}, 'Redis accepts changes again');
+    accepts = true;
+    settlesAt = performance.now() + limits.announceMs;
+  }
+
+  function trouble(): string | undefined {
+    if (!redis.isReady) return 'Redis cannot be reached';
+    return accepts ? undefined : 'Redis accepts no changes';
   }
 
   async function read(): Promise<void> {
     const announced = await redis.announced();
     nodes = nodesIn(announced, secret).nodes;
     const now = performance.now();
-    readMs += Math.min(now - lastRead, 2 * limits.readNodesMs);
+    if (accepts) readMs += Math.min(now - lastRead, 2 * limits.readNodesMs);
     lastRead = now;
     for (const { instances } of nodes.values()) for (const name of Object.keys(instances)) lastSeen.set(name, readMs);
   }
@@ -82,22 +103,25 @@ export function createNodes({ id, self, secret, redis, limits, log }: NodesOptio
     return undefined;
   }
 
-  /** Redis logs its own outages. */
-  async function every(ms: number, work: () => Promise<void>): Promise<void> {
-    while (!ended.signal.aborted) {
-      if (redis.isReady) await work().catch((error: unknown) => log.debug({ err: error }, 'the list of nodes failed'));
-      await sleep(ms, undefined, { signal: ended.signal }).catch(() => undefined);
-    }
-  }
+  /** Outages are logged once, elsewhere. */
+  const every = (ms: number, work: () => Promise<void>) =>
+    setInterval(() => {
+      if (redis.isReady) work().catch((error: unknown) => log.debug({ err: error }, 'the list of nodes failed'));
+    }, ms);
 
-  void every(limits.announceMs, announce);
-  void every(limits.readNodesMs, read);
+  const timers = [every(limits.announceMs, announce), every(limits.readNodesMs, read)];
   return {
     async update() {
       await announce();
       await read();
     },
-    capacityOf: (instance) => capacityIn(redis.isReady ? nodes : new Map(), instance),
+    get trouble() {
+      return trouble();
+    },
+    get isSettled() {
+      return trouble() === undefined && performance.now() >= settlesAt;
+    },
+    capacityOf: (instance) => capacityIn(trouble() === undefined ? nodes : new Map(), instance),
     absentMs: (instance) => readMs - (lastSeen.get(instance) ?? 0),
     async addressOf(idEnd) {
       const known = knownAddress(idEnd);
@@ -107,7 +131,7 @@ export function createNodes({ id, self, secret, redis, limits, log }: NodesOptio
     },
     all: () => nodes,
     async [Symbol.asyncDispose]() {
-      ended.abort();
+      timers.forEach(clearInterval);
       if (redis.isReady) await redis.withdraw(id).catch(() => undefined); // it expires by itself
     },
   };

@@ -292,8 +292,13 @@ function logOutages(client: Client, log: Logger, onReady: () => void): void {
 
 /** Without the failed command: its arguments have addresses of calls, and at the start the password of Redis. */
 function loggable(error: unknown): Error {
-  const { message, code } = error as NodeJS.ErrnoException;
-  return Object.assign(new Error(message), code !== undefined && { code });
+  const { name, message, code } = error as NodeJS.ErrnoException;
+  return Object.assign(new Error(message), { name }, code !== undefined && { code });
+}
+
+/** Whether Redis has answered with the error: it is there. */
+export function isReply(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReplyError';
 }
 
 function ignore(): void {

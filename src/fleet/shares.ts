@@ -34,6 +34,8 @@ interface Claim {
 export interface Shares extends Disposable {
   /** Throws `overloaded` when the caller has its share of the line; rejects when Redis does not answer. */
   take(call: Claim): Promise<Share>;
+  /** Holds the open calls of this front again, for what Redis has forgotten. */
+  readonly keep: () => void;
   /** Whether slots and waiting places are taken, as far as this front has seen. A newcomer may be admitted all the same. */
   readonly isFull: (instance: string) => boolean;
 }
@@ -55,10 +57,11 @@ export function createShares({ hold, release, capacityOf, waitingOf, secret, lim
     return held;
   }
 
-  /** Redis logs its own outages; what it has forgotten is held again. */
-  const timer = setInterval(() => {
+  /** Redis logs its own outages. */
+  function keep(): void {
     for (const holding of open) holdAndCount(holding).catch(ignore);
-  }, limits.announceMs);
+  }
+  const timer = setInterval(keep, limits.announceMs);
 
   /**
    * A lone caller may have as many open calls as slots and waiting places, as on one machine. With more callers each has
@@ -94,6 +97,7 @@ export function createShares({ hold, release, capacityOf, waitingOf, secret, lim
         throw error;
       }
     },
+    keep,
     isFull(instance) {
       const { calls = 0, at = 0 } = counts.get(instance) ?? {};
       const isCurrent = performance.now() - at < 2 * limits.announceMs;

@@ -6,24 +6,28 @@ import type { Redis } from './redis.ts';
 import { queueName } from './ticket.ts';
 
 export interface StateSources {
-  readonly redis: Pick<Redis, 'countCalls' | 'isReady'>;
-  readonly nodes: Pick<Nodes, 'all' | 'capacityOf'>;
+  readonly redis: Pick<Redis, 'countCalls'>;
+  readonly nodes: Pick<Nodes, 'all' | 'capacityOf' | 'trouble' | 'isSettled'>;
   /** Undefined on a node that is none. */
   readonly front: Pick<Front, 'oldestWaitMs'> | undefined;
   /** The instances whose work is done by workers. */
   readonly instances: Iterable<string>;
 }
 
-/** Takes no longer than the timeout of Redis. */
+/** Takes no longer than the timeout of Redis. What a Redis holds that accepts no changes is not what there is. */
 export async function readState({ redis, nodes, front, instances }: StateSources): Promise<FleetState> {
   const ofInstance = async (engine: string) => {
     const calls = await redis.countCalls(engine, queueName(engine)).catch(() => undefined); // it is away
-    const all = calls && { ...calls, slots: nodes.capacityOf(engine).slots };
-    return { engine, all, oldestWaitMs: front?.oldestWaitMs(engine) };
+    return { engine, calls, oldestWaitMs: front?.oldestWaitMs(engine) };
   };
-  const engines = await Promise.all([...instances].map(ofInstance));
-  const isRedisUp = redis.isReady && engines.every(({ all }) => all !== undefined);
-  return { isRedisUp, engines, nodes: isRedisUp ? countRoles(nodes.all()) : undefined };
+  const found = await Promise.all([...instances].map(ofInstance));
+  const isRedisUp = nodes.trouble === undefined && found.every(({ calls }) => calls !== undefined);
+  const isKnown = isRedisUp && nodes.isSettled;
+  const engines = found.map(({ calls, ...engine }) => ({
+    ...engine,
+    all: isKnown && calls ? { ...calls, slots: nodes.capacityOf(engine.engine).slots } : undefined,
+  }));
+  return { isRedisUp, engines, nodes: isKnown ? countRoles(nodes.all()) : undefined };
 }
 
 /** One that is both counts as both. */

@@ -77,16 +77,17 @@ export interface QueueMetrics {
 
 /** The fleet that this node belongs to. */
 export interface FleetState {
+  /** It answers and accepts changes. */
   readonly isRedisUp: boolean;
   readonly engines: readonly FleetEngineState[];
-  /** Undefined while Redis is away. */
+  /** Undefined while Redis is away or accepts no changes, and for a moment after that. */
   readonly nodes: { readonly fronts: number; readonly workers: number } | undefined;
 }
 
 /** Transcriptions of an engine instance whose work is done by workers. */
 export interface FleetEngineState {
   readonly engine: string;
-  /** In the whole fleet; undefined while Redis is away. */
+  /** In the whole fleet; undefined as `nodes` is. */
   readonly all: { readonly open: number; readonly running: number; readonly slots: number } | undefined;
   /** Of this front; undefined on a node that is none. */
   readonly oldestWaitMs: number | undefined;

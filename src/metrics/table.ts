@@ -168,31 +168,31 @@ export const metricsTable = {
   fleetRedisUp: {
     name: 'parlance_fleet_redis_up',
     type: 'gauge',
-    help: '1 while this node reaches the Redis of its fleet. Nodes of a fleet only, as all parlance_fleet_ metrics.',
+    help: '1 while the Redis of the fleet answers this node and accepts changes. Nodes of a fleet only, as all parlance_fleet_ metrics.',
     labels: [],
   },
   fleetNodes: {
     name: 'parlance_fleet_nodes',
     type: 'gauge',
-    help: 'Nodes of the fleet; one that is both counts as both. Absent while Redis is away.',
+    help: 'Nodes of the fleet; one that is both counts as both. Absent while Redis is away or accepts no changes.',
     labels: ['role'],
   },
   fleetOpen: {
     name: 'parlance_fleet_open',
     type: 'gauge',
-    help: 'Transcriptions of the whole fleet that wait or are at work. Absent while Redis is away.',
+    help: 'Transcriptions of the whole fleet that wait or are at work. Absent while Redis is away or accepts no changes.',
     labels: ['engine'],
   },
   fleetRunning: {
     name: 'parlance_fleet_running',
     type: 'gauge',
-    help: 'Transcriptions of the whole fleet at work. Absent while Redis is away.',
+    help: 'Transcriptions of the whole fleet at work. Absent while Redis is away or accepts no changes.',
     labels: ['engine'],
   },
   fleetSlots: {
     name: 'parlance_fleet_slots',
     type: 'gauge',
-    help: 'Transcriptions that all workers run at once. Absent while Redis is away.',
+    help: 'Transcriptions that all workers run at once. Absent while Redis is away or accepts no changes.',
     labels: ['engine'],
   },
   fleetOldestWait: {

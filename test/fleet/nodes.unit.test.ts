@@ -1,6 +1,8 @@
 /** What nodes say of themselves in Redis, which is not trusted. */
-import { expect, it } from 'vitest';
-import { nodesIn } from '../../src/fleet/nodes.ts';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { fleetLimits } from '../../src/fleet/limits.ts';
+import { createNodes, nodesIn } from '../../src/fleet/nodes.ts';
+import type { Redis } from '../../src/fleet/redis.ts';
 import { macFor } from '../../src/fleet/ticket.ts';
 
 const secret = 'a secret of the fleet';
@@ -30,4 +32,61 @@ it('has no number that cannot be', () => {
   const instances = { much: { slots: 1e9, meanMs: -1 }, none: 'slots' };
   const { nodes } = nodesIn(announce({ instances }), secret);
   expect(nodes.get('a')).toEqual({ instances: { much: { slots: 10_000, meanMs: 0 }, none: { slots: 0, meanMs: 0 } } });
+});
+
+describe('a Redis that answers reads and refuses changes', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  function start() {
+    const state = { refuses: false, announced: announce(facts) };
+    const lines: string[] = [];
+    const refusal = Object.assign(new Error('OOM command not allowed'), { name: 'ReplyError' });
+    const write = (_facts: object, message: string) => void lines.push(message);
+    const redis: Pick<Redis, 'isReady' | 'announce' | 'announced' | 'withdraw'> = {
+      isReady: true,
+      announce: () => (state.refuses ? Promise.reject(refusal) : Promise.resolve()),
+      announced: () => Promise.resolve(state.announced),
+      withdraw: () => Promise.resolve(),
+    };
+    const log = { debug: () => {}, info: write, warn: write, error: write };
+    const self = () => ({ instances: {} });
+    const nodes = createNodes({ ...{ id: 'b', self, secret, log, limits: fleetLimits }, redis });
+    onTestFinished(() => nodes[Symbol.asyncDispose]());
+    return { state, lines, nodes };
+  }
+
+  const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1000);
+
+  it('expires announcements: the time without them does not count', async () => {
+    const { state, nodes } = start();
+    await seconds(10);
+    state.refuses = true;
+    await seconds(5);
+    state.announced = new Map();
+    await seconds(300);
+    expect(nodes.absentMs('local')).toBeLessThan(fleetLimits.firstWorkerMs);
+    state.refuses = false;
+    await seconds(60);
+    expect(nodes.absentMs('local')).toBeGreaterThan(fleetLimits.firstWorkerMs);
+  });
+
+  it('is a trouble of the node, logged once, and its counts are not taken until all nodes may have renewed theirs', async () => {
+    const { state, lines, nodes } = start();
+    await seconds(1);
+    expect([nodes.trouble, nodes.isSettled]).toEqual([undefined, true]);
+    state.refuses = true;
+    await seconds(30);
+    expect([nodes.trouble, nodes.isSettled]).toEqual(['Redis accepts no changes', false]);
+    expect(nodes.capacityOf('local').slots).toBe(0);
+    state.refuses = false;
+    await seconds(5);
+    expect([nodes.trouble, nodes.isSettled]).toEqual([undefined, false]);
+    await seconds(5);
+    expect(nodes.isSettled).toBe(true);
+    expect(lines).toEqual([
+      'Redis accepts no changes: it may be full, or a read-only replica',
+      'Redis accepts changes again',
+    ]);
+  });
 });

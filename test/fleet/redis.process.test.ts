@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import { openRedisServer } from '../support/redis.ts';
-import { openNode } from './support/node.ts';
+import { openNode, shortLimits } from './support/node.ts';
 import { openSilentProxy } from './support/silent-proxy.ts';
 
 const transcript = { text: 'Hello.', language: 'en' };
@@ -26,5 +26,32 @@ describeWith(['redis-server'], 'in a fleet', () => {
     await expect.poll(() => worker.fleet.notReady()).toEqual(['fleet: Redis cannot be reached']);
     await expect.poll(() => worker.fleet.notReady()).toEqual([]);
     await expect.poll(() => front.transcribe().catch(() => undefined)).toEqual(transcript);
+  });
+
+  test.each([
+    ['is full', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']],
+    ['has become a read-only replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],
+  ])('while Redis %s, who waits goes on waiting, and no metric calls the fleet idle', async (_what, begin, end) => {
+    const redis = await use(openRedisServer());
+    const front = await use(openNode({ url: redis.url, role: 'front' }));
+    const gate = Promise.withResolvers<typeof transcript>();
+    const worker = await use(openNode({ url: redis.url, role: 'worker', transcribe: () => gate.promise }));
+    const local = async () => (await front.fleet.state()).engines[0]!;
+    const answers = [front.transcribe(), front.transcribe()];
+    await expect.poll(async () => (await local()).all).toEqual({ open: 2, running: 1, slots: 1 });
+
+    await redis.ask(...begin);
+    await expect.poll(() => worker.fleet.notReady()).toEqual(['fleet: Redis accepts no changes']);
+    await expect.poll(async () => (await front.fleet.state()).isRedisUp).toBe(false);
+    await expect(front.transcribe()).rejects.toMatchObject({ code: 'overloaded' });
+    await expect.poll(async () => (await local()).oldestWaitMs).toBeGreaterThan(2 * shortLimits.firstWorkerMs);
+    expect(await front.fleet.state()).toMatchObject({ isRedisUp: false, nodes: undefined });
+    expect((await local()).all).toBeUndefined();
+
+    await redis.ask(...end);
+    gate.resolve(transcript);
+    expect(await Promise.all(answers)).toEqual([transcript, transcript]);
+    await expect.poll(async () => (await local()).all).toEqual({ open: 0, running: 0, slots: 1 });
+    expect(worker.fleet.notReady()).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 /** A node of a fleet in the test's own process, with short intervals and an engine of the test's own. */
 import type { Transcript, TranscriptionEngine } from '../../../engines/contract/index.ts';
+import { guardTranscribe } from '../../../src/engine-host/guard/calls.ts';
 import { openFleet, type Fleet } from '../../../src/fleet/index.ts';
 import { fleetLimits } from '../../../src/fleet/limits.ts';
 import { loadSettings } from '../../../src/settings/load.ts';
@@ -54,7 +55,7 @@ export async function openNode({
   const engine = await fleet.elsewhere('local', {
     models: () => Promise.resolve([{ id: 'm', local: true }]),
     availability: () => Promise.resolve({ available: true, code: 'ready', reason: 'Ready.' }),
-    transcribe,
+    transcribe: guardTranscribe({ transcribe }, { instance: 'local', abortMs: 50 }),
   });
   fleet.start({ workspace, viaId: role });
   return {
