@@ -20,7 +20,7 @@ const full: Availability = { available: true, code: 'busy', reason: 'All slots a
 const waits: Availability = {
   available: true,
   code: 'busy',
-  reason: 'No worker is connected now; requests wait for one.',
+  reason: 'No worker takes transcriptions now; requests wait for one.',
 };
 const absent: Availability = {
   ...{ available: false, code: 'upstream-unreachable' },

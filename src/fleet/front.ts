@@ -40,11 +40,11 @@ export interface OpenCall {
 }
 
 export interface FrontOptions {
-  readonly nodes: Pick<Nodes, 'absentMs'>;
+  readonly nodes: Pick<Nodes, 'absentMs' | 'workersOf'>;
   readonly shares: Pick<Shares, 'take'>;
   readonly queueOf: (instance: string) => TicketQueue;
-  /** The ticket for the call with the id. */
-  readonly ticketFor: (id: string) => Ticket;
+  /** The ticket for the call with the id; `returnedBy` is the worker that handed it back last. */
+  readonly ticketFor: (id: string, returnedBy: string | undefined) => Ticket;
   /** The id of this service in chains of services. */
   readonly viaId: () => string;
   readonly limits: FleetLimits;
@@ -71,6 +71,7 @@ interface Placing {
   readonly id: string;
   readonly instance: string;
   readonly priority: number;
+  readonly returnedBy: string | undefined;
   readonly since: number;
   readonly line: PromiseWithResolvers<Line>;
   readonly onQueued: (ahead: number) => void;
@@ -85,11 +86,11 @@ interface Placing {
 type Outcome =
   | { readonly transcript: Transcript }
   | { readonly failed: EngineError }
-  | { readonly returned: EngineError }
+  | { readonly returned: EngineError; readonly worker: string | undefined }
   /** The worker is gone. */
   | 'lost';
 
-/** How often a call may kill its worker, and how often workers may hand it back. */
+/** How often a call may kill its worker, and how many workers may hand it back. */
 const mostAttempts = 3;
 
 /** A worker that has not taken the call after this many checks has died with the ticket, or cannot reach this front. */
@@ -120,30 +121,39 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
     signal.throwIfAborted();
     using share = await shares.take({ id: newId(), instance, caller, weight: key?.weight ?? 1 }).catch(refuse);
     const { priority } = share;
-    const count = { lost: 0, returned: 0 };
+    let lost = 0;
+    const returnedBy = new Set<string>();
     for (let isFirst = true; ; isFirst = false) {
       const placedAt = performance.now();
-      const search = { instance, document, path, priority, isFirst };
+      const search = { instance, document, path, priority, isFirst, returnedBy: [...returnedBy].at(-1) };
       const line = await traced('queue wait', {}, () => findWorker(search, listeners.onQueued, signal));
       listeners.begin();
       if (usage) usage.queueMs = (usage.queueMs ?? 0) + performance.now() - placedAt;
       const outcome = await follow(line, listeners, signal);
       signal.throwIfAborted();
       if (outcome === 'lost') {
-        count.lost += 1;
-        log.warn({ instance, attempt: count.lost }, 'a worker was lost in the middle of a transcription');
-        if (count.lost === mostAttempts)
+        lost += 1;
+        log.warn({ instance, attempt: lost }, 'a worker was lost in the middle of a transcription');
+        if (lost === mostAttempts)
           throw new EngineError('engine-failed', 'Every worker that tried this recording failed.');
       } else if ('transcript' in outcome) {
         return outcome.transcript;
       } else if ('failed' in outcome) {
         throw outcome.failed;
       } else {
-        count.returned += 1;
-        log.info({ instance, code: outcome.returned.code }, 'a worker has handed a transcription back');
-        if (count.returned === mostAttempts) throw outcome.returned;
+        const { returned, worker } = outcome;
+        log.info({ instance, code: returned.code, worker }, 'a worker has handed a transcription back');
+        const by = worker ?? newId(); // one that stops gets no other
+        returnedBy.delete(by);
+        returnedBy.add(by);
+        if (returnedBy.size === mostAttempts || isReturnedByAll(instance, returnedBy)) throw returned;
       }
     }
+  }
+
+  function isReturnedByAll(instance: string, returnedBy: ReadonlySet<string>): boolean {
+    const workers = nodes.workersOf(instance);
+    return workers.length > 0 && workers.every((worker) => returnedBy.has(worker));
   }
 
   interface Search {
@@ -153,16 +163,17 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
     readonly priority: number;
     /** Only a new call fails when Redis does; one that had a worker waits for Redis. */
     readonly isFirst: boolean;
+    readonly returnedBy: string | undefined;
   }
 
   /** Places the call in the queue and waits until a worker opens its line. */
   async function findWorker(
-    { instance, document, path, priority, isFirst }: Search,
+    { instance, document, path, priority, isFirst, returnedBy }: Search,
     onQueued: Placing['onQueued'],
     signal: AbortSignal,
   ): Promise<Line> {
     const placing: Placing = {
-      ...{ id: newId(), instance, priority, since: performance.now(), onQueued },
+      ...{ id: newId(), instance, priority, returnedBy, since: performance.now(), onQueued },
       ...{ line: Promise.withResolvers<Line>(), jobId: undefined, isPlacing: false, checksWithWorker: 0 },
     };
     const { id, line } = placing;
@@ -198,12 +209,12 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
   }
 
   async function place(placing: Placing): Promise<void> {
-    const { id, instance, priority } = placing;
+    const { id, instance, priority, returnedBy } = placing;
     placing.checksWithWorker = 0;
     placing.jobId = newId();
     placing.isPlacing = true;
     try {
-      await queueOf(instance).add(placing.jobId, ticketFor(id), priority);
+      await queueOf(instance).add(placing.jobId, ticketFor(id, returnedBy), priority);
     } catch (error) {
       placing.jobId = undefined;
       throw error;
@@ -302,7 +313,7 @@ function read(message: Message, { onSegment, onProgress, onQueued }: Listeners):
     case 'failed':
       return { failed: errorOf(message) };
     case 'returned':
-      return { returned: errorOf(message) };
+      return { returned: errorOf(message), worker: message.worker };
     default:
       return undefined; // a sign of life, or from a later version
   }

@@ -23,7 +23,7 @@ import { openRedis, type Redis, type TicketQueue } from './redis.ts';
 import { createShares } from './shares.ts';
 import { createVerifier, sign, type SignedRequest } from './signature.ts';
 import { countRoles, readState } from './state.ts';
-import { createTakers } from './takers.ts';
+import { createTakers, type TakeTicket } from './takers.ts';
 import { openTicket, queueName, sealTicket } from './ticket.ts';
 import { createWorker } from './worker.ts';
 
@@ -93,7 +93,8 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
       queues.set(instance, queue);
       return queue;
     },
-    ticketFor: (call) => sealTicket(secret, `${address}${callsPath}${call}`, Date.now() + lifeMs(settings)),
+    ticketFor: (call, returnedBy) =>
+      sealTicket(secret, `${address}${callsPath}${call}`, Date.now() + lifeMs(settings), returnedBy),
     viaId: () => node.viaId,
     limits,
     log,
@@ -150,13 +151,23 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
       node.viaId = viaId;
       if (!isWorker) return;
       const { engineOf } = takers;
-      const run = createWorker({ engineOf, workspace, http, sign: signing, limits, log, stopping: stopping.signal });
+      const run = createWorker({
+        id,
+        engineOf,
+        workspace,
+        http,
+        sign: signing,
+        limits,
+        log,
+        stopping: stopping.signal,
+      });
       let isWarned = false; // not for each: writers to Redis could fill the disk with the log
-      const runIfOurs = (value: unknown) => {
+      const runIfOurs: TakeTicket = async (value, { report, isPaused }) => {
         const ticket = openTicket(secret, value, Date.now());
         if (!ticket && !isWarned) log.warn({}, notOurs);
         isWarned = !ticket;
-        return ticket ? run(ticket) : Promise.resolve(false);
+        const isForOthers = isPaused && ticket?.returnedBy === id; // they get it when its front places it again
+        if (ticket && !isForOthers) await run(ticket, report);
       };
       takers.start(runIfOurs, () => void refresh());
     },
@@ -166,7 +177,8 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
       keyLimits = shareKeyLimits({ own, counters, isReady: () => redis.isReady, fronts, secret, limits, log });
       return keyLimits;
     },
-    state: () => readState({ redis, nodes, front: isFront ? front : undefined, instances }),
+    state: () =>
+      readState({ redis, nodes, instances, front: isFront ? front : undefined, takers: isWorker ? takers : undefined }),
     clipPrefix: `${tag}.`,
     shareClips(own) {
       ownClips = own;

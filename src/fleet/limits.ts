@@ -19,6 +19,9 @@ export interface FleetLimits {
   readonly announcedMs: number;
   /** How often fronts read the announcements. */
   readonly readNodesMs: number;
+  /** Pause of a worker after a first failure of its own making, and the longest after many. */
+  readonly pauseMs: number;
+  readonly longestPauseMs: number;
   /** How long a ticket waits for a first worker. */
   readonly firstWorkerMs: number;
   /** Without a worker for this long, a model is unavailable; before that it is busy. */
@@ -41,6 +44,8 @@ export const fleetLimits: FleetLimits = {
   announceMs: 5_000,
   announcedMs: 15_000,
   readNodesMs: 2_000,
+  pauseMs: 1_000,
+  longestPauseMs: 30_000,
   firstWorkerMs: 30_000,
   absentMs: 120_000,
   clipMs: 70_000,

@@ -33,7 +33,13 @@ export type Message =
   | { readonly type: 'result'; readonly transcript: Transcript }
   | ({ readonly type: 'failed' } & Failure)
   /** The worker cannot do it, and another may: it stops, its disk is full, it does not know the model. */
-  | ({ readonly type: 'returned' } & Failure);
+  | Returned;
+
+export interface Returned extends Failure {
+  readonly type: 'returned';
+  /** Id of the worker, unless it stops. */
+  readonly worker?: string | undefined;
+}
 
 export interface Failure {
   readonly code: EngineErrorCode;

@@ -28,6 +28,8 @@ export interface Nodes extends AsyncDisposable {
   readonly isSettled: boolean;
   /** All workers of an instance together. `slots` is 0 when there is none, and while there is trouble. */
   readonly capacityOf: (instance: string) => Capacity;
+  /** Ids of the workers of an instance, also of those that take no tickets for a while. */
+  readonly workersOf: (instance: string) => string[];
   /** Milliseconds since a worker of the instance was last seen; counts only while Redis accepts announcements. */
   absentMs(instance: string): number;
   /**
@@ -122,6 +124,8 @@ export function createNodes({ id, self, secret, redis, limits, log }: NodesOptio
       return trouble() === undefined && performance.now() >= settlesAt;
     },
     capacityOf: (instance) => capacityIn(trouble() === undefined ? nodes : new Map(), instance),
+    workersOf: (instance) =>
+      [...nodes].flatMap(([node, { instances }]) => (Object.hasOwn(instances, instance) ? [node] : [])),
     absentMs: (instance) => readMs - (lastSeen.get(instance) ?? 0),
     async addressOf(idEnd) {
       const known = knownAddress(idEnd);

@@ -23,6 +23,9 @@ export interface TicketQueue {
 }
 
 export interface TicketWorker {
+  /** Takes no more tickets but one that it may be waiting for. */
+  pause(): void;
+  resume(): void;
   /** Takes no more tickets; resolves when those at work are done and Redis knows. */
   close(): Promise<void>;
 }
@@ -166,13 +169,16 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
       });
       worker.on('error', (error) => log.debug({ err: loggable(error) }, 'a queue of the fleet failed'));
       worker.run().catch((error: unknown) => log.error({ err: loggable(error) }, 'the worker takes no more tickets'));
-      const close = () => worker.close();
       closings.push(async () => {
         // Without Redis it would wait for ever: to report a call that was finished meanwhile.
         await Promise.race([worker.close(true), sleep(limits.redisMs, undefined, { ref: false })]);
         connection.disconnect();
       });
-      return { close };
+      return {
+        pause: () => void worker.pause(true),
+        resume: () => void worker.resume(),
+        close: () => worker.close(),
+      };
     },
     hold: ({ id, instance, caller }, ms) =>
       ask(async () => {
@@ -342,6 +348,9 @@ interface Queue extends Emitter {
 
 interface Worker extends Emitter {
   run(): Promise<void>;
+  /** With `true` it does not wait for the jobs at work. */
+  pause(doNotWaitActive: boolean): Promise<void>;
+  resume(): Promise<void>;
   /** With `true` it does not wait for the jobs at work. */
   close(force?: boolean): Promise<void>;
 }

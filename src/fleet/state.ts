@@ -3,6 +3,7 @@ import type { FleetState } from '../metrics/metrics.ts';
 import type { Front } from './front.ts';
 import type { Announcement, Nodes } from './nodes.ts';
 import type { Redis } from './redis.ts';
+import type { Takers } from './takers.ts';
 import { queueName } from './ticket.ts';
 
 export interface StateSources {
@@ -10,15 +11,17 @@ export interface StateSources {
   readonly nodes: Pick<Nodes, 'all' | 'capacityOf' | 'trouble' | 'isSettled'>;
   /** Undefined on a node that is none. */
   readonly front: Pick<Front, 'oldestWaitMs'> | undefined;
+  /** Undefined on a node that is no worker. */
+  readonly takers: Pick<Takers, 'isPaused'> | undefined;
   /** The instances whose work is done by workers. */
   readonly instances: Iterable<string>;
 }
 
 /** Takes no longer than the timeout of Redis. What a Redis holds that accepts no changes is not what there is. */
-export async function readState({ redis, nodes, front, instances }: StateSources): Promise<FleetState> {
+export async function readState({ redis, nodes, front, takers, instances }: StateSources): Promise<FleetState> {
   const ofInstance = async (engine: string) => {
     const calls = await redis.countCalls(engine, queueName(engine)).catch(() => undefined); // it is away
-    return { engine, calls, oldestWaitMs: front?.oldestWaitMs(engine) };
+    return { engine, calls, oldestWaitMs: front?.oldestWaitMs(engine), isPaused: takers?.isPaused(engine) };
   };
   const found = await Promise.all([...instances].map(ofInstance));
   const isRedisUp = nodes.trouble === undefined && found.every(({ calls }) => calls !== undefined);

@@ -19,6 +19,8 @@ export interface Ticket {
   readonly expires: number;
   /** HMAC of address and expiry: Redis is not trusted to send workers anywhere. */
   readonly mac: string;
+  /** Id of the worker that handed the call back last. */
+  readonly returnedBy?: string | undefined;
 }
 
 /** Clocks of nodes may differ by this much. */
@@ -28,18 +30,24 @@ export function queueName(instance: string): string {
   return `transcription-v${version}-${instance}`;
 }
 
-export function sealTicket(secret: string, url: string, expires: number): Ticket {
-  return { v: version, url, expires, mac: macOf(secret, url, expires) };
+export function sealTicket(secret: string, url: string, expires: number, returnedBy?: string): Ticket {
+  return {
+    v: version,
+    url,
+    expires,
+    mac: macOf(secret, url, expires),
+    ...(returnedBy !== undefined && { returnedBy }),
+  };
 }
 
 /** Undefined for a ticket that no front of this fleet has made, or that has expired. */
 export function openTicket(secret: string, value: unknown, now: number): Ticket | undefined {
   if (!isObject(value)) return undefined;
-  const { v, url, expires, mac } = value;
+  const { v, url, expires, mac, returnedBy } = value;
   if (typeof v !== 'number' || typeof url !== 'string' || typeof expires !== 'number' || typeof mac !== 'string')
     return undefined;
   if (expires + skewMs < now || !isEqual(mac, macOf(secret, url, expires))) return undefined;
-  return { v, url, expires, mac };
+  return { v, url, expires, mac, ...(typeof returnedBy === 'string' && { returnedBy }) };
 }
 
 function macOf(secret: string, url: string, expires: number): string {

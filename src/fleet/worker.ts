@@ -14,12 +14,15 @@ import { linkedSignal, raceAbort, startTimeout } from '../../lib/abort.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
 import { runInScope } from '../caller.ts';
 import type { Workspace } from '../system/workspace.ts';
-import { messagesOf, startPulse, type CallDocument, type FrontMessage, type Message } from './line.ts';
+import type { CallEnd } from './back-off.ts';
+import { messagesOf, startPulse, type CallDocument, type FrontMessage, type Message, type Returned } from './line.ts';
 import type { FleetLimits } from './limits.ts';
 import type { SignedRequest } from './signature.ts';
 import { skewMs, version, type Ticket } from './ticket.ts';
 
 export interface WorkerOptions {
+  /** Id of this node. */
+  readonly id: string;
   readonly engineOf: (instance: string) => TranscriptionEngine | undefined;
   readonly workspace: Pick<Workspace, 'accountedDirectory'>;
   readonly http: Pick<HttpClient, 'request'>;
@@ -31,24 +34,27 @@ export interface WorkerOptions {
 }
 
 /**
- * Resolves when nothing of the call is left on this machine: false if there was nothing to do. Never rejects: the front
- * gets every failure. A front that has another worker, has no caller any more, or cannot be reached costs only the
- * ticket: the front places it again if its caller still waits.
+ * Resolves when nothing of the call is left on this machine. Never rejects: the front gets every failure. A front that has
+ * another worker, has no caller any more, or cannot be reached costs only the ticket: the front places it again if its
+ * caller still waits. `report` is called once a call has ended, before its front knows and may place it again.
  */
-export type RunTicket = (ticket: Ticket) => Promise<boolean>;
+export type RunTicket = (ticket: Ticket, report: Report) => Promise<void>;
+
+/** `code` is that of a failure. */
+export type Report = (end: CallEnd, code: EngineErrorCode | undefined) => void;
 
 export function createWorker(options: WorkerOptions): RunTicket {
-  return async (ticket) => {
+  return async (ticket, report) => {
     // Somebody else may have the address of a front by now, and would keep the line open for ever.
     using life = startTimeout(ticket.expires + skewMs - Date.now(), () => lineClosed);
     try {
       await using line = await openLine(ticket.url, life.signal, options);
-      line.send(await lastMessage(ticket, line, options));
+      const last = await lastMessage(ticket, line, options);
+      report(endOf(last), 'code' in last ? last.code : undefined);
+      line.send(last);
       await line.end();
-      return true;
     } catch (error) {
       options.log.debug({ err: error }, 'a ticket was dropped');
-      return false;
     }
   };
 }
@@ -118,28 +124,45 @@ function callOf(messages: AsyncIterable<FrontMessage>): Promise<CallDocument> {
   return promise;
 }
 
-/** Runs the call; resolves with the last message. Rejects when the line is closed. */
-async function lastMessage(ticket: Ticket, line: OpenLine, options: WorkerOptions): Promise<Message> {
-  if (ticket.v !== version) return returned(`This worker knows version ${version} of tickets only.`);
-  using link = linkedSignal(line.closed, options.stopping);
+/** Any other failure is due to the recording or the call. */
+function endOf(last: LastMessage): CallEnd {
+  if (last.type === 'returned') return 'returned';
+  return last.type === 'failed' && last.code === 'engine-failed' ? 'failed' : 'done';
+}
+
+type LastMessage = Extract<Message, { readonly type: 'result' | 'failed' | 'returned' }>;
+
+/** Runs the call. Rejects when the line is closed. */
+async function lastMessage(ticket: Ticket, line: OpenLine, options: WorkerOptions): Promise<LastMessage> {
+  const { id: worker, stopping } = options;
+  if (ticket.v !== version) return { ...unavailable(`This worker knows version ${version} of tickets only.`), worker };
+  using link = linkedSignal(line.closed, stopping);
   const { signal } = link;
   try {
     return { type: 'result', transcript: await transcribe(ticket.url, line, signal, options) };
   } catch (error) {
     line.closed.throwIfAborted();
-    if (options.stopping.aborted) return returned('The worker stops.');
+    if (stopping.aborted) return unavailable('The worker stops.');
+    if (isWithoutDisk(error))
+      return { type: 'returned', code: 'storage-full', message: 'The disk of the worker is full.', worker };
     if (!EngineError.is(error)) throw error;
     const { code, message, retryAfter } = error;
-    if (code === 'unknown-model') return returned('This worker does not know the model.');
-    return { type: otherWorkersMay.includes(code) ? 'returned' : 'failed', code, message, retryAfter };
+    if (code === 'unknown-model') return { ...unavailable('This worker does not know the model.'), worker };
+    if (otherWorkersMay.includes(code)) return { type: 'returned', code, message, retryAfter, worker };
+    return { type: 'failed', code, message, retryAfter };
   }
 }
 
 /** Conditions of this worker, not of the call. */
 const otherWorkersMay: readonly EngineErrorCode[] = ['model-unavailable', 'overloaded', 'storage-full'];
 
-function returned(message: string): Message {
+function unavailable(message: string): Returned {
   return { type: 'returned', code: 'model-unavailable', message };
+}
+
+/** The disk budget has room, and the disk has none. */
+function isWithoutDisk(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
 async function transcribe(url: string, line: OpenLine, signal: AbortSignal, options: WorkerOptions) {

@@ -91,6 +91,8 @@ export interface FleetEngineState {
   readonly all: { readonly open: number; readonly running: number; readonly slots: number } | undefined;
   /** Of this front; undefined on a node that is none. */
   readonly oldestWaitMs: number | undefined;
+  /** Whether this worker takes no tickets after failures of its own; undefined on a node that is none. */
+  readonly isPaused: boolean | undefined;
 }
 
 /** State that is read when the metrics are: reading it asks no engine. */

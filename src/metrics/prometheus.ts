@@ -191,6 +191,7 @@ function createGauges(registry: Registry) {
     gauge(table.fleetOpen, ofEngines(({ all }) => all?.open)); // prettier-ignore
     gauge(table.fleetRunning, ofEngines(({ all }) => all?.running)); // prettier-ignore
     gauge(table.fleetSlots, ofEngines(({ all }) => all?.slots)); // prettier-ignore
+    gauge(table.fleetPaused, ofEngines(({ isPaused }) => isPaused === undefined ? undefined : Number(isPaused))); // prettier-ignore
     gauge(table.fleetOldestWait, ofEngines(({ oldestWaitMs }) => oldestWaitMs && oldestWaitMs / 1000)); // prettier-ignore
   }
 

@@ -201,6 +201,12 @@ export const metricsTable = {
     help: 'How long the oldest transcription of this front has waited for a worker. Fronts only.',
     labels: ['engine'],
   },
+  fleetPaused: {
+    name: 'parlance_fleet_paused',
+    type: 'gauge',
+    help: '1 while this worker takes no transcriptions, since the last ones failed here: its disk is full, its program always fails. Workers only.',
+    labels: ['engine'],
+  },
   buildInfo: {
     name: 'parlance_build_info',
     type: 'gauge',

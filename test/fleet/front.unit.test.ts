@@ -15,7 +15,7 @@ const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function start({ absentMs = 0 } = {}) {
+function start({ absentMs = 0, workers = ['a', 'b', 'c', 'd'] } = {}) {
   const jobs = new Map<string, Ticket>();
   const state = { shares: 0, isAway: false, placeOf: (_jobId: string): Place => 0 };
   const ask = <T>(command: () => T): Promise<T> =>
@@ -26,12 +26,12 @@ function start({ absentMs = 0 } = {}) {
     placesOf: (ids) => ask(() => ids.map((id) => (jobs.has(id) ? state.placeOf(id) : 'lost'))),
   };
   const front = createFront({
-    nodes: { absentMs: () => absentMs },
+    nodes: { absentMs: () => absentMs, workersOf: () => workers },
     shares: {
       take: () => ask(() => ({ priority: (state.shares += 1), [Symbol.dispose]: () => void (state.shares -= 1) })),
     },
     queueOf: () => queue,
-    ticketFor: (id) => sealTicket('secret', id, 0),
+    ticketFor: (id, returnedBy) => sealTicket('secret', id, 0, returnedBy),
     viaId: () => 'this',
     limits: fleetLimits,
     log: silent,
@@ -143,14 +143,34 @@ describe('a call', () => {
     expect(await answer).toEqual(transcript);
   });
 
-  it('fails after three lost workers, and after three that hand it back', async () => {
+  it('fails after three lost workers', async () => {
     const { transcribe, take } = start();
     const lost = transcribe();
     for (let worker = 0; worker < 3; worker++) await take({ type: 'alive' });
     await expect(lost).rejects.toMatchObject({ code: 'engine-failed' });
-    const returned = transcribe();
-    for (let worker = 0; worker < 3; worker++) await take({ type: 'returned', code: 'storage-full', message: 'Full.' });
-    await expect(returned).rejects.toMatchObject({ code: 'storage-full', message: 'Full.' });
+  });
+
+  const full = (worker?: string): Message => ({ type: 'returned', code: 'storage-full', message: 'Full.', worker });
+
+  it.each([
+    ['three workers have handed it back', ['a', 'a', 'b', 'a', 'c'], ['a', 'b', 'c', 'd']],
+    ['all workers that are there have handed it back', ['a', 'a', 'b'], ['a', 'b']],
+    ['three workers have handed it back because they stop', [undefined, undefined, undefined], ['a']],
+  ])('fails when %s', async (_what, returning, workers) => {
+    const { transcribe, take } = start({ workers });
+    const answer = transcribe();
+    for (const worker of returning) await take(full(worker));
+    await expect(answer).rejects.toMatchObject({ code: 'storage-full', message: 'Full.' });
+  });
+
+  it('waits for a worker that has room while another hands it back again and again; the ticket names that one', async () => {
+    const { jobs, transcribe, take } = start({ workers: ['full', 'busy'] });
+    const answer = transcribe();
+    for (let times = 0; times < 5; times++) await take(full('full'));
+    await second(0);
+    expect([...jobs.values()].at(-1)).toMatchObject({ returnedBy: 'full' });
+    await take({ type: 'result', transcript });
+    expect(await answer).toEqual(transcript);
   });
 
   it('waits 30 s for a first worker', async () => {

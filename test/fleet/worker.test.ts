@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { TranscriptionEngine } from '../../engines/contract/index.ts';
+import { EngineError, type Transcript, type TranscriptionEngine } from '../../engines/contract/index.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import { fleetLimits } from '../../src/fleet/limits.ts';
 import { skewMs } from '../../src/fleet/ticket.ts';
@@ -22,8 +22,12 @@ const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const call = { instance: 'local', call: { model: 'm' }, recording: { bytes: 3 }, segments: false, scope: {} };
 const firstLine = `${JSON.stringify({ type: 'call', call })}\n`;
 
-/** A worker with a ticket of the front; its outcome, and the directory of the recording. */
-async function work(front: RequestListener, transcribe = () => Promise.resolve(transcript), lifeMs = 60_000) {
+/** A worker with a ticket of the front; how its call ended, and the directory of the recording. */
+async function work(
+  front: RequestListener,
+  transcribe = (): Promise<Transcript> => Promise.resolve(transcript),
+  lifeMs = 60_000,
+) {
   const server = createServer(front);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -36,12 +40,14 @@ async function work(front: RequestListener, transcribe = () => Promise.resolve(t
   const path = await temporaryDirectory();
   const directory = { path, account: { take: () => {} }, [Symbol.asyncDispose]: () => Promise.resolve() };
   const run = createWorker({
-    ...{ http, limits, log, sign: () => 'signed', stopping: new AbortController().signal },
+    ...{ id: 'worker', http, limits, log, sign: () => 'signed', stopping: new AbortController().signal },
     engineOf: () => ({ transcribe }) as unknown as TranscriptionEngine,
     workspace: { accountedDirectory: () => Promise.resolve(directory as unknown as AccountedDirectory) },
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/call`;
-  return { path, done: run({ v: 1, url, expires: Date.now() - skewMs + lifeMs, mac: '' }) };
+  const ends: string[] = [];
+  const ticket = { v: 1, url, expires: Date.now() - skewMs + lifeMs, mac: '' };
+  return { path, ends, done: run(ticket, (end) => void ends.push(end)) };
 }
 
 /** Nothing, for a file that was not opened in time. */
@@ -66,14 +72,15 @@ test('a result that takes longer than the next sign of life arrives whole', asyn
     };
     read().catch(sent.reject);
   };
-  const { done } = await work(front, () => {
+  const { done, ends } = await work(front, () => {
     transcribed.resolve(undefined);
     return Promise.resolve({ ...transcript, text: long });
   });
 
   const messages = (await sent.promise).trim().split('\n').filter((line) => line !== ''); // prettier-ignore
   expect(JSON.parse(messages.at(-1)!)).toEqual({ type: 'result', transcript: { text: long, language: 'en' } });
-  expect(await done).toBe(true);
+  await done;
+  expect(ends).toEqual(['done']);
 });
 
 describe('another program at the address of a front', () => {
@@ -81,16 +88,17 @@ describe('another program at the address of a front', () => {
     ['more', (res: ServerResponse) => void setInterval(() => res.write('wave'), 1).unref()],
     ['less', (res: ServerResponse) => void res.end('wa')],
   ])('sends %s than the announced recording: the ticket is dropped', async (_what, send) => {
-    const { path, done } = await work((req, res) => {
+    const { path, done, ends } = await work((req, res) => {
       if (req.method === 'GET') return send(res);
       res.writeHead(200).write(firstLine);
     });
-    expect(await done).toBe(false);
+    await done;
+    expect(ends).toEqual([]);
     expect(await sizeOf(join(path, 'recording'))).toBeLessThanOrEqual(call.recording.bytes);
   });
 
   test('keeps the line open for ever: the worker leaves when the ticket has expired', async () => {
-    const { done } = await work(
+    const { done, ends } = await work(
       (_req, res) => {
         res.writeHead(200);
         setInterval(() => res.write('{"type":"alive"}\n'), limits.signMs).unref();
@@ -98,6 +106,25 @@ describe('another program at the address of a front', () => {
       undefined,
       200,
     );
-    expect(await done).toBe(false);
+    await done;
+    expect(ends).toEqual([]);
   });
+});
+
+test.each([
+  ['its disk is full', Object.assign(new Error('write'), { code: 'ENOSPC' }), 'returned', 'storage-full'],
+  ['its engine fails', new EngineError('engine-failed', 'Broken.'), 'failed', 'engine-failed'],
+  ['the recording is broken', new EngineError('recording-undecodable', 'Broken.'), 'done', 'recording-undecodable'],
+])('says how a call has ended: %s', async (_what, failure, end, code) => {
+  const sent = Promise.withResolvers<string>();
+  const front: RequestListener = (req, res) => {
+    if (req.method === 'GET') return void res.end('wav');
+    res.writeHead(200).write(firstLine);
+    text(req).then(sent.resolve, sent.reject).finally(() => res.end()); // prettier-ignore
+  };
+  const { done, ends } = await work(front, () => Promise.reject(failure));
+  const last = JSON.parse((await sent.promise).trim().split('\n').at(-1)!) as { type: string; worker?: string };
+  expect(last).toMatchObject({ code, ...(end === 'returned' && { type: 'returned', worker: 'worker' }) });
+  await done;
+  expect(ends).toEqual([end]);
 });

@@ -1,8 +1,9 @@
 /** A node of a fleet in the test's own process, with short intervals and an engine of the test's own. */
+import { onTestFinished } from 'vitest';
 import type { Transcript, TranscriptionEngine } from '../../../engines/contract/index.ts';
 import { guardTranscribe } from '../../../src/engine-host/guard/calls.ts';
 import { openFleet, type Fleet } from '../../../src/fleet/index.ts';
-import { fleetLimits } from '../../../src/fleet/limits.ts';
+import { fleetLimits, type FleetLimits } from '../../../src/fleet/limits.ts';
 import { loadSettings } from '../../../src/settings/load.ts';
 import { createWorkspace } from '../../../src/system/workspace.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -11,7 +12,15 @@ import { temporaryDirectory, writeFiles } from '../../support/temporary.ts';
 
 export const shortLimits = {
   ...fleetLimits,
-  ...{ redisMs: 300, takeMs: 300, lookMs: 50, readNodesMs: 50, announceMs: 100, announcedMs: 300, firstWorkerMs: 500 },
+  ...{
+    redisMs: 1_000,
+    takeMs: 300,
+    lookMs: 50,
+    readNodesMs: 50,
+    announceMs: 100,
+    announcedMs: 1_000,
+    firstWorkerMs: 500,
+  },
 };
 
 export interface FleetNode extends AsyncDisposable {
@@ -29,6 +38,14 @@ interface NodeOptions {
   readonly slots?: number;
   /** The disk budget of a worker in bytes. */
   readonly diskBytes?: number;
+  readonly limits?: Partial<FleetLimits>;
+}
+
+/** Until the test ends. */
+export async function use<T extends AsyncDisposable>(opening: Promise<T>): Promise<T> {
+  const opened = await opening;
+  onTestFinished(() => opened[Symbol.asyncDispose]());
+  return opened;
 }
 
 const unused = () => Promise.reject(new Error('a front transcribes nothing'));
@@ -39,6 +56,7 @@ export async function openNode({
   transcribe = unused,
   slots = 1,
   diskBytes,
+  limits,
 }: NodeOptions): Promise<FleetNode> {
   const dir = await temporaryDirectory();
   await writeFiles(dir, { recording: 'wav' });
@@ -49,7 +67,11 @@ export async function openNode({
     ...{ FLEET_URL: url, FLEET_SECRET: 's'.repeat(32), FLEET_ROLE: role, FLEET_ENGINES: 'local' },
     ...(role === 'front' && { FLEET_ADDRESS: `http://127.0.0.1:${await freePort()}` }),
   };
-  const fleet = await openFleet({ settings: loadSettings(env, dir), log: logger, limits: shortLimits });
+  const fleet = await openFleet({
+    settings: loadSettings(env, dir),
+    log: logger,
+    limits: { ...shortLimits, ...limits },
+  });
   const workspace = await createWorkspace(dir, diskBytes);
   fleet.noteQueue('local', { slots, waiting: 16 });
   const engine = await fleet.elsewhere('local', {

@@ -1,0 +1,73 @@
+/** A worker that cannot work, beside one that can. */
+import { expect, test } from 'vitest';
+import { EngineError } from '../../engines/contract/index.ts';
+import { describeWith } from '../support/programs.ts';
+import { openRedisServer } from '../support/redis.ts';
+import { openNode, use } from './support/node.ts';
+
+const transcript = { text: 'Hello.', language: 'en' };
+/** Longer than a test. */
+const limits = { pauseMs: 300_000, longestPauseMs: 300_000 };
+
+describeWith(['redis-server'], 'in a fleet', () => {
+  async function start() {
+    const { url } = await use(openRedisServer());
+    const front = await use(openNode({ url, role: 'front' }));
+    const slots = async () => (await front.fleet.state()).engines[0]!.all?.slots;
+    return { url, front, slots };
+  }
+
+  test('a worker with a full disk pauses, and the call that it hands back waits for the worker that has room', async () => {
+    const { url, front, slots } = await start();
+    const full = await use(openNode({ url, role: 'worker', diskBytes: 0, limits }));
+    const isPaused = async () => (await full.fleet.state()).engines[0]!.isPaused;
+    await expect.poll(slots).toBe(1);
+    expect(await isPaused()).toBe(false);
+
+    const gate = Promise.withResolvers<typeof transcript>();
+    await use(openNode({ url, role: 'worker', transcribe: () => gate.promise }));
+    await expect.poll(slots).toBe(2);
+    const answers = Array.from({ length: 16 }, () => front.transcribe());
+    await expect.poll(isPaused).toBe(true);
+    await expect.poll(slots).toBe(1);
+    gate.resolve(transcript);
+    expect(await Promise.all(answers)).toEqual(Array(16).fill(transcript));
+    expect(full.log).toContainEqual(
+      expect.objectContaining({ level: 40, instance: 'local', code: 'storage-full', ms: limits.pauseMs }),
+    );
+    const handedBack = front.log.filter(({ msg }) => msg === 'a worker has handed a transcription back');
+    expect(handedBack).toEqual([
+      expect.objectContaining({ code: 'storage-full', worker: expect.any(String) as string }),
+    ]);
+  });
+
+  test('a lone worker with a full disk is answered for at once', async () => {
+    const { url, front, slots } = await start();
+    await use(openNode({ url, role: 'worker', diskBytes: 0, limits }));
+    await expect.poll(slots).toBe(1);
+    await expect(front.transcribe()).rejects.toMatchObject({ code: 'storage-full' });
+  });
+
+  test('a worker whose program always fails pauses after two failures', async () => {
+    const { url, front, slots } = await start();
+    const fail = () => Promise.reject(new EngineError('engine-failed', 'The program failed.'));
+    const failing = await use(openNode({ url, role: 'worker', transcribe: fail, limits }));
+    const gate = Promise.withResolvers<typeof transcript>();
+    await use(openNode({ url, role: 'worker', transcribe: () => gate.promise }));
+    await expect.poll(slots).toBe(2);
+    const answers = Promise.allSettled(Array.from({ length: 16 }, () => front.transcribe()));
+    await expect.poll(async () => (await failing.fleet.state()).engines[0]!.isPaused).toBe(true);
+    gate.resolve(transcript);
+    expect((await answers).filter(({ status }) => status === 'rejected')).toHaveLength(2);
+  });
+
+  test('a worker takes tickets again after its pause', async () => {
+    const { url, front, slots } = await start();
+    const outcomes = [() => Promise.reject(new EngineError('storage-full', 'Full.'))];
+    const transcribe = () => outcomes.pop()?.() ?? Promise.resolve(transcript);
+    await use(openNode({ url, role: 'worker', transcribe, limits: { pauseMs: 100 } }));
+    await expect.poll(slots).toBe(1);
+    await expect(front.transcribe()).rejects.toMatchObject({ code: 'storage-full' });
+    expect(await front.transcribe()).toEqual(transcript);
+  });
+});
