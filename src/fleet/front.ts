@@ -37,6 +37,8 @@ export interface OpenCall {
   /** True once a worker has taken it. */
   readonly isTaken: boolean;
   readonly take: (line: Line) => void;
+  /** A worker had the ticket, and cannot take the call: their clocks differ. */
+  readonly refuse: () => void;
 }
 
 export interface FrontOptions {
@@ -77,6 +79,8 @@ interface Placing {
   readonly onQueued: (ahead: number) => void;
   /** Job id of the last ticket, which may be logged: not that of the call. Undefined when Redis did not accept it. */
   jobId: string | undefined;
+  /** Whether a worker that had the ticket was refused. */
+  isRefused: boolean;
   /** While Redis is asked to take one. */
   isPlacing: boolean;
   /** Looks since a worker has got the ticket without taking the call. */
@@ -174,7 +178,13 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
   ): Promise<Line> {
     const placing: Placing = {
       ...{ id: newId(), instance, priority, returnedBy, since: performance.now(), onQueued },
-      ...{ line: Promise.withResolvers<Line>(), jobId: undefined, isPlacing: false, checksWithWorker: 0 },
+      ...{
+        line: Promise.withResolvers<Line>(),
+        jobId: undefined,
+        isRefused: false,
+        isPlacing: false,
+        checksWithWorker: 0,
+      },
     };
     const { id, line } = placing;
     open.set(id, {
@@ -185,6 +195,9 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
       take(taken) {
         waiting.delete(placing);
         line.resolve(taken);
+      },
+      refuse() {
+        placing.isRefused = true;
       },
     });
     waiting.add(placing);
@@ -199,7 +212,7 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
       open.delete(id);
       line.promise.then(({ cut }) => cut(), ignore); // a worker that came in this moment
       if (placing.jobId !== undefined) queueOf(instance).remove(placing.jobId).catch(ignore); // else it meets 410
-      throw isFirst ? reasonOf(error) : error;
+      throw isFirst ? reasonOf(error, placing) : error;
     }
 
     function close(how: () => void): void {
@@ -236,7 +249,8 @@ export function createFront({ nodes, shares, queueOf, ticketFor, viaId, limits, 
     for (const placing of waiting) {
       const { instance, since, line } = placing;
       const isLong = performance.now() - since > limits.firstWorkerMs;
-      if (isLong && nodes.absentMs(instance) > limits.firstWorkerMs) line.reject(noWorker());
+      if (isLong && nodes.absentMs(instance) > limits.firstWorkerMs)
+        line.reject(noWorker('No worker is there for this model; try again later.'));
     }
     const byInstance = Map.groupBy(waiting, ({ instance }) => instance);
     const looks = [...byInstance].map(([instance, placings]) => lookIn(queueOf(instance), placings));
@@ -325,14 +339,14 @@ function errorOf({ code, message, retryAfter }: Failure): EngineError {
 }
 
 /** The deadline passed while the call was queued: no engine was late. */
-function reasonOf(error: unknown): unknown {
+function reasonOf(error: unknown, { isRefused }: Placing): unknown {
   if (!EngineError.is(error) || error.code !== 'engine-timeout') return error;
+  if (isRefused) return noWorker('No worker could take this transcription; try again later.');
   return new EngineError('overloaded', 'The queue of this model is full; try again later.', { cause: error });
 }
 
-function noWorker(): EngineError {
-  const retryAfter = 30;
-  return new EngineError('model-unavailable', 'No worker is there for this model; try again later.', { retryAfter });
+function noWorker(message: string): EngineError {
+  return new EngineError('model-unavailable', message, { retryAfter: 30 });
 }
 
 interface Listeners extends Pick<TranscriptionOptions, 'onSegment' | 'onProgress'> {

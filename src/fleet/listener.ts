@@ -10,6 +10,7 @@ import type { Clips } from '../clips/store.ts';
 import { SettingsError } from '../settings/load.ts';
 import { connectionLimit } from '../system/file-descriptors.ts';
 import { clipsPath, serveClip } from './clip-port.ts';
+import { createClocks, type Clocks } from './clocks.ts';
 import type { Line, OpenCall } from './front.ts';
 import { messagesOf, startPulse, type FrontMessage } from './line.ts';
 import type { FleetLimits } from './limits.ts';
@@ -33,6 +34,7 @@ export const callsPath = '/fleet/v1/calls/';
 /** Throws a `SettingsError` if it cannot listen there. */
 export async function listenForFleet(options: FleetListenerOptions): Promise<AsyncDisposable> {
   const { host, port, limits, log } = options;
+  const clocks = createClocks(log);
   const server = createServer({
     requestTimeout: 0, // a line is open for as long as its transcription takes
     headersTimeout: limits.headMs, // its default is that of requests: none
@@ -44,7 +46,7 @@ export async function listenForFleet(options: FleetListenerOptions): Promise<Asy
   server.on('drop', () => log.debug({}, 'the fleet port has too many connections: one was closed'));
   server.setTimeout(limits.clipMs); // a peer that reads nothing
   server.on('request', (req, res) => {
-    respond(req, res, options).catch((error: unknown) => {
+    respond(req, res, { ...options, clocks }).catch((error: unknown) => {
       log.debug({ err: error }, 'a request of the fleet failed');
       res.destroy();
     });
@@ -67,13 +69,25 @@ export async function listenForFleet(options: FleetListenerOptions): Promise<Asy
 }
 
 /** Requests without a valid signature learn nothing about what exists. */
-async function respond(req: IncomingMessage, res: ServerResponse, options: FleetListenerOptions): Promise<void> {
-  const { method = '', url = '', headers } = req;
-  const { address, verify, find } = options;
-  if (!verify({ method, url: `${address}${url}` }, headers.authorization, Date.now())) return refuse(res, 401);
-  if (url.startsWith(clipsPath)) return serveClip(req, res, options.clips());
+async function respond(
+  req: IncomingMessage,
+  res: ServerResponse,
+  options: FleetListenerOptions & { readonly clocks: Clocks },
+): Promise<void> {
+  const { method = '', url = '', headers, socket } = req;
+  const { address, verify, find, clocks } = options;
+  const { remoteAddress: peer = 'unknown' } = socket;
+  const verdict = verify({ method, url: `${address}${url}` }, headers.authorization, Date.now());
+  if (verdict === 'invalid') return refuse(res, 401);
   const [, id = '', part] = /^\/fleet\/v1\/calls\/([\w-]{22})(\/recording)?$/.exec(url) ?? [];
   const call = find(id);
+  if (verdict !== 'valid') {
+    clocks.differs(peer, verdict.signedAt);
+    call?.refuse();
+    return refuse(res, 401);
+  }
+  clocks.agrees(peer);
+  if (url.startsWith(clipsPath)) return serveClip(req, res, options.clips());
   if (call === undefined) return refuse(res, 410);
   if (method === 'POST' && part === undefined)
     return call.isTaken ? refuse(res, 409) : openLine(req, res, call, options);

@@ -15,16 +15,21 @@ export interface SignedRequest {
 /** Maximum difference of clocks. */
 const skewMinutes = 2;
 
+const minuteMs = 60_000;
+
 const scheme = 'Parlance-Fleet';
 
 /** The value of the Authorization header; `now` in milliseconds since the epoch. */
 export function sign(secret: string, request: SignedRequest, now: number): string {
-  const minute = String(Math.floor(now / 60_000));
+  const minute = String(Math.floor(now / minuteMs));
   const nonce = randomBytes(16).toString('base64url');
   return `${scheme} ${minute}.${nonce}.${macOf(secret, request, minute, nonce)}`;
 }
 
-export type Verify = (request: SignedRequest, authorization: string | undefined, now: number) => boolean;
+/** `signedAt`: a node of this fleet, whose clock differs by more than two minutes; to the minute, since the epoch. */
+export type Verdict = 'valid' | 'invalid' | { readonly signedAt: number };
+
+export type Verify = (request: SignedRequest, authorization: string | undefined, now: number) => Verdict;
 
 export function createVerifier(secret: string): Verify {
   /** Nonces by minute. Only nodes that know the secret add any. */
@@ -39,10 +44,11 @@ export function createVerifier(secret: string): Verify {
 
   return (request, authorization = '', now) => {
     const [, minute, nonce, mac] = /^Parlance-Fleet (\d{1,10})\.([\w-]{22})\.([\w-]{43})$/.exec(authorization) ?? [];
-    if (minute === undefined || nonce === undefined || mac === undefined) return false;
-    const current = Math.floor(now / 60_000);
-    if (Math.abs(Number(minute) - current) > skewMinutes) return false;
-    return isEqual(mac, macOf(secret, request, minute, nonce)) && isFresh(Number(minute), nonce, current);
+    if (minute === undefined || nonce === undefined || mac === undefined) return 'invalid';
+    if (!isEqual(mac, macOf(secret, request, minute, nonce))) return 'invalid';
+    const current = Math.floor(now / minuteMs);
+    if (Math.abs(Number(minute) - current) > skewMinutes) return { signedAt: Number(minute) * minuteMs };
+    return isFresh(Number(minute), nonce, current) ? 'valid' : 'invalid';
   };
 }
 

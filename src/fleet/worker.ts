@@ -15,6 +15,7 @@ import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
 import { runInScope } from '../caller.ts';
 import type { Workspace } from '../system/workspace.ts';
 import type { CallEnd } from './back-off.ts';
+import { createClocks } from './clocks.ts';
 import { messagesOf, startPulse, type CallDocument, type FrontMessage, type Message, type Returned } from './line.ts';
 import type { FleetLimits } from './limits.ts';
 import type { SignedRequest } from './signature.ts';
@@ -44,17 +45,23 @@ export type RunTicket = (ticket: Ticket, report: Report) => Promise<void>;
 export type Report = (end: CallEnd, code: EngineErrorCode | undefined) => void;
 
 export function createWorker(options: WorkerOptions): RunTicket {
+  const clocks = createClocks(options.log);
   return async (ticket, report) => {
+    const { origin } = new URL(ticket.url);
     // Somebody else may have the address of a front by now, and would keep the line open for ever.
     using life = startTimeout(ticket.expires + skewMs - Date.now(), () => lineClosed);
     try {
       await using line = await openLine(ticket.url, life.signal, options);
+      clocks.agrees(origin);
       const last = await lastMessage(ticket, line, options);
       report(endOf(last), 'code' in last ? last.code : undefined);
       line.send(last);
       await line.end();
     } catch (error) {
       options.log.debug({ err: error }, 'a ticket was dropped');
+      if (!(error instanceof ClocksDiffer)) return;
+      clocks.differs(origin, error.frontMs);
+      report('returned', undefined);
     }
   };
 }
@@ -212,12 +219,24 @@ async function get(url: string, signal: AbortSignal, { http, sign }: WorkerOptio
   return accepted(http.request(url, { method: 'GET', headers, signal }));
 }
 
+/** The front refuses the signature, and says what time it is. */
+class ClocksDiffer extends Error {
+  readonly frontMs: number;
+
+  constructor(frontMs: number) {
+    super('the clock of the front differs');
+    this.frontMs = frontMs;
+  }
+}
+
 /** Rejects for any status but 200. */
 async function accepted(request: Promise<HttpResponse>, refuse = () => {}): Promise<HttpResponse> {
   const response = await request;
   if (response.statusCode === 200) return response;
   response.body.on('error', ignore).resume();
   refuse();
+  const frontMs = Date.parse(String(response.headers.date));
+  if (response.statusCode === 401 && Math.abs(frontMs - Date.now()) > skewMs / 2) throw new ClocksDiffer(frontMs);
   throw new Error(`the front answered ${response.statusCode}`);
 }
 

@@ -123,6 +123,16 @@ describe('a call', () => {
     await expect(answer).rejects.toMatchObject({ code: 'overloaded' });
   });
 
+  it('whose deadline passes after workers could not take it does not fail as if the queue were full', async () => {
+    const { front, jobs, caller, transcribe } = start();
+    const answer = transcribe();
+    await second(0);
+    const [ticket] = [...jobs.values()];
+    front.find(ticket!.url)!.refuse();
+    caller.abort(new EngineError('engine-timeout', 'Too late.'));
+    await expect(answer).rejects.toMatchObject({ code: 'model-unavailable', retryAfter: 30 });
+  });
+
   it('fails with overloaded at once when Redis is away', async () => {
     const { state, transcribe } = start();
     state.isAway = true;

@@ -7,6 +7,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import type { Logger } from '../../engines/contract/index.ts';
 import type { Line, OpenCall } from '../../src/fleet/front.ts';
 import { messagesOf } from '../../src/fleet/line.ts';
 import { fleetLimits } from '../../src/fleet/limits.ts';
@@ -16,19 +17,24 @@ import { freePort } from '../support/free-port.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const secret = 's'.repeat(32);
+const log: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const path = '/fleet/v1/calls/0123456789abcdefghijkl';
-const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 let address: string;
 let recordingPath: string;
 let recording: { bytes: number };
 let lines: Line[];
+let refusals: number;
+let warnings: object[];
 
 beforeEach(async () => {
   const dir = await temporaryDirectory();
   recordingPath = join(dir, 'recording');
   await writeFile(recordingPath, 'the bytes');
   lines = [];
+  refusals = 0;
+  warnings = [];
+  log.warn = (fields) => void warnings.push(fields);
   const facts = { bytes: 9, container: 'wav', mediaType: 'audio/wav' } as const;
   recording = facts;
   const call: OpenCall = {
@@ -41,6 +47,7 @@ beforeEach(async () => {
       return lines.length > 0;
     },
     take: (line) => void lines.push(line),
+    refuse: () => void (refusals += 1),
   };
   const port = await freePort();
   address = `http://127.0.0.1:${port}`;
@@ -53,9 +60,9 @@ beforeEach(async () => {
   onTestFinished(() => listener[Symbol.asyncDispose]());
 });
 
-function ask(method: string, part = ''): Promise<IncomingMessage> {
+function ask(method: string, part = '', now = Date.now()): Promise<IncomingMessage> {
   const url = `${address}${path}${part}`;
-  const headers = { authorization: sign(secret, { method, url }, Date.now()) };
+  const headers = { authorization: sign(secret, { method, url }, now) };
   return new Promise((resolve, reject) => {
     const asking = request(url, { method, headers, agent: false }, resolve).on('error', reject);
     if (method === 'POST') asking.write('{"type":"alive"}\n');
@@ -79,6 +86,17 @@ test.each([
   ['GET', '/other', 410],
 ])('%s %s is answered with %d', async (method, part, status) => {
   expect(await statusOf(method, part)).toBe(status);
+});
+
+test('a worker whose clock is off is refused, and logged once with both times until its clock is right', async () => {
+  const threeMinutesAgo = () => Date.now() - 180_000;
+  for (let times = 0; times < 3; times++) expect((await ask('POST', '', threeMinutesAgo())).statusCode).toBe(401);
+  expect(refusals, 'the call knows that workers could not take it').toBe(3);
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as string;
+  expect(warnings).toEqual([{ peer: '127.0.0.1', theirs: time, ours: time }]);
+  expect(await statusOf('POST')).toBe(200);
+  expect((await ask('POST', '', threeMinutesAgo())).statusCode).toBe(401);
+  expect(warnings).toHaveLength(2);
 });
 
 test('a line begins with the call; signs of life follow', async () => {
@@ -138,6 +156,14 @@ function isOpen(path: string): boolean {
 test('a port that is taken stops the start', async () => {
   const { port } = new URL(address);
   const none = () => undefined;
-  const options = { host: '127.0.0.1', port: Number(port), address, log, verify: () => true, find: none, clips: none };
+  const options = {
+    host: '127.0.0.1',
+    port: Number(port),
+    address,
+    log,
+    verify: () => 'valid' as const,
+    find: none,
+    clips: none,
+  };
   await expect(listenForFleet({ ...options, limits: fleetLimits })).rejects.toThrow(/^FLEET_LISTEN: cannot listen on/);
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { EngineError, type Transcript, type TranscriptionEngine } from '../../engines/contract/index.ts';
+import { EngineError, type Logger, type Transcript, type TranscriptionEngine } from '../../engines/contract/index.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import { fleetLimits } from '../../src/fleet/limits.ts';
 import { skewMs } from '../../src/fleet/ticket.ts';
@@ -17,7 +17,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 const limits = { ...fleetLimits, signMs: 10, silenceMs: 10_000 };
 const transcript = { text: 'Hello.', language: 'en' };
-const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const log: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 const call = { instance: 'local', call: { model: 'm' }, recording: { bytes: 3 }, segments: false, scope: {} };
 const firstLine = `${JSON.stringify({ type: 'call', call })}\n`;
@@ -46,8 +46,11 @@ async function work(
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/call`;
   const ends: string[] = [];
+  const warnings: object[] = [];
+  log.warn = (fields) => void warnings.push(fields);
   const ticket = { v: 1, url, expires: Date.now() - skewMs + lifeMs, mac: '' };
-  return { path, ends, done: run(ticket, (end) => void ends.push(end)) };
+  const take = () => run(ticket, (end) => void ends.push(end));
+  return { url, path, ends, warnings, take, done: take() };
 }
 
 /** Nothing, for a file that was not opened in time. */
@@ -127,4 +130,15 @@ test.each([
   expect(last).toMatchObject({ code, ...(end === 'returned' && { type: 'returned', worker: 'worker' }) });
   await done;
   expect(ends).toEqual([end]);
+});
+
+test('warns once with both times when a front refuses it because of its clock, and hands such calls back', async () => {
+  const { url, ends, warnings, take, done } = await work((_req, res) => {
+    res.writeHead(401, { date: new Date(Date.now() + 180_000).toUTCString() }).end();
+  });
+  await done;
+  await take();
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as string;
+  expect(warnings).toEqual([{ peer: new URL(url).origin, theirs: time, ours: time }]);
+  expect(ends).toEqual(['returned', 'returned']);
 });
