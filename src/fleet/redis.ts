@@ -1,16 +1,18 @@
 /**
  * Redis: the only file that knows bullmq and ioredis. They are in a folder of their own (fleet/), which only a start with
- * FLEET_URL installs, so their types are declared here: the parts that are used.
+ * FLEET_URL installs; the development packages have them for their types.
  */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type * as BullMQ from 'bullmq';
+import type * as IORedisPackage from 'ioredis';
 import type { Logger } from '../../engines/contract/index.ts';
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
 import { SettingsError } from '../settings/load.ts';
 import type { FleetLimits } from './limits.ts';
-import { createKeyCounters, type CounterClient, type KeyCounters } from './redis-counters.ts';
+import { createKeyCounters, type KeyCounters } from './redis-counters.ts';
 import type { Ticket } from './ticket.ts';
 
 /** Where a waiting ticket is: its number of tickets ahead, with a worker, or nowhere. */
@@ -127,6 +129,11 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
     }
   }
 
+  /** For the scripts of this file, which return numbers. */
+  async function evaluate(script: string, keys: readonly string[], ...args: readonly (string | number)[]) {
+    return (await ask(() => client.eval(script, keys.length, ...keys, ...args))) as readonly number[];
+  }
+
   async function firstAttempt(): Promise<void> {
     using timeout = startTimeout(limits.redisMs, () => new Error('Redis does not answer'));
     await raceAbort(attempted, timeout.signal).catch(ignore);
@@ -180,27 +187,18 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
         close: () => worker.close(),
       };
     },
-    hold: ({ id, instance, caller }, ms) =>
-      ask(async () => {
-        const [calls, ofCaller, callers] = await client.eval(
-          holdScript,
-          3,
-          ...setsOf(instance, caller),
-          id,
-          caller,
-          ms,
-        );
-        return { calls: calls ?? 0, ofCaller: ofCaller ?? 0, callers: callers ?? 0 };
-      }),
-    release: ({ id, instance, caller }) =>
-      ask(async () => {
-        await client.eval(releaseScript, 3, ...setsOf(instance, caller), id, caller);
-      }),
+    async hold({ id, instance, caller }, ms) {
+      const sets = setsOf(instance, caller);
+      const [calls = 0, ofCaller = 0, callers = 0] = await evaluate(holdScript, sets, id, caller, ms);
+      return { calls, ofCaller, callers };
+    },
+    async release({ id, instance, caller }) {
+      await evaluate(releaseScript, setsOf(instance, caller), id, caller);
+    },
     counters: createKeyCounters(client, prefix, ask),
     async countCalls(instance, queue) {
       const [calls = ''] = setsOf(instance, '');
-      const command = () => client.eval(countScript, 2, calls, `${prefix}:${queue}:active`);
-      const [open = 0, running = 0] = await ask(command);
+      const [open = 0, running = 0] = await evaluate(countScript, [calls, `${prefix}:${queue}:active`]);
       return { open, running };
     },
     async inspect() {
@@ -267,7 +265,11 @@ redis.call('ZREM', KEYS[2], ARGV[1])
 if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('ZREM', KEYS[3], ARGV[2]) end`;
 
 /** A ticket with a priority waits in the sorted set `prioritized`, in the order in which workers take. */
-async function placesOf(queue: Queue, client: Client, jobIds: readonly string[]): Promise<Place[]> {
+async function placesOf(
+  queue: BullMQ.Queue,
+  client: IORedisPackage.Redis,
+  jobIds: readonly string[],
+): Promise<Place[]> {
   const waiting = queue.toKey('prioritized');
   return Promise.all(
     jobIds.map(async (jobId) => {
@@ -279,7 +281,7 @@ async function placesOf(queue: Queue, client: Client, jobIds: readonly string[])
 }
 
 /** One line when Redis goes and one when it comes back, instead of one for each attempt to connect. */
-function logOutages(client: Client, log: Logger, onReady: () => void): void {
+function logOutages(client: IORedisPackage.Redis, log: Logger, onReady: () => void): void {
   let isAway = false;
   client.on('error', (error) => {
     if (!isAway) log.error({ err: loggable(error) }, 'Redis cannot be reached; retrying twice a second');
@@ -317,8 +319,8 @@ function loadPackages(): Packages {
   const isClone = existsSync(join(folder, 'package.json'));
   const load = createRequire(isClone ? join(folder, 'package.json') : import.meta.url);
   try {
-    const { default: IORedis } = load('ioredis') as { default: Packages['IORedis'] };
-    return { bullmq: load('bullmq') as Packages['bullmq'], IORedis };
+    const { Redis: IORedis } = load('ioredis') as typeof IORedisPackage;
+    return { bullmq: load('bullmq') as typeof BullMQ, IORedis };
   } catch (cause) {
     const fix = isClone ? 'npm ci --prefix fleet --ignore-scripts' : 'npm install bullmq@6.7.0 ioredis@6.0.0';
     throw new SettingsError(`FLEET_URL: the packages of the fleet are not installed; fix: ${fix}`, { cause });
@@ -326,47 +328,6 @@ function loadPackages(): Packages {
 }
 
 interface Packages {
-  readonly bullmq: {
-    readonly Queue: new (name: string, options: object) => Queue;
-    readonly Worker: new (name: string, run: (job: { data: unknown }) => Promise<void>, options: object) => Worker;
-  };
-  readonly IORedis: new (url: string, options: object) => Client;
-}
-
-interface Emitter {
-  on(event: 'error', listener: (error: Error) => void): this;
-  on(event: 'ready' | 'close', listener: () => void): this;
-}
-
-interface Queue extends Emitter {
-  add(name: string, data: Ticket, options: object): Promise<unknown>;
-  remove(jobId: string): Promise<unknown>;
-  getJobState(jobId: string): Promise<string>;
-  toKey(type: string): string;
-  close(): Promise<void>;
-}
-
-interface Worker extends Emitter {
-  run(): Promise<void>;
-  /** With `true` it does not wait for the jobs at work. */
-  pause(doNotWaitActive: boolean): Promise<void>;
-  resume(): Promise<void>;
-  /** With `true` it does not wait for the jobs at work. */
-  close(force?: boolean): Promise<void>;
-}
-
-interface Client extends Emitter, CounterClient {
-  readonly status: string;
-  config(command: 'GET', name: string): Promise<string[]>;
-  info(section: string): Promise<string>;
-  /** Seconds and microseconds since the epoch. */
-  time(): Promise<(string | number)[]>;
-  del(key: string): Promise<number>;
-  sadd(key: string, member: string): Promise<number>;
-  srem(key: string, ...members: string[]): Promise<number>;
-  smembers(key: string): Promise<string[]>;
-  mget(...keys: string[]): Promise<(string | null)[]>;
-  eval(script: string, keys: number, ...rest: readonly (string | number)[]): Promise<number[]>;
-  zrank(key: string, member: string): Promise<number | null>;
-  disconnect(): void;
+  readonly bullmq: typeof BullMQ;
+  readonly IORedis: typeof IORedisPackage.Redis;
 }

@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+function manifest(path: string) {
+  const text = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  return JSON.parse(text) as Readonly<Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>>;
+}
+
+it('types are those of the packages that a fleet runs with', () => {
+  const { dependencies } = manifest('fleet/package.json');
+  expect(manifest('package.json').devDependencies).toMatchObject(dependencies);
+  const needed = Object.entries(dependencies).map((nameAndVersion) => nameAndVersion.join('@'));
+  expect(readFileSync(new URL('../../src/fleet/redis.ts', import.meta.url), 'utf8')).toContain(needed.join(' '));
+});
