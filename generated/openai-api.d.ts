@@ -593,7 +593,7 @@ export type components = {
              * @description `word`, `segment` or both, for `verbose_json` alone. `word` needs a model with timestamps of words. Default: segment,
              *     where the model has them.
              */
-            timestamp_granularities?: string[] | string;
+            timestamp_granularities?: string[];
             /** @description `true`: server-sent events with the transcript as it is made; for the formats json and text. Default: false. */
             stream?: string;
         };

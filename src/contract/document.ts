@@ -71,8 +71,8 @@ export interface FormBounds {
   readonly fields: number;
   /** Bytes of one value. */
   readonly fieldSize: number;
-  /** Names such as `a[]` nest once. */
-  readonly nesting: 0 | 1;
+  /** Names of text fields, up to their first bracket. */
+  readonly names: { readonly valid: RegExp; readonly rule: string };
 }
 
 function readGenerated(name: string): string {
@@ -104,13 +104,25 @@ function openContract(name: string, limits: Pick<Contract, 'json' | 'form'>): Co
 /** Under /api/v1. Its largest valid chat has 307 tokens and a depth of 3. */
 export const nativeContract = openContract('openapi.json', {
   json: { structure: { tokens: 20_000, depth: 32 } },
-  form: { fields: 8, fieldSize: 4096, nesting: 0 },
+  form: {
+    fields: 8,
+    fieldSize: 4096,
+    names: { valid: /^[^[\]]+$/, rule: 'must have a plain field name, without brackets' },
+  },
 });
 
 /** Under /v1. Tools are JSON Schemas; apps send whole documents and histories; SDKs send a dozen form fields. */
 export const openaiContract = openContract('openapi-compat.json', {
   json: { structure: { tokens: 200_000, depth: 64 }, limit: 40 * 1024 * 1024 },
-  form: { fields: 24, fieldSize: 8192, nesting: 1 },
+  form: {
+    fields: 24,
+    fieldSize: 8192,
+    // As OpenAI's SDKs write an array, and the one object that they send (`chunking_strategy[type]`).
+    names: {
+      valid: /^([^[\]]+(\[\])?|chunking_strategy\[\w+\])$/,
+      rule: 'must have a plain field name, without brackets except [] at its end',
+    },
+  },
 });
 
 /** The text of a document with the URL of its service before the paths of its `servers`. */

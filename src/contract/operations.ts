@@ -30,6 +30,9 @@ type Body<Operation> = Operation extends { requestBody: { content: infer Content
       : never
   : undefined;
 
+/** The text fields of a form; repeated ones are arrays. */
+export type FormFields = Readonly<Record<string, string | readonly string[]>>;
+
 /** A validated request. */
 export interface RequestOf<Operation extends AnyOperation> {
   /** The request id, as in `X-Request-Id`. */

@@ -1,5 +1,5 @@
 /** One handler for each operation of the contract: a missing one does not compile. */
-import type { Handlers, OperationId } from '../contract/operations.ts';
+import type { FormFields, Handlers, OperationId } from '../contract/operations.ts';
 import { requireOperation } from '../keys/permissions.ts';
 import type { Services } from './dependencies.ts';
 import { createChat, listChatModels, streamChat } from './chat.ts';
@@ -35,11 +35,7 @@ export function admit(operation: string, services: Services): void {
 }
 
 /** Throws when the fields that precede the file of a form ask for what cannot be done, before the file is stored. */
-export async function admitFile(
-  operation: string,
-  fields: Readonly<Record<string, unknown>>,
-  services: Services,
-): Promise<void> {
+export async function admitFile(operation: string, fields: FormFields, services: Services): Promise<void> {
   if (takesRecording.has(operation)) await admitRecording(fields, services);
 }
 

@@ -2,7 +2,7 @@ import type { Availability } from '../../engines/contract/index.ts';
 import { availabilityOf } from '../engine-host/served-models.ts';
 import { defaultModel, listModels, toAvailability, toEntry } from '../engine-host/model-selection.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
-import { answer, type Handler, type OperationRequest } from '../contract/operations.ts';
+import { answer, type FormFields, type Handler, type OperationRequest } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { allowedModels, requireModel } from '../keys/permissions.ts';
 import { chooseTranscriptionModel, requireTimestamps, transcribe } from '../transcription/run.ts';
@@ -26,7 +26,7 @@ export function admitTranscription({ transcribeEnabled }: Services): void {
  * `model-not-allowed` and `parameter-not-supported`; everything else is reported after validation. Without `model` nothing
  * is known yet: it may follow.
  */
-export async function admitRecording(fields: Readonly<Record<string, unknown>>, { registry }: Services): Promise<void> {
+export async function admitRecording(fields: FormFields, { registry }: Services): Promise<void> {
   const { timestamps, model: named } = fields;
   if (typeof named !== 'string') return;
   const models = allowedModels(await registry.models('transcription'));

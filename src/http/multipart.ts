@@ -1,15 +1,19 @@
-/** Recording uploads: multipart to disk, within limits, under file names chosen by the server. */
+/** Reads a form: text fields into memory, the recording to disk, within limits, under a file name chosen by the server. */
+import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { addAbortSignal, type Writable } from 'node:stream';
-import multer from '@koa/multer';
-import { MulterError } from 'multer';
+import { join } from 'node:path';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
+import busboy, { type Busboy } from 'busboy';
 import type { Recording } from '../../engines/contract/index.ts';
+import { linkedSignal, onAbort } from '../../lib/abort.ts';
 import { mediaTypes, sniff } from '../audio/sniff.ts';
 import type { FormBounds } from '../contract/document.ts';
+import type { FormFields } from '../contract/operations.ts';
+import { ProblemError, invalid } from '../contract/problems.ts';
 import type { DiskAccount } from '../system/disk-budget.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
-import { ProblemError, invalid } from '../contract/problems.ts';
 import { declaredLength, receive, type BodySource } from './body.ts';
 
 /** 25 MB, inclusive (contract). */
@@ -20,28 +24,20 @@ const frameBytes = 65_536;
 
 const fieldNameSize = 100;
 
-const multerLimits = ({ fields, fieldSize, nesting }: FormBounds) => ({
-  fileSize: maxRecordingBytes,
-  files: 1,
-  fields,
-  parts: fields + 1,
-  fieldSize,
-  fieldNameSize,
-  headerPairs: 16,
-  fieldNestingDepth: nesting,
-});
-
 export interface Form {
   readonly file: Recording;
-  /** The non-empty text fields. */
-  readonly fields: Readonly<Record<string, unknown>>;
+  readonly fields: FormFields;
+  /** Size of the text fields. */
+  readonly bytes: number;
 }
 
-/** Called before a file is stored, with the non-empty text fields that precede it; rejects to refuse the form at once. */
-export type AdmitFile = (fields: Form['fields']) => Promise<void>;
+/** Called before a file is stored, with the text fields that precede it; rejects to refuse the form at once. */
+export type AdmitFile = (fields: FormFields) => Promise<void>;
 
 export interface FormRules {
   readonly bounds: FormBounds;
+  /** Names of the fields that the contract declares as arrays. */
+  readonly lists: readonly string[];
   readonly admitFile: AdmitFile;
 }
 
@@ -49,120 +45,187 @@ export interface FormRules {
  * Stores the recording in `directory`; its owner removes it. Throws a `ProblemError` for an invalid upload, `storage-full`,
  * or what `admitFile` rejects with.
  */
-export async function readForm(
-  source: BodySource,
-  { path: directory, account }: AccountedDirectory,
-  rules: FormRules,
-): Promise<Form> {
-  if ((declaredLength(source.req) ?? 0) > maxRecordingBytes + frameBytes) throw tooLarge();
-  const refused = Promise.withResolvers<never>();
-  const { fields, files } = await receive(source, (signal) =>
-    Promise.race([
-      parse(source, { directory, signal, ...rules, refuse: refused.reject }),
-      overflow(source.req, { account, signal }),
-      refused.promise,
-    ]),
-  );
-  const file = recordingOf(fields, files);
-  return { file: await sniffed(file.path, file.size), fields: withoutEmpty(fields) };
+export async function readForm(source: BodySource, directory: AccountedDirectory, rules: FormRules): Promise<Form> {
+  const { req } = source;
+  if ((declaredLength(req) ?? 0) > maxRecordingBytes + frameBytes) throw tooLarge();
+  if (!hasBody(req)) throw missing(howToSend);
+  const { file, text } = await receive(source, (signal) => parse(req, { directory, signal, ...rules }));
+  if (!file) throw missing(howToSend);
+  return { file: await sniffed(file), fields: text.read(), bytes: text.bytes };
+}
+
+const howToSend = 'send the recording as multipart/form-data in the field "file", with a filename';
+
+function hasBody(req: IncomingMessage): boolean {
+  return declaredLength(req) !== undefined || req.headers['transfer-encoding'] !== undefined;
+}
+
+interface Parsing extends FormRules {
+  readonly directory: AccountedDirectory;
+  readonly signal: AbortSignal;
 }
 
 interface Parsed {
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly files: readonly { readonly fieldname: string; readonly path: string; readonly size: number }[];
+  readonly file: StoredFile | undefined;
+  readonly text: TextFields;
 }
 
-/** Set on the request by multer. */
-interface MulterFields {
-  readonly body?: Parsed['fields'];
-  readonly files?: Parsed['files'];
-}
-
-interface Parsing {
-  readonly directory: string;
-  readonly signal: AbortSignal;
-  readonly bounds: FormBounds;
-  readonly admitFile: AdmitFile;
-  /** Ends the reading at once: multer reports an error only after the whole body. */
-  readonly refuse: (reason: unknown) => void;
-}
-
-async function parse(
-  { req, res }: BodySource,
-  { directory, signal, bounds, admitFile, refuse }: Parsing,
-): Promise<Parsed> {
-  const storage = multer.diskStorage({
-    destination: (source, _file, done) => {
-      const { body = {} } = source as IncomingMessage & MulterFields; // so far
-      const store = () => {
-        if (!signal.aborted) done(null, directory);
-      };
-      admitFile(withoutEmpty(body)).then(store).catch(refuse);
-    },
-    filename: (_req, _file, done) => done(null, 'upload'),
-  });
-  // Closes the file when the response does not wait for the end of the body; it would leak otherwise.
-  const streamHandler = (_req: IncomingMessage, parser: Writable) => {
-    addAbortSignal(signal, req.pipe(parser));
-  };
-  const options = { storage, limits: multerLimits(bounds), streamHandler };
-  // The wrapper declares Koa's context but uses only these two.
-  const context = { req, res } as unknown as Parameters<ReturnType<typeof middleware>>[0];
-  const middleware = () => multer(options).any();
-  try {
-    await middleware()(context, () => Promise.resolve());
-  } catch (error) {
-    throw explain(error, bounds);
-  }
-  const { body = {}, files = [] } = req as IncomingMessage & MulterFields;
-  return { fields: body, files };
-}
-
-interface Counting {
-  readonly account: DiskAccount;
-  readonly signal: AbortSignal;
-}
-
-/**
- * Rejects as soon as the body exceeds the limit (multer reports limits only after the whole body) or the disk budget is
- * exhausted.
- */
-function overflow(req: IncomingMessage, { account, signal }: Counting): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  let bytes = 0;
-  req.on('data', (chunk: Buffer) => {
-    if (signal.aborted) return; // the rest is not written
-    bytes += chunk.length;
+/** The first failure aborts everything: the parser, the file, and the feeding of both. */
+async function parse(req: IncomingMessage, { directory, signal, ...rules }: Parsing): Promise<Parsed> {
+  using ending = linkedSignal(signal);
+  const fail = (reason: unknown) => ending.abort(reason);
+  const { bounds, admitFile } = rules;
+  const parser = addAbortSignal(ending.signal, createParser(req, bounds));
+  const text = new TextFields(rules);
+  let storing: Promise<StoredFile | undefined> | undefined; // busboy emits one file at most
+  parser.on('field', (name, value, { valueTruncated }) => {
     try {
-      if (bytes > maxRecordingBytes + frameBytes) throw tooLarge();
-      account.take(chunk.length);
-    } catch (error) {
-      reject(error);
+      text.add(name, value, valueTruncated);
+    } catch (problem) {
+      fail(problem);
     }
   });
-  return promise;
+  parser.on('file', (name, stream, { filename }) => {
+    stream.on('limit', () => fail(tooLarge()));
+    stream.on('error', () => undefined); // the parser emits it, too
+    const admit = () => admitFile(text.read());
+    storing = store({ name, stream, filename }, { path: join(directory.path, 'upload'), admit, signal: ending.signal });
+    storing.catch(fail);
+  });
+  const tooMany = `must not have more than ${String(bounds.fields)} fields besides the recording`;
+  for (const limit of ['fieldsLimit', 'partsLimit']) parser.on(limit, () => fail(invalid('body', '', tooMany)));
+  parser.on('filesLimit', () => fail(invalid('body', '/file', 'must be a single file')));
+  const whole = finished(parser).catch(explain);
+  feed(req, { parser, account: directory.account, signal: ending.signal, fail });
+  return await ending.race(whole.then(async () => ({ file: await storing, text })));
 }
 
-function recordingOf(fields: Parsed['fields'], files: Parsed['files']): Parsed['files'][number] {
-  const [file] = files;
-  if ('file' in fields) {
-    throw invalid('body', '/file', 'must be a file, not a text field; a file part has a filename');
+function createParser({ headers }: IncomingMessage, { fields, fieldSize }: FormBounds): Busboy {
+  // busboy reports sizes and parts when they are reached, not when they are exceeded.
+  const limits = {
+    fileSize: maxRecordingBytes + 1,
+    files: 1,
+    fields,
+    parts: fields + 2,
+    fieldSize: fieldSize + 1,
+  };
+  try {
+    return busboy({ headers, limits });
+  } catch (error) {
+    return explain(error);
   }
-  if (file?.fieldname === 'file') return file;
-  if (file)
-    throw invalid(
-      'body',
-      '/file',
-      `is missing; found a file in the field ${JSON.stringify(file.fieldname.slice(0, 40))}`,
-    );
-  throw invalid(
-    'body',
-    '/file',
-    'is missing; send the recording as multipart/form-data in the field "file", with a filename',
-  );
 }
 
-async function sniffed(path: string, bytes: number): Promise<Recording> {
+interface Feeding {
+  readonly parser: Busboy;
+  readonly account: DiskAccount;
+  readonly signal: AbortSignal;
+  readonly fail: (reason: unknown) => void;
+}
+
+/** Not a pipe: each chunk is counted, and taken from the disk budget, before the parser may write any of it. */
+function feed(req: IncomingMessage, { parser, account, signal, fail }: Feeding): void {
+  let bytes = 0;
+  const add = (chunk: Buffer) => {
+    try {
+      bytes += chunk.length;
+      if (bytes > maxRecordingBytes + frameBytes) throw tooLarge();
+      account.take(chunk.length);
+      if (!parser.write(chunk)) req.pause();
+    } catch (problem) {
+      fail(problem);
+    }
+  };
+  const end = () => parser.end();
+  parser.on('drain', () => req.resume());
+  req.on('data', add).once('end', end);
+  onAbort(signal, () => req.off('data', add).off('end', end));
+}
+
+interface FilePart {
+  /** Absent, whatever busboy's types say, in a part without one. */
+  readonly name: string | undefined;
+  readonly stream: Readable;
+  readonly filename: string | undefined;
+}
+
+interface Storing {
+  readonly path: string;
+  readonly admit: () => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+interface StoredFile {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** Undefined for the empty file input of a browser, which has no file name. */
+async function store(
+  { name, stream, filename }: FilePart,
+  { path, admit, signal }: Storing,
+): Promise<StoredFile | undefined> {
+  signal.throwIfAborted();
+  checkName(name);
+  if (filename === undefined || filename === '') {
+    stream.resume();
+    return undefined;
+  }
+  if (name !== 'file') throw missing(`found a file in the field ${JSON.stringify(name.slice(0, 40))}`);
+  await admit();
+  signal.throwIfAborted();
+  const file = createWriteStream(path);
+  await pipeline(stream, file).catch(explain);
+  return { path, bytes: file.bytesWritten };
+}
+
+/** The text fields of a form so far. Empty ones count as absent: forms cannot omit fields as easily as JSON. */
+class TextFields {
+  readonly #rules: Pick<FormRules, 'bounds' | 'lists'>;
+  readonly #values = new Map<string, string | readonly string[]>();
+  bytes = 0;
+
+  constructor(rules: Pick<FormRules, 'bounds' | 'lists'>) {
+    this.#rules = rules;
+  }
+
+  /** Throws for a field that no form may have. */
+  add(name: string | undefined, value: string | undefined, isTruncated: boolean): void {
+    const { names, fieldSize } = this.#rules.bounds;
+    checkName(name);
+    if (!names.valid.test(name)) throw invalid('body', pointerTo(name), names.rule);
+    if (isTruncated) throw invalid('body', pointerTo(name), `must not have more than ${String(fieldSize)} bytes`);
+    if (name === 'file') throw invalid('body', '/file', 'must be a file, not a text field; a file part has a filename');
+    if (value === undefined) throw invalid('body', pointerTo(name), 'must be text in UTF-8');
+    if (value !== '') this.#keep(name, value);
+  }
+
+  read(): FormFields {
+    return Object.fromEntries(this.#values); // own properties, even of the name `__proto__`
+  }
+
+  /** Repeated fields are arrays, and those with brackets, and those that the contract declares as arrays. */
+  #keep(name: string, value: string): void {
+    const [plain = ''] = name.split('[');
+    const before = this.#values.get(plain);
+    const isSingle = before === undefined && plain === name && !this.#rules.lists.includes(name);
+    this.#values.set(plain, isSingle ? value : [before ?? [], value].flat());
+    this.bytes += value.length;
+  }
+}
+
+function checkName(name: string | undefined): asserts name is string {
+  if (name === undefined || name === '') throw invalid('body', '', 'must have a name for each part');
+  if (name.length > fieldNameSize)
+    throw invalid('body', '', `must not have field names of more than ${String(fieldNameSize)} bytes`);
+}
+
+/** RFC 6901. */
+function pointerTo(name: string): string {
+  return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+async function sniffed({ path, bytes }: StoredFile): Promise<Recording> {
   if (bytes === 0)
     throw new ProblemError('recording-empty', 'The recording is empty.', at('/file', 'must not be empty'));
   await using handle = await open(path);
@@ -174,48 +237,18 @@ async function sniffed(path: string, bytes: number): Promise<Recording> {
   throw new ProblemError('recording-not-accepted', detail, at('/file', `is ${problem}`));
 }
 
-/** Forms cannot omit fields as easily as JSON: an empty text field counts as absent. */
-function withoutEmpty(fields: Parsed['fields']): Form['fields'] {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
-}
-
-function explain(error: unknown, bounds: FormBounds): unknown {
-  if (error instanceof MulterError) return explainLimit(error, bounds);
+/** Throws `malformed-body` for busboy's errors, which have no code; those of the file system do. */
+function explain(error: unknown): never {
   const { code, message } = error as NodeJS.ErrnoException;
-  // File system errors have a code, busboy's parse errors do not.
-  if (code !== undefined) return error;
-  const detail = `Invalid multipart body: ${message}.`;
-  return new ProblemError('malformed-body', detail, {
+  if (code !== undefined) throw error;
+  throw new ProblemError('malformed-body', `Invalid multipart body: ${message}.`, {
     cause: error,
     ...at('', 'must be well-formed multipart/form-data'),
   });
 }
 
-function explainLimit({ code, field = '' }: MulterError, { fields, fieldSize, nesting }: FormBounds): ProblemError {
-  const place =
-    field.length > 0 && field.length <= fieldNameSize ? `/${field.replaceAll('~', '~0').replaceAll('/', '~1')}` : '';
-  switch (code) {
-    case 'LIMIT_FILE_SIZE':
-      return tooLarge();
-    case 'LIMIT_FILE_COUNT':
-    case 'LIMIT_UNEXPECTED_FILE':
-      return invalid('body', '/file', 'must be a single file');
-    case 'LIMIT_FIELD_VALUE':
-      return invalid('body', place, `must not have more than ${String(fieldSize)} bytes`);
-    case 'LIMIT_FIELD_COUNT':
-    case 'LIMIT_PART_COUNT':
-      return invalid('body', '', `must not have more than ${String(fields)} fields besides the recording`);
-    case 'LIMIT_FIELD_KEY':
-      return invalid('body', '', `must not have field names of more than ${String(fieldNameSize)} bytes`);
-    case 'MISSING_FIELD_NAME':
-      return invalid('body', '', 'must have a name for each part');
-    default:
-      return invalid(
-        'body',
-        place,
-        nesting === 0 ? 'must have a plain field name, without brackets' : 'must have at most one pair of brackets',
-      );
-  }
+function missing(hint: string): ProblemError {
+  return invalid('body', '/file', `is missing; ${hint}`);
 }
 
 function tooLarge(): ProblemError {

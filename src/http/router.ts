@@ -7,10 +7,11 @@ import { Ajv2020, type ErrorObject, type Options as AjvOptions } from 'ajv/dist/
 import addFormats from 'ajv-formats';
 import { OpenAPIBackend, type Document, type Operation as OpenApiOperation, type Request } from 'openapi-backend';
 import { ajvOptions } from '../../lib/ajv-options.ts';
+import { runInScope } from '../caller.ts';
 import { largestBody } from '../contract/body-limit.ts';
 import type { Contract, OperationObject, Schema } from '../contract/document.ts';
 import { knownParts } from '../contract/known-parts.ts';
-import type { AnyAnswer, AnyOperations, HandlersOf } from '../contract/operations.ts';
+import type { AnyAnswer, AnyOperations, FormFields, HandlersOf } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { LimitHeaders } from '../contract/rate-limit.ts';
 import { createAnswerCheck, type CheckAnswer } from '../contract/response-validation.ts';
@@ -19,8 +20,6 @@ import { awaitFirstBytes } from './audio-body.ts';
 import type { Access } from './auth.ts';
 import { failureOf } from './failures.ts';
 import type { IncomingRequest, Respond } from './incoming-request.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** A request that is within the limits of its API key. */
 interface Allowance {
@@ -38,7 +37,7 @@ export interface RouterOptions<Operations extends AnyOperations<Operations>, Ser
   /** Counts a request against the limits of its API key, before its body is read. Rejects when one of them is reached. */
   readonly limit: (operationId: string, request: IncomingRequest) => Promise<Allowance> | undefined;
   /** Refuses the file of a form before it is stored, by rejecting: with the text fields that precede it. */
-  readonly admitFile: (operationId: string, fields: Fields) => Promise<void>;
+  readonly admitFile: (operationId: string, fields: FormFields) => Promise<void>;
   /** Sandbox mode: the answer that the `Prefer` header asks for, whatever the rest of the request; undefined for none. */
   readonly prefer?: ((operationId: string, request: IncomingRequest) => AnyAnswer | undefined) | undefined;
   /** Validates every answer against the contract before it is sent. */
@@ -132,7 +131,7 @@ interface ReadBody {
   readonly value?: object;
   /** A stored recording: not JSON, already validated. */
   readonly file?: object;
-  /** Size of the JSON as sent. */
+  /** Size of the JSON as sent, or of the text fields. */
   readonly bytes: number;
 }
 
@@ -143,20 +142,30 @@ type FileRules = Pick<RouterOptions<AnyOperations<object>, unknown>, 'contract' 
 /** Throws `unsupported-media-type`, `malformed-body`, the failures of size and speed, and what `admitFile` throws. */
 async function readBody(
   { id, content }: Operation,
-  { headers, body }: IncomingRequest,
+  { headers, body, scope }: IncomingRequest,
   { contract, admitFile }: FileRules,
 ): Promise<ReadBody> {
   if (!content) return noBody;
   const { mediaType, schema } = content;
   checkMediaType(headers, mediaType);
   if (mediaType === 'multipart/form-data') {
-    const rules = { bounds: contract.form, admitFile: (preceding: Fields) => admitFile(id, preceding) };
-    const { file, fields } = await body.form(rules);
-    return { value: fields, file, bytes: 0 };
+    const { file, fields, bytes } = await body.form({
+      bounds: contract.form,
+      lists: arraysOf(schema, contract),
+      // Bodies are read in the scope of their connection.
+      admitFile: (preceding) => runInScope(scope, () => admitFile(id, preceding)),
+    });
+    return { value: fields, file, bytes };
   }
   const { structure } = contract.json;
   const limit = largestBody(schema, contract);
   return body.json({ limit, structure, prune: (value) => knownParts(value, schema, contract) });
+}
+
+/** Names of the properties that are arrays. */
+function arraysOf(schema: Schema, { resolve }: Contract): string[] {
+  const { properties = {} } = schema.$ref === undefined ? schema : resolve(schema.$ref);
+  return Object.keys(properties).filter((name) => properties[name]?.type === 'array');
 }
 
 function checkMediaType(headers: IncomingRequest['headers'], expected: string): void {

@@ -1,4 +1,5 @@
 /** One handler per operation of the OpenAI-compatible contract; a missing one does not compile. */
+import type { FormFields } from '../contract/operations.ts';
 import { admitTranscription } from '../handlers/transcription.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { requireOperation } from '../keys/permissions.ts';
@@ -26,10 +27,6 @@ export function admitOpenAI(operation: string, services: Services): void {
 }
 
 /** Throws when the fields that precede the file of a form ask for what cannot be done, before the file is stored. */
-export async function admitOpenAIFile(
-  operation: string,
-  fields: Readonly<Record<string, unknown>>,
-  services: Services,
-): Promise<void> {
+export async function admitOpenAIFile(operation: string, fields: FormFields, services: Services): Promise<void> {
   if (operation === 'createTranscription') await admitRecording(fields, services);
 }

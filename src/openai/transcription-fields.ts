@@ -2,10 +2,8 @@
 import type { TimestampKind } from '../../engines/contract/index.ts';
 import { timestampKinds } from '../../engines/contract/index.ts';
 import { toIsoLanguage } from '../../lib/languages.ts';
+import type { FormFields } from '../contract/operations.ts';
 import { ProblemError, invalid } from '../contract/problems.ts';
-
-/** By name; repeated ones are arrays, and those in brackets arrays and objects. */
-export type Fields = Readonly<Record<string, unknown>>;
 
 export const formatNames = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
 export type Format = (typeof formatNames)[number];
@@ -34,7 +32,7 @@ const refusedNames = ['include', 'known_speaker_names', 'known_speaker_reference
  * Throws `invalid-request`, `language-not-supported` and `parameter-not-supported`. Rules about two fields hold only when
  * the form is `complete`: the other field may follow.
  */
-export function readTranscriptionFields(fields: Fields, { complete }: { complete: boolean }): TranscriptionWish {
+export function readTranscriptionFields(fields: FormFields, { complete }: { complete: boolean }): TranscriptionWish {
   for (const name of refusedNames) if (given(fields, name).some((value) => !isFalse(value))) throw refused(name);
   const format = readFormat(text(fields, 'response_format'));
   const granularities = readGranularities(given(fields, 'timestamp_granularities'));
@@ -57,23 +55,21 @@ export function readTranscriptionFields(fields: Fields, { complete }: { complete
   };
 }
 
-/** The values of a field that may be repeated; empty ones count as absent. */
-function given(fields: Fields, name: string): unknown[] {
-  return [fields[name]].flat().filter((value) => value !== undefined && value !== '');
+/** The values of a field that may be repeated. */
+function given(fields: FormFields, name: string): readonly string[] {
+  return [fields[name] ?? []].flat();
 }
 
 /** The last one of repeated fields; undefined if absent. */
-function text(fields: Fields, name: string): string | undefined {
-  const value = given(fields, name).at(-1);
-  if (value === undefined || typeof value === 'string') return value;
-  throw invalid('body', `/${name}`, 'must be a single value');
+function text(fields: FormFields, name: string): string | undefined {
+  return given(fields, name).at(-1);
 }
 
-function isFalse(value: unknown): boolean {
-  return typeof value === 'string' && /^(false|0)$/i.test(value);
+function isFalse(value: string): boolean {
+  return /^(false|0)$/i.test(value);
 }
 
-function readFlag(fields: Fields, name: string): boolean {
+function readFlag(fields: FormFields, name: string): boolean {
   const value = text(fields, name) ?? 'false';
   if (/^(true|1)$/i.test(value)) return true;
   if (isFalse(value)) return false;
@@ -93,8 +89,7 @@ function readFormat(name = 'json'): Format {
   throw invalid('body', '/response_format', `must be one of ${formatNames.join(', ')}`);
 }
 
-/** Sent with or without `[]`. */
-function readGranularities(values: readonly unknown[]): readonly TimestampKind[] | undefined {
+function readGranularities(values: readonly string[]): readonly TimestampKind[] | undefined {
   if (values.length === 0) return undefined;
   const kinds = timestampKinds.filter((kind) => values.includes(kind));
   if (kinds.length === new Set(values).size) return kinds;

@@ -1,5 +1,6 @@
 /** POST /v1/audio/transcriptions: the form as apps send it, the formats, the stream. */
 import type { Transcript } from '../../engines/contract/index.ts';
+import type { FormFields } from '../contract/operations.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
 import { requireAvailable, requireSupport, supports } from '../engine-host/model-selection.ts';
 import type { ServedModel } from '../engine-host/served-models.ts';
@@ -11,14 +12,14 @@ import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';
 import { answer, type Answer, type Handler } from './operations.ts';
 import { toSrt, toVtt } from './subtitles.ts';
 import { toDeltas } from './transcript-deltas.ts';
-import { readTranscriptionFields, type Fields, type Format, type TranscriptionWish } from './transcription-fields.ts';
+import { readTranscriptionFields, type Format, type TranscriptionWish } from './transcription-fields.ts';
 import { toJson, toVerboseJson } from './verbose-json.ts';
 
 /**
  * Checks the fields that precede the recording, before it is stored. Throws for a wrong value, and for a named model that
  * lacks a feature. Other fields may follow the recording.
  */
-export async function admitRecording(fields: Fields, services: Services): Promise<void> {
+export async function admitRecording(fields: FormFields, services: Services): Promise<void> {
   const wish = readTranscriptionFields(fields, { complete: false });
   if (fields.stream !== undefined) requireOperation(operationOf(wish));
   if (wish.model !== undefined) toJob(await resolveModel(services, 'transcription', wish.model), wish);

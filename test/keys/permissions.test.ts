@@ -1,7 +1,8 @@
 /** What a key may do, at both doors: every operation of both contracts that asks for a token. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openaiContract } from '../../src/contract/document.ts';
-import { multipart, multipartType, wavHead } from '../api/support/forms.ts';
+import { multipart, multipartType, part, recording, wavHead } from '../api/support/forms.ts';
+import { connectRaw, requestHead } from '../api/support/raw-socket.ts';
 import { operations as all, resolve, root, type Operation } from '../contract/support/document.ts';
 import { encode, requestOf, smallRequest } from '../contract/support/requests.ts';
 import { createApi, type Answer, type Api, type Call } from '../support/http.ts';
@@ -229,6 +230,19 @@ describe.each(Object.entries(door))('/v1 %s', (_name, { needs, call, foreign }) 
     });
   }
 });
+
+it.each([`${root}/transcribe`, '/v1/audio/transcriptions'])(
+  '%s refuses a model that the key may not use before the recording has arrived',
+  async (path) => {
+    using connection = await connectRaw(service.url);
+    const headers = { ...multipartType, ...as('limited'), 'content-length': 1_000_000, expect: '100-continue' };
+    await connection.send(requestHead('POST', path, headers));
+    await expect.poll(() => connection.received).toContain('100 Continue');
+    // Not with the head: what arrives later is read by the connection, not by the request.
+    await connection.send(Buffer.concat([part({ name: 'model', value: 'house' }), part(recording)]));
+    expect(await connection.answer('POST', path)).toMatchObject({ status: 403 });
+  },
+);
 
 describe('the lists below /v1', () => {
   const listed = async (path: string, name: string) => {

@@ -1,5 +1,9 @@
 /** Uploads and decoded sound share the disk budget: one caller cannot take it all, and everything is released. */
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { nativeContract } from '../../src/contract/document.ts';
+import { readForm } from '../../src/http/multipart.ts';
 import { broken, echo, patient } from '../api/support/engines.ts';
 import { multipart, multipartType, part, recording } from '../api/support/forms.ts';
 import { connectRaw, requestHead, type RawConnection } from '../api/support/raw-socket.ts';
@@ -72,6 +76,34 @@ test('an upload is rejected while it arrives, and its bytes are released', async
   const response = await upload(service, Buffer.alloc(3 * 1024 * 1024, recording.value));
   expect(await response.json()).toMatchObject({ status: 503, code: 'storage-full', retry_after: 30 });
   await nothingIsLeft(service);
+});
+
+test('the bytes of an upload are taken before any of them is parsed, and so before they are written', async () => {
+  const body = multipart(recording);
+  const req = Object.assign(Readable.from([body]), {
+    headers: { ...multipartType, 'transfer-encoding': 'chunked' },
+  }) as unknown as IncomingMessage;
+  const steps: string[] = [];
+  const { signal } = new AbortController();
+  const source = {
+    req,
+    res: new ServerResponse(req),
+    signal,
+    timeoutMs: 1000,
+    arrivals: { watch: () => () => undefined },
+  };
+  const account = {
+    take(bytes: number) {
+      steps.push(`take ${bytes}`);
+      throw new Error('no space');
+    },
+    [Symbol.dispose]: () => undefined,
+  };
+  const directory = { path: '/nonexistent', account, [Symbol.asyncDispose]: () => Promise.resolve() };
+  const admitFile = () => Promise.resolve(void steps.push('admit the file'));
+  const rules = { bounds: nativeContract.form, lists: [], admitFile };
+  await expect(readForm(source, directory, rules)).rejects.toThrow('no space');
+  expect(steps).toEqual([`take ${body.length}`]);
 });
 
 describe('the bytes of an upload are released', () => {
