@@ -57,6 +57,8 @@ export interface Contract {
   readonly json: JsonBounds;
   /** Limits of every form. */
   readonly form: FormBounds;
+  /** Whether an answer names all violations of a request, or the first. */
+  readonly namesAllViolations: boolean;
 }
 
 export interface JsonBounds {
@@ -79,7 +81,7 @@ function readGenerated(name: string): string {
   return readFileSync(new URL(`../../generated/${name}`, import.meta.url), 'utf8');
 }
 
-function openContract(name: string, limits: Pick<Contract, 'json' | 'form'>): Contract {
+function openContract(name: string, limits: Pick<Contract, 'json' | 'form' | 'namesAllViolations'>): Contract {
   const text = readGenerated(name);
   const document = JSON.parse(text) as ContractDocument;
   return {
@@ -109,6 +111,7 @@ export const nativeContract = openContract('openapi.json', {
     fieldSize: 4096,
     names: { valid: /^[^[\]]+$/, rule: 'must have a plain field name, without brackets' },
   },
+  namesAllViolations: true,
 });
 
 /** Under /v1. Tools are JSON Schemas; apps send whole documents and histories; SDKs send a dozen form fields. */
@@ -123,6 +126,7 @@ export const openaiContract = openContract('openapi-compat.json', {
       rule: 'must have a plain field name, without brackets except [] at its end',
     },
   },
+  namesAllViolations: false,
 });
 
 /** The text of a document with the URL of its service before the paths of its `servers`. */

@@ -47,8 +47,16 @@ function pruneObject(value: object, { properties }: Shape): object {
 function shapeOf(schema: Schema, resolve: Contract['resolve']): Shape {
   const inner = (part: Schema) => shapeOf(part, resolve);
   if (schema.$ref !== undefined) return inner(resolve(schema.$ref));
-  if (schema.anyOf) return unionOf(schema.anyOf.map(inner));
   const { type, properties, items, maxItems = Infinity, maxLength = Infinity } = schema;
+  if (schema.anyOf) {
+    const union = unionOf(schema.anyOf.map(inner));
+    // What stands beside `anyOf` applies to each alternative.
+    return {
+      ...union,
+      maxItems: Math.min(maxItems, union.maxItems),
+      maxLength: Math.min(maxLength, union.maxLength),
+    };
+  }
   return {
     isOpen: type === undefined || (type === 'object' && !properties),
     properties: Object.entries(properties ?? {}).map(([name, value]) => [name, inner(value)]),

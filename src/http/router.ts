@@ -221,7 +221,8 @@ const explainBytes = 65_536;
 async function validate(operation: Operation, read: ReadRequest, api: ContractApi): Promise<void> {
   const errors = api.errorsOf(operation, read);
   if (errors.length === 0) return;
-  const violations = toViolations(read.body.bytes <= explainBytes ? await api.allErrorsOf(operation, read) : errors);
+  const explains = api.namesAllViolations && read.body.bytes <= explainBytes;
+  const violations = toViolations(explains ? await api.allErrorsOf(operation, read) : errors);
   const [first] = violations;
   const more = violations.length > 1 ? `, and ${String(violations.length - 1)} more` : '';
   const detail = first
@@ -261,9 +262,7 @@ interface Operation {
   readonly headerNames: readonly string[];
 }
 
-interface ContractApi {
-  /** Where the document is served. */
-  readonly page: string;
+interface ContractApi extends Pick<Contract, 'page' | 'namesAllViolations'> {
   readonly match: (method: string, path: string) => Operation | undefined;
   readonly pathParameters: (operation: Operation, request: IncomingRequest) => object;
   /** Empty for a valid request, else at least one. */
@@ -296,6 +295,7 @@ async function compileContractApi(contract: Contract): Promise<ContractApi> {
   );
   return {
     page: contract.page,
+    namesAllViolations: contract.namesAllViolations,
     match: (method, path) =>
       byPlace.get(`${method} ${path}`) ??
       operations.get(router.matchOperation({ method, path, headers: {} })?.operationId),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nativeContract, type Schema } from '../../src/contract/document.ts';
+import { nativeContract, openaiContract, type Contract, type Schema } from '../../src/contract/document.ts';
 import { knownParts as prune } from '../../src/contract/known-parts.ts';
 
 const knownParts = (value: object, schema: Schema) => prune(value, schema, nativeContract);
@@ -86,3 +86,54 @@ describe('pruning of a body', () => {
     expect(knownParts({ content: 'abcdefgh' }, schema)).toEqual({ content: 'abcde' });
   });
 });
+
+interface ArrayOfContract {
+  /** Names of properties; `*` is an item. */
+  readonly place: readonly string[];
+  readonly maxItems: number | undefined;
+}
+
+/** All arrays of a schema. `beside` is a bound that stands beside the `anyOf` or `$ref` of the schema. */
+function* arraysOf(
+  { $ref, anyOf = [], items, properties = {}, maxItems }: Schema,
+  { resolve }: Pick<Contract, 'resolve'>,
+  { place, maxItems: beside }: ArrayOfContract,
+): Generator<ArrayOfContract> {
+  const here = { place, maxItems: maxItems ?? beside };
+  if ($ref !== undefined) yield* arraysOf(resolve($ref), { resolve }, here);
+  for (const part of anyOf) yield* arraysOf(part, { resolve }, here);
+  if (items) yield here;
+  const inner = [...Object.entries(properties), ...(items ? [['*', items] as const] : [])];
+  for (const [name, part] of inner)
+    yield* arraysOf(part, { resolve }, { place: [...place, name], maxItems: undefined });
+}
+
+describe.each(Object.entries({ native: nativeContract, openai: openaiContract }))(
+  'arrays of requests: %s',
+  (_door, contract) => {
+    const arrays = [...contract.operations.values()].flatMap(({ operationId, requestBody }) =>
+      Object.values(requestBody?.content ?? {}).flatMap(({ schema }) =>
+        [...arraysOf(schema, contract, { place: [], maxItems: undefined })].map((found) => ({
+          ...{ ...found, schema },
+          name: [operationId, ...found.place].join('/'),
+        })),
+      ),
+    );
+
+    it('are found', () => {
+      expect(arrays.map(({ name }) => name)).toContainEqual(expect.stringMatching(/Chat.*\/messages$/));
+    });
+
+    it.each(arrays)('$name has a bound that is applied before validation', ({ place, maxItems, schema }) => {
+      expect(maxItems).toBeLessThanOrEqual(2000);
+      const overlong: unknown = Array(3000).fill(null);
+      const body = place.reduceRight((inner, name) => (name === '*' ? [inner] : { [name]: inner }), overlong);
+      const pruned = prune(body as object, schema, contract);
+      const found = place.reduce<unknown>(
+        (value, name) => (value as Readonly<Record<string, unknown>>)[name === '*' ? 0 : name],
+        pruned,
+      );
+      expect(found).toHaveLength(maxItems! + 1);
+    });
+  },
+);

@@ -57,6 +57,20 @@ describe('a body', () => {
     expect((await send(63)).error.message).not.toMatch(/nest|deep|depth/);
   });
 
+  it.each([
+    ['calls of tools', { messages: [{ role: 'assistant', tool_calls: Array(20_000).fill({}) }] }, 'tool_calls[0].id'],
+    ['parts of a message', { messages: [{ role: 'user', content: Array(20_000).fill({}) }] }, 'content[0].type'],
+  ])('is 400 for its first violation, and no others are looked for: %s', async (_what, body, place) => {
+    await using service = await startTestService(engines);
+    const answer = await createApi(service.url).send('POST', '/v1/chat/completions', {
+      headers: json,
+      body: JSON.stringify(body),
+    });
+    expect(answer.status).toBe(400);
+    const param = `messages[0].${place}`;
+    expect(answer.error).toMatchObject({ param, message: `${param} is missing` });
+  });
+
   it('that does not arrive is 408 and must not be retried', async () => {
     await using service = await startTestService({ ...engines, bodyTimeoutMs: 50 });
     const connection = await connectRaw(service.url);
