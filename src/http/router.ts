@@ -82,10 +82,15 @@ export async function createRouter<Operations extends AnyOperations<Operations>,
 
 // ---------------------------------------------------------------------------------------------------------- route
 
-/** Throws `not-found` and `method-not-allowed`. */
+/**
+ * Throws `not-found` and `method-not-allowed`. One slash at the end is ignored. No operation has an empty segment, nor is
+ * one the value of a parameter; /v1 has removed them (openai/paths).
+ */
 function route(request: IncomingRequest, { match, page }: ContractApi): Operation {
   const { path, method } = request;
   if (!isDecodable(path)) throw new ProblemError('not-found', 'The path is not valid percent-encoding.');
+  // openapi-backend ignores any number of slashes at the end, so `/tts/clips//` would be `/tts/clips`.
+  if (path.includes('//')) throw new ProblemError('not-found', 'The path has an empty segment.');
   const operation = match(method, path);
   if (operation) {
     request.operation = operation.id;

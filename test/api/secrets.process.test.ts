@@ -2,7 +2,7 @@
  * What callers, providers and tools send appears in no output of the service: random markers stand for each secret and
  * each text, and are looked for in everything that the process has written.
  */
-import { randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { request } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startChildService, type ChildService } from '../support/child-service.ts';
@@ -14,7 +14,7 @@ import { multipart, multipartType } from './support/forms.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const marker = (what: string) => `${what}-${randomBytes(8).toString('hex')}`;
+const marker = (what: string) => `${what}-${hash('sha256', what).slice(0, 16)}`;
 
 const secrets = {
   key: marker('key'),

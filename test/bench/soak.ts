@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, fetch, FormData, type RequestInit } from 'undici';
+import { createRandom } from '../fuzz/mutate.ts';
 import { spawnService, type ChildService } from '../support/child-service.ts';
 import { processes } from '../support/proc.ts';
 import { requireProgram } from '../support/programs.ts';
@@ -17,6 +18,9 @@ import { startChatProvider } from './support/chat-services.ts';
 import { makeClip } from './support/clip.ts';
 
 const seconds = Number(process.env.SOAK_SECONDS ?? 600);
+const seed = Number(process.env.SOAK_SEED ?? Date.now() % 2 ** 31);
+const random = createRandom(seed);
+console.log(`Seed ${seed} (again: SOAK_SEED=${seed} npm run soak)`);
 const callers = 12;
 /** Between two killed children, and between two looks at the memory. */
 const killMs = 1_500;
@@ -66,10 +70,10 @@ async function round(length: number): Promise<void> {
 async function call(isOver: () => boolean): Promise<void> {
   const kinds = Object.entries(requests);
   while (!isOver()) {
-    const [kind, request] = kinds[Math.floor(Math.random() * kinds.length)]!;
+    const [kind, request] = kinds[Math.floor(random() * kinds.length)]!;
     const leaving = new AbortController();
-    const leaves = Math.random() < 0.3;
-    const timer = leaves ? setTimeout(() => leaving.abort(), Math.random() * 600) : undefined;
+    const leaves = random() < 0.3;
+    const timer = leaves ? setTimeout(() => leaving.abort(), random() * 600) : undefined;
     const outcome = await request(leaving.signal).then(
       (status) => String(status),
       () => (leaves ? 'left' : 'broke off'),
@@ -118,7 +122,7 @@ function transcribe(bytes: Buffer, signal: AbortSignal): Promise<number> {
 async function kill(isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     await pause(killMs);
-    const [victim] = children().toSorted(() => Math.random() - 0.5);
+    const [victim] = children().toSorted(() => random() - 0.5);
     if (victim) {
       try {
         process.kill(victim.pid, 'SIGKILL');

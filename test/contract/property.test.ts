@@ -1,9 +1,9 @@
 /**
  * Requests made by the contract itself (fast-check): what keeps its rules is never refused by them; what breaks one is
  * refused with the place of it; and nothing that can be sent makes the service fail. Every answer is held against the
- * contract. PROPERTY_RUNS says about how many requests are sent (2000), PROPERTY_SEED repeats a run.
+ * contract. PROPERTY_RUNS says about how many requests are sent (2000).
  */
-import fc from 'fast-check';
+import fc from '../support/fast-check.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApi, type Answer, type Api } from '../support/http.ts';
 import { operations, placesOfViolations, root, type Operation } from './support/document.ts';
@@ -16,9 +16,6 @@ const wanted = Number(process.env.PROPERTY_RUNS ?? 2000);
 const scale = wanted / 2000;
 const runs = (usual: number) => Math.ceil(usual * scale);
 const timeout = 120_000 * Math.max(1, scale); // hundreds of requests, however busy the machine is
-
-const { PROPERTY_SEED: seed } = process.env;
-if (seed !== undefined) fc.configureGlobal({ seed: Number(seed) });
 
 let service: Reachable;
 let sent = 0;

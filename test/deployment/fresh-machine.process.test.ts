@@ -2,7 +2,7 @@
  * A machine that has neither whisper-cli nor a model: the service serves at once, prepares both in the background and
  * says how far it is. Fake tools stand for npm, tar and cmake, a server of the test's own for the one with the models.
  */
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -22,6 +22,7 @@ import { startMirror, type Mirror } from './mirror.ts';
 import { openNamespace, type Namespace } from './namespace.ts';
 import { alive, childrenAtWork, childrenOf } from './processes.ts';
 import { describeAsRoot, probe, recording, spoken, toAnswer, transcribe, type Answer } from './support.ts';
+import { noise } from '../support/noise.ts';
 
 const patience = { timeout: 20_000, interval: 20 };
 const programs = join(import.meta.dirname, 'programs');
@@ -147,7 +148,7 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
   });
 
   test('is told which file was expected when the model is another one, and takes the one that is put in its place', async () => {
-    const mirror = await startMirror(randomBytes(2_000_000));
+    const mirror = await startMirror(noise(2_000_000));
     const service = await startChildService(await freshMachine({ mirror, env: { WHISPER_CLI: found['whisper-cli'] } }));
     mirror.sendUpTo(0.4);
     await says(service, /^Preparing \(downloading ggml-base\.bin: 40 %\)\.$/);
@@ -183,7 +184,7 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
   });
 
   test('with TRANSCRIBE_SETUP=off prepares nothing and says what to do', async () => {
-    const mirror = await startMirror(randomBytes(100));
+    const mirror = await startMirror(noise(100));
     const service = await startChildService(await freshMachine({ mirror, env: { TRANSCRIBE_SETUP: 'off' } }));
     const { available, code, reason } = await probe(service);
     expect({ available, code }).toEqual({ available: false, code: 'program-missing' });
@@ -268,7 +269,7 @@ describe('npm run setup', () => {
   });
 
   test('ends with exit code 1 and says all that failed', async () => {
-    const mirror = await startMirror(randomBytes(1000));
+    const mirror = await startMirror(noise(1000));
     mirror.sendUpTo(1);
     const setup = await startProcess('src/bin/setup.ts', await freshMachine({ mirror, tools: {} }));
     expect(await setup.exit).toEqual({ code: 1, signal: null });

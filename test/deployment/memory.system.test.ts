@@ -1,5 +1,4 @@
 /** How much memory the service takes when many large recordings come at once: they belong on the disk. */
-import { randomBytes } from 'node:crypto';
 import { symlink } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -9,6 +8,7 @@ import { startChildService, type ChildService } from '../support/child-service.t
 import { describeWith } from '../support/programs.ts';
 import { wav } from '../support/tone-model.ts';
 import { standIns, whisperEngine, writeModels, type Answer, type Models } from './support.ts';
+import { noise } from '../support/noise.ts';
 
 const uploads = 10;
 const recordingBytes = 26_214_400;
@@ -17,7 +17,7 @@ const MB = 1e6;
 
 /** Exactly as large as may be, and decodable. At this rate the decoded sound is as large, and cheap to make. */
 const valid = wav(new Int16Array((recordingBytes - 44) / 2), { rate: 16_000, channels: 1 });
-const noise = randomBytes(recordingBytes);
+const incompressible = noise(recordingBytes);
 
 /** Writes the same bytes again and again: the client's memory is not the question here. */
 async function send({ url }: ChildService, bytes: Buffer): Promise<Answer> {
@@ -60,7 +60,7 @@ describe.skipIf(process.platform !== 'linux')(`${uploads} recordings of 25 MB at
     afterAll(() => models[Symbol.asyncDispose]());
 
     test.each([
-      ['refused', noise, 'ffmpeg', { status: 422, body: { code: 'recording-not-accepted' } }],
+      ['refused', incompressible, 'ffmpeg', { status: 422, body: { code: 'recording-not-accepted' } }],
       ['decoded by ffmpeg', valid, 'ffmpeg', { status: 200 }],
       ['decoded by WASM decoders', valid, 'WASM', { status: 200 }],
     ] as const)(

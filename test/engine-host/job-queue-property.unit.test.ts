@@ -1,5 +1,5 @@
 /** The queue's promises, for any order of arrivals, ends and disconnects. */
-import fc from 'fast-check';
+import fc from '../support/fast-check.ts';
 import { expect, it } from 'vitest';
 import { EngineError, type QueueOptions } from '../../engines/contract/index.ts';
 import { runInScope } from '../../src/caller.ts';

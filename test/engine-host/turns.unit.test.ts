@@ -1,5 +1,5 @@
 /** The order in which a line is served, predicted. */
-import fc from 'fast-check';
+import fc from '../support/fast-check.ts';
 import { expect, it } from 'vitest';
 import { runInScope } from '../../src/caller.ts';
 import { createQueue } from '../../src/engine-host/job-queue.ts';

@@ -1,5 +1,5 @@
 /** Callers with weights in one queue: shares, places in the line, who is pushed out, Retry-After. */
-import fc from 'fast-check';
+import fc from '../support/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { EngineError, type JobQueue, type QueueOptions } from '../../engines/contract/index.ts';
 import { runInScope } from '../../src/caller.ts';

@@ -91,7 +91,8 @@ function readAnswers(asked: Buffer, received: Buffer, explain: (what: string) =>
     const { body, end } = readBody(text, at, headers);
     // Given up while it still came, or an answer without a body, to HEAD: nothing to hold against the contract.
     if (body !== undefined) {
-      const place = answers.length === 0 && !isBeforeRouting(body) ? requestLine(asked) : anywhere;
+      const routed = answers.length === 0 && !isBeforeRouting(body) ? requestLine(asked) : undefined;
+      const place = routed ?? anywhereAt(body);
       try {
         heldToContract(place, { status, headers, text: Buffer.from(body, 'latin1').toString() });
       } catch (error) {
@@ -130,17 +131,25 @@ function readChunks(text: string, start: number): Body {
   }
 }
 
-const anywhere = { method: 'GET', path: '/' } as const;
+interface Place {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** No operation, at the door whose shape the answer has: the target may be as damaged as the rest. */
+function anywhereAt(body: string): Place {
+  return { method: 'GET', path: body.startsWith('{"error":') ? '/v1' : '/' };
+}
 
 /** What is refused by its head alone belongs to no operation. */
 function isBeforeRouting(body: string): boolean {
-  return /"code":"(malformed-request|expectation-failed|headers-too-large)"/.test(body);
+  return /"code":"(malformed.request|expectation.failed|headers.too.large)"/.test(body);
 }
 
 /** Only a line that the service must read in the same way is held to an operation of the contract. */
-function requestLine(bytes: Buffer): { readonly method: string; readonly path: string } {
+function requestLine(bytes: Buffer): Place | undefined {
   const [, method, path] = /^([A-Z]+) (\/\S*) HTTP\/1\.1\r\n/.exec(bytes.toString('latin1')) ?? [];
-  return method === undefined || path === undefined ? anywhere : { method, path };
+  return method === undefined || path === undefined ? undefined : { method, path };
 }
 
 function shown(bytes: Buffer): string {

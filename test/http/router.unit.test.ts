@@ -88,6 +88,21 @@ describe('the steps of a request', () => {
     expect(steps).toEqual([]);
   });
 
+  it.each(['/tts/clips//', '/tts/clips//x', '//tts/clips', '/chat//', '//'])(
+    'end with a path that has an empty segment, whatever the method: %s',
+    async (path) => {
+      for (const method of ['GET', 'POST', 'DELETE'])
+        expect((await send({ method, path })).answer).toMatchObject({
+          code: 'not-found',
+          message: 'The path has an empty segment.',
+        });
+    },
+  );
+
+  it('ignore one slash at the end of the path', async () => {
+    expect((await send({ ...chat, path: '/chat/' })).steps).toContain('handle createChat');
+  });
+
   it('end with a method that the path does not have', async () => {
     const { answer } = await send({ method: 'PUT', path: '/transcribe' });
     expect(answer).toMatchObject({

@@ -1,6 +1,6 @@
 /** The four primitives of cancellation, whatever the order in which things happen. */
 import { getEventListeners } from 'node:events';
-import fc from 'fast-check';
+import fc from '../support/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { abortable, linkedSignal, onAbort, pause, raceAbort, startTimeout } from '../../lib/abort.ts';
 

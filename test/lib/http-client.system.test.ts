@@ -1,5 +1,5 @@
 /** The HTTP client of the whole service: proxies, and what `context.fetch` accepts. */
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ import { startStopwatch } from '../support/stopwatch.ts';
 import { toneWav } from '../support/tone-model.ts';
 import { chunk, says, stallsAfter } from '../engines/llm-agent/support.ts';
 import { good, recordingLog, serve, temporaryDirectory } from '../engines/whisper-cli/support.ts';
+import { noise } from '../support/noise.ts';
 
 const limitMs = 2_500;
 const question = { messages: [{ role: 'user', content: 'What is the capital of France?' }] };
@@ -103,7 +104,7 @@ describe.each(ways)('through a proxy, by $scheme', ({ scheme, line }) => {
   });
 
   test('a file is downloaded', async () => {
-    const content = randomBytes(3 * 2 ** 20);
+    const content = noise(3 * 2 ** 20);
     const server = await serve(good(content));
     const port = portOf(server.url);
     const proxy = await startProxy(scheme === 'https' ? await startTls(port) : port);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { array, assert, constantFrom, nat, property, tuple } from 'fast-check';
+import { array, assert, constantFrom, nat, property, tuple } from '../support/fast-check.ts';
 import { LinkedList, type Linked } from '../../lib/linked-list.ts';
 
 interface Item extends Linked<Item> {

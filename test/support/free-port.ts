@@ -7,10 +7,13 @@ import { createServer } from 'node:net';
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000);
-    if (await isFree(port)) return port;
+    next = (next + 1) % 12_000;
+    if (await isFree(20_000 + next)) return 20_000 + next;
   }
 }
+
+/** Processes that run beside each other begin in different places. */
+let next = (process.pid * 101) % 12_000;
 
 async function isFree(port: number): Promise<boolean> {
   const server = createServer().listen(port, '127.0.0.1');

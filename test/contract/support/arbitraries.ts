@@ -2,7 +2,7 @@
  * Values by JSON Schema, for fast-check: those that keep every rule, and those that break exactly one. Of the language
  * of schemas it knows what our contract uses, and throws at anything else.
  */
-import fc, { type Arbitrary } from 'fast-check';
+import fc, { type Arbitrary } from '../../support/fast-check.ts';
 import { escapeSegment, resolve, type JsonSchema } from './document.ts';
 
 /** How values travel: as JSON, as named texts (of a form, of a query), as a segment of the path, in a header. */

@@ -1,5 +1,5 @@
 /** What no client sends by intent: bodies and addresses to which the service has an answer all the same. */
-import fc, { type Arbitrary } from 'fast-check';
+import fc, { type Arbitrary } from '../../support/fast-check.ts';
 import { root, type Operation } from './document.ts';
 import { encode, isForm, type Parts } from './requests.ts';
 
@@ -97,6 +97,13 @@ export function hostilePaths({ template }: Operation): Record<string, Arbitrary<
     'a declared parameter with anything in it': visible.map((value) => `${place}?model=${value}&model=${value}`),
   };
   if (!template.includes('{')) return paths;
-  const segment = fc.stringMatching(/^[!-"$->@-~]{1,40}$/);
-  return { ...paths, 'any segment': segment.map((text) => root + template.replace(/\{\w+\}/g, () => text)) };
+  // Clients resolve `.` and `..` themselves.
+  const resolves = /(^|[/\\])(\.|%2e){1,2}([/\\]|$)/i;
+  const segment = fc.stringMatching(/^[!-"$->@-~]{1,40}$/).filter((text) => !resolves.test(text));
+  const withSegment = (text: string) => root + template.replace(/\{\w+\}/g, () => text);
+  return {
+    ...paths,
+    'any segment': segment.map(withSegment),
+    'empty segments': fc.constantFrom('/', '//', '/x', 'x//').map(withSegment),
+  };
 }

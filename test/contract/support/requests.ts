@@ -1,5 +1,5 @@
 /** Requests by the contract: valid ones, broken ones, and how either is written for the wire. */
-import fc, { type Arbitrary } from 'fast-check';
+import fc, { type Arbitrary } from '../../support/fast-check.ts';
 import { multipart, multipartType, wavHead } from '../../api/support/forms.ts';
 import type { Call } from '../../support/http.ts';
 import { breaksOf, validOf, type Break, type Wire } from './arbitraries.ts';

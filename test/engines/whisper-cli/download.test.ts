@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,9 +6,10 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { createHttpClient } from '../../../lib/http-client.ts';
 import { download, type Download, type RetryPolicy } from '../../../engines/whisper-cli/download.ts';
 import { good, recordingLog, serve, status, temporaryDirectory, type Answer } from './support.ts';
+import { noise } from '../../support/noise.ts';
 
 const MiB = 2 ** 20;
-const content = randomBytes(3 * MiB);
+const content = noise(3 * MiB);
 const half = 1.5 * MiB;
 const retry: RetryPolicy = { idleMs: 30_000, attempts: 3, firstDelayMs: 1, maxDelayMs: 20 };
 
@@ -102,7 +103,7 @@ test('an interrupted transfer resumes where it stopped, only for the same versio
 
 test('content that changes between two attempts is downloaded from the start', async () => {
   let part = '';
-  const changed = randomBytes(2 * MiB);
+  const changed = noise(2 * MiB, 2);
   const breaksOff = firstHalf(
     () => part,
     (response) => response.destroy(),
@@ -152,7 +153,7 @@ test.for<[string, Answer[]]>([
   ['ignores Range', [(_request, response) => void response.end(content)]],
   ['answers 416', [good(content.subarray(0, MiB)), good(content)]],
   ['sends another range', [(_, response) => void response.writeHead(206).end('x'), good(content)]],
-  ['continues with other bytes', [good(randomBytes(3 * MiB)), good(content)]],
+  ['continues with other bytes', [good(noise(3 * MiB, 2)), good(content)]],
 ])('a download that should resume starts over when the server %s', async ([, answers]) => {
   const { url } = await serve(...answers);
   const job = await jobFor(url);
@@ -240,7 +241,7 @@ test('an unreachable host ends in an error that says so', async () => {
 });
 
 test('wrong content is deleted, and the error contains both digests', async () => {
-  const wrong = randomBytes(1000);
+  const wrong = noise(1000, 2);
   const { url, requests } = await serve(good(wrong));
   const job = await jobFor(url);
   await expect(download(job)).rejects.toThrow(

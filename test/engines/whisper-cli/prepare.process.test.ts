@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
@@ -8,10 +8,11 @@ import { runProgram } from '../../../src/system/child-process.ts';
 import { downloadedModelPath, type PrepareOptions, prepareWhisper } from '../../../engines/whisper-cli/prepare.ts';
 import { writeToneModel } from '../../support/tone-model.ts';
 import { good, machine, pathWith, recordingLog, serve, status, temporaryDirectory } from './support.ts';
+import { noise } from '../../support/noise.ts';
 
 /** Stands in for the base model, whose real bytes are not available to tests. */
 const model = vi.hoisted(() => ({ bytes: new Uint8Array(), sha1: '' }));
-model.bytes = randomBytes(100_000);
+model.bytes = noise(100_000);
 model.sha1 = hash('sha1', model.bytes);
 
 vi.mock('../../../engines/whisper-cli/catalogue.ts', async (original) => {

@@ -1,6 +1,6 @@
 /** The times of segments and words, from the JSON and the lines of whisper-cli. The tone files are recorded outputs of 1.9.1. */
 import { readFile } from 'node:fs/promises';
-import fc from 'fast-check';
+import fc from '../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import type { Transcript } from '../../../engines/contract/index.ts';
 import { parse, toTranscript } from '../../../engines/whisper-cli/output.ts';

@@ -1,6 +1,6 @@
 /** engines/lib/event-stream: what is read of a body, and when it is given up. */
 import { Readable } from 'node:stream';
-import fc from 'fast-check';
+import fc from '../../../support/fast-check.ts';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { readEvents, type StreamEvent } from '../../../../engines/lib/agent/event-stream.ts';
 import { stalled } from '../support.ts';
