@@ -187,7 +187,7 @@ const bad = {
   },
   'an aborted call rejects promptly with the abort reason': {
     'does not stop': `think: () => sleep(1000)`,
-    'completes anyway': `think: () => undefined`,
+    'completes anyway': `think: () => sleep(20)`,
     'leaves a program running': goesOn('think'),
     'rejects with an error of its own': `think: (...call) => parts.think(...call).catch(() => { throw new Error(); })`,
   },
@@ -206,4 +206,15 @@ const bad = {
   ...badOptions,
 };
 
-describeKit('chat', { checks: chatChecks, good, bad, toSubject: (subject) => ({ ...subject, callsTools: true }) });
+/** Keep every rule, too. */
+const alsoGood = {
+  'answers at once': `think: () => undefined`,
+};
+
+describeKit('chat', {
+  checks: chatChecks,
+  good,
+  alsoGood,
+  bad,
+  toSubject: (subject) => ({ ...subject, callsTools: true }),
+});

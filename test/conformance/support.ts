@@ -22,13 +22,18 @@ export interface KitUnderTest<S extends Subject> {
   readonly checks: readonly Check<S>[];
   /** Source of an engine that keeps every rule; exports its `parts`, and `engineOf(parts)`. */
   readonly good: string;
+  /** Engines that keep every rule: what differs from the good one, as source. */
+  readonly alsoGood?: Readonly<Record<string, string>>;
   /** For each rule, engines that break it: what differs from the good one, as source. */
   readonly bad: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly toSubject: (subject: Subject) => S;
 }
 
 /** Every rule catches an engine that breaks it, and none catches one that keeps them all. */
-export function describeKit<S extends Subject>(name: string, { checks, good, bad, toSubject }: KitUnderTest<S>): void {
+export function describeKit<S extends Subject>(
+  name: string,
+  { checks, good, alsoGood = {}, bad, toSubject }: KitUnderTest<S>,
+): void {
   describe(`the kit for ${name}`, () => {
     const directory = sharedDirectory();
     let made = 0;
@@ -39,8 +44,20 @@ export function describeKit<S extends Subject>(name: string, { checks, good, bad
       return toSubject({ options: { volume: 'loud' }, open: openerOf(join(folder, 'engine.js'), folder) });
     }
 
-    it('lets a good engine pass', { timeout: 120_000 }, async () => {
-      const subject = await subjectFrom(`export { default } from './good.js';`);
+    const differing = (difference: string) =>
+      subjectFrom(`
+        import { spawn } from 'node:child_process';
+        import { mkdtemp } from 'node:fs/promises';
+        import { lookup } from 'node:dns';
+        import { connect, createServer } from 'node:net';
+        import { tmpdir } from 'node:os';
+        import { setTimeout as sleep } from 'node:timers/promises';
+        import { engineOf, parts } from './good.js';
+        export default engineOf({ ...parts, ${difference} });`);
+
+    const engines = Object.entries({ 'keeps every rule': '', ...alsoGood });
+    it.each(engines)('lets an engine pass that %s', { timeout: 120_000 }, async (_what, difference) => {
+      const subject = await differing(difference);
       const verdicts = await runChecks(checks, subject);
       expect(verdicts).toEqual(checks.map(({ name }) => ({ check: name })));
     });
@@ -53,15 +70,7 @@ export function describeKit<S extends Subject>(name: string, { checks, good, bad
       Object.entries(engines).map(([what, difference]) => ({ rule, what, difference })),
     );
     it.each(cases)('catches by "$rule" an engine that $what', async ({ rule, difference }) => {
-      const subject = await subjectFrom(`
-        import { spawn } from 'node:child_process';
-        import { mkdtemp } from 'node:fs/promises';
-        import { lookup } from 'node:dns';
-        import { connect, createServer } from 'node:net';
-        import { tmpdir } from 'node:os';
-        import { setTimeout as sleep } from 'node:timers/promises';
-        import { engineOf, parts } from './good.js';
-        export default engineOf({ ...parts, ${difference} });`);
+      const subject = await differing(difference);
       const [verdict] = await runChecks([checks.find((check) => check.name === rule)!], subject);
       expect(verdict?.failure).toBeInstanceOf(Error);
       // It is the rule that fails it, or a start that the registry refuses for the same reason; no slip in the source.
