@@ -69,7 +69,10 @@ export interface Tool {
   readonly description: string;
   /** JSON Schema of `args`. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Resolves to the output that the model reads. If it throws, the model receives the error message and the run goes on. */
+  /**
+   * Resolves to the output that the model reads. If it throws, the model receives the error message and the run goes on.
+   * An `emit` that throws ends the call with `engine-failed`.
+   */
   run(
     args: Readonly<Record<string, unknown>>,
     call: { readonly signal: AbortSignal; readonly emit: (event: ToolEvent) => void },

@@ -52,6 +52,10 @@ export interface TranscriptionCall {
   readonly timestamps?: readonly TimestampKind[];
 }
 
+/**
+ * The callbacks never throw. A segment that breaks the contract ends the call with `engine-failed`: `signal` aborts. After
+ * the end of the call they do nothing.
+ */
 export interface TranscriptionOptions {
   readonly signal: AbortSignal;
   /**

@@ -103,13 +103,18 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = check
     await using recording = await opened.record('words');
     const early: TimedText[] = [];
     const progress: number[] = [];
+    const places: (number | null)[] = [];
     const { segments, durationMs } = await transcribe(opened, recording, call, undefined, {
       onSegment: (segment) => early.push(segment),
       onProgress: (ms) => progress.push(ms),
+      onQueued: (ahead) => places.push(ahead),
     });
     const maxMs = durationMs ?? recording.durationMs + toleranceMs;
+    checkOrder(early, 'segments reported early', maxMs);
     const isRising = progress.every((ms, index) => ms >= (progress[index - 1] ?? 0) && ms <= maxMs);
     expectThat(isRising, `a recording of ${maxMs} ms has the progress ${shown(progress)}`);
+    const isPlace = places.every((ahead) => ahead === null || (Number.isInteger(ahead) && ahead >= 0));
+    expectThat(isPlace, `onQueued gets a number of calls or null, not ${shown(places)}`);
     if (early.length === 0) return 'the engine reports no segments early';
     if (segments === undefined) return 'the model returns no segments to compare with';
     const isSame = isDeepStrictEqual(early.map(plainTime), segments.map(plainTime));
@@ -177,17 +182,22 @@ function checkTimes(transcript: Transcript, kind: TimestampKind, maxMs: number):
   const list = listOf[kind];
   const times: unknown = transcript[list];
   expectThat(Array.isArray(times), `${kind} timestamps were requested, but ${list} is ${shown(times)}`);
-  let lastMs = 0;
-  for (const part of times as readonly TimedText[]) {
-    const { startMs, endMs } = part;
-    expectThat(Number.isInteger(startMs) && Number.isInteger(endMs), `not whole milliseconds: ${shown(part)}`);
-    expectThat(startMs >= lastMs, `${list} are not in order: ${shown(part)} follows a start at ${lastMs} ms`);
-    expectThat(startMs <= endMs && endMs <= maxMs, `not within the ${maxMs} ms of the recording: ${shown(part)}`);
-    lastMs = startMs;
-  }
+  checkOrder(times, list, maxMs);
   const spelled = (times as readonly TimedText[]).map(({ text }) => text).join(' ');
   const isSame = lettersOf(spelled) === lettersOf(transcript.text);
   expectThat(isSame, `the ${list} spell ${shown(spelled)}, but the text is ${shown(transcript.text)}`);
+}
+
+function checkOrder(times: readonly unknown[], what: string, maxMs: number): void {
+  let lastMs = 0;
+  for (const part of times) {
+    const { startMs, endMs, text } = Object(part) as TimedText;
+    expectThat(typeof text === 'string', `${what} have a text: ${shown(part)}`);
+    expectThat(Number.isInteger(startMs) && Number.isInteger(endMs), `not whole milliseconds: ${shown(part)}`);
+    expectThat(startMs >= lastMs, `${what} are not in order: ${shown(part)} follows a start at ${lastMs} ms`);
+    expectThat(startMs <= endMs && endMs <= maxMs, `not within the ${maxMs} ms of the recording: ${shown(part)}`);
+    lastMs = startMs;
+  }
 }
 
 /** Letters and digits: not all languages have spaces, and some models return words without punctuation. */

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { readWav, WavError } from '../../lib/wav-reader.ts';
 import { viaHeader, writeVia } from '../../lib/via.ts';
-import type { EngineContext, Logger, QueueOptions } from '../../engines/contract/index.ts';
+import type { EngineContext, Logger, Pcm, QueueOptions } from '../../engines/contract/index.ts';
 import { currentVia } from '../caller.ts';
 import { traceHeaders } from '../trace.ts';
 import { createDecoder } from '../audio/decode.ts';
@@ -11,7 +11,9 @@ import { createEncoder } from '../audio/encode/index.ts';
 import { largestSpeech } from '../system/disk-budget.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
 import { runProgram, streamProgram } from '../system/child-process.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { Metrics, QueueState } from '../metrics/metrics.ts';
+import { markHandled, safely } from './guard/callbacks.ts';
+import { readable } from './guard/failures.ts';
 import { createQueue } from './job-queue.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { SettingsError, type Environment, type LoadedSettings } from '../settings/load.ts';
@@ -57,26 +59,45 @@ export function createEngineContexts({
     fetch: withHeaders(fetch, viaId),
     providerHeaders: (url) => ({ [viaHeader]: writeVia(currentVia() ?? [], viaId), ...traceHeaders(url) }),
     env,
-    log: log.child({ engine: instance }),
+    log: safeLogger(log.child({ engine: instance })),
     now: Date.now,
     dataDir: settings.dataDir,
     resolve: (path) => resolve(settings.baseDir, path),
     cores: availableParallelism(),
-    temporaryDirectory: () => workspace.accountedDirectory(instance),
-    decode,
+    temporaryDirectory: () => markHandled(workspace.accountedDirectory(instance)),
+    decode: (...call) => markHandled(decode(...call)),
     ...encoder,
-    async readWav(bytes) {
-      const sound = await readWav(bytes);
-      if (!sound) throw new WavError('not a WAV file: it is empty');
-      return sound;
-    },
+    readWav: (bytes) => markHandled(samplesOf(bytes)),
     queue(options) {
       noteQueue?.(instance, options);
-      return createQueue(options, () => performance.now(), metrics && ((state) => metrics.openQueue(instance, state)));
+      const observe = metrics && ((state: () => QueueState) => metrics.openQueue(instance, state));
+      const queue = createQueue(options, () => performance.now(), observe);
+      return {
+        get full() {
+          return queue.full;
+        },
+        run: (...job) => markHandled(queue.run(...job)),
+      };
     },
-    run: runProgram,
+    run: (...call) => markHandled(runProgram(...call)),
     start: streamProgram,
   });
+}
+
+/** Facts of an engine may have getters that throw, or be nothing that can be logged. */
+function safeLogger(log: Logger): Logger {
+  const at = (level: keyof Logger): Logger[keyof Logger] =>
+    safely(
+      (facts: object, message: string) => log[level](facts, message),
+      (error) => log.warn({ err: readable(error) }, 'the engine logged facts that cannot be read'),
+    );
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+async function samplesOf(bytes: AsyncIterable<Uint8Array>): Promise<Pcm> {
+  const sound = await readWav(bytes);
+  if (!sound) throw new WavError('not a WAV file: it is empty');
+  return sound;
 }
 
 /** Adds chain and trace to the requests that an engine makes for a request, and not to its downloads. */

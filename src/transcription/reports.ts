@@ -11,7 +11,7 @@ export type Report = { readonly segment: TimedText } | { readonly progress: Prog
 
 /** For one reader. Iteration ends after `end()`, once every report has been read. */
 export interface Reports extends AsyncIterable<Report, undefined> {
-  /** Throws `engine-failed` into the engine if the segment is out of order, or if too many wait for the reader. */
+  /** Throws `engine-failed`, which ends the call, if the segment is out of order, or if too many wait for the reader. */
   readonly onSegment: (segment: TimedText) => void;
   /** Only the latest waits for the reader; progress that does not increase is dropped. */
   readonly onProgress: (processedMs: number, durationMs?: number) => void;

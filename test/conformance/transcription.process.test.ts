@@ -114,6 +114,11 @@ const bad = {
       parts.report(heard, { onSegment: (segment) => onSegment?.({ ...segment, text: 'alpha' }) })`,
     'reports a segment twice': `report: (...call) => { parts.report(...call); parts.report(...call); }`,
     'goes back': `report: (_heard, { onProgress }) => { onProgress?.(500); onProgress?.(400); }`,
+    'reports half a millisecond, and returns no segments': `models: async () => [{ id: 'ears', local: true }],
+      report: (_heard, { onSegment }) => onSegment?.({ startMs: 0.5, endMs: 1, text: 'alpha' })`,
+    'reports a segment without a text': `models: async () => [{ id: 'ears', local: true }],
+      report: (_heard, { onSegment }) => onSegment?.({ startMs: 0, endMs: 1 })`,
+    'waits in a place before the first': `report: (_heard, { onQueued }) => onQueued?.(-1)`,
     'goes beyond the end': `report: (_heard, { onProgress }) => onProgress?.(9e6)`,
   },
   'invalid audio is rejected': {

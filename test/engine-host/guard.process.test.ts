@@ -274,6 +274,95 @@ describe('a transcript', () => {
   });
 });
 
+describe('a callback that an engine uses wrongly in a timer', () => {
+  /** Waits for the abort, whose reason it does not reject with. */
+  const reporting = (body: string) => `
+    models: async () => [{ id: 'bad-model', local: true, supports: ['segment'] }],
+    transcribe: (_call, { signal, onSegment, onProgress, onQueued }) => new Promise((resolve, reject) => {
+      signal.addEventListener('abort', () => {
+        context.log.info({ reason: signal.reason.code }, 'aborted');
+        onSegment({ startMs: 'after the end' });
+        reject(new Error('stopped'));
+      });
+      setTimeout(() => { ${body} });
+    })`;
+  const segment = (members: string) => `onSegment({ startMs: 0, endMs: 10, text: 'x', ${members} });`;
+  const reports = {
+    'a time that has a fraction': segment('startMs: 0.5'),
+    'a time that is no number': segment('startMs: NaN'),
+    'a negative time': segment('startMs: -1'),
+    'an end before the start': segment('startMs: 11'),
+    'no text': segment('text: undefined'),
+    'no segment': 'onSegment();',
+    'a Proxy': `onSegment(${hostile});`,
+    'segments out of order': segment('startMs: 5') + segment('startMs: 4'),
+    'more segments than a reader takes': `for (let at = 0; at < 20; at++) ${segment("text: 'x'.repeat(1 << 20)")}`,
+  };
+  const paths = { native: '/api/v1/transcribe/stream', openai: '/v1/audio/transcriptions' } as const;
+
+  async function stream(service: TestService, door: keyof typeof paths): Promise<string> {
+    const form = new FormData();
+    form.set('file', new File([await readFile(spokenWords)], 'words.wav'));
+    form.set('model', 'bad-model');
+    if (door === 'openai') form.set('stream', 'true');
+    const answer = await fetch(service.url + paths[door], { method: 'POST', body: form });
+    return answer.text();
+  }
+
+  it.each(Object.entries(reports))('%s: fails its own stream, and the engine is aborted', async (_what, body) => {
+    const service = await start(engine('transcription', reporting(body)));
+    expect(await stream(service, 'native')).toContain('"code":"engine-failed"');
+    const aborted = service.log.filter(({ msg }) => msg === 'aborted');
+    expect(aborted).toMatchObject([{ reason: 'engine-failed' }]);
+    await expectOthersWork(service, 'transcription');
+  });
+
+  it('fails a stream of the other door', async () => {
+    const service = await start(engine('transcription', reporting(reports['a negative time'])));
+    expect(await stream(service, 'openai')).toContain('"code":"engine_failed"');
+  });
+
+  it('is fatal to neither the service nor the call after its end', async () => {
+    const body = `resolve({ text: 'alpha', language: null }); setTimeout(() => onSegment({ startMs: 0.5 }));`;
+    const service = await start(engine('transcription', reporting(body)));
+    expect(await stream(service, 'native')).toContain('"text":"alpha"');
+    await expectOthersWork(service, 'transcription');
+  });
+
+  it('a line of a program that it cannot read fails its call', async () => {
+    const members = `transcribe: (_call, { signal }) => context.run('/bin/echo', ['hello'], { signal, timeoutMs: 1e4, cwd: '/', onLine: (line) => line.no.such })`;
+    const service = await start(engine('transcription', members));
+    expect(await problemOf(await call(service, 'transcription', 'bad-model'))).toMatchObject({ code: 'engine-failed' });
+  });
+
+  it('facts that cannot be logged are a line in the log', async () => {
+    const facts = `{ get secret() { throw new Error('a private matter'); } }`;
+    const answer = `resolve({ text: 'alpha', language: null })`;
+    const members = `transcribe: () => new Promise((resolve) => setTimeout(() => { context.log.info(${facts}, 'x'); ${answer}; }))`;
+    const service = await start(engine('transcription', members));
+    expect((await call(service, 'transcription', 'bad-model')).status).toBe(200);
+    expect(service.log.map(({ msg }) => msg)).toContain('the engine logged facts that cannot be read');
+  });
+
+  it.each([
+    [
+      'a tool event that it cannot take',
+      `tools[0].run({ text: 'Hello.' }, { signal, emit() { throw new Error('no'); } })`,
+    ],
+    ['usage that is none', 'setTimeout(() => onUsage(null))'],
+  ])('%s fails the run', async (_what, body) => {
+    const members = `async *complete(_call, { tools, signal, onUsage }) {
+      yield { type: 'step-started', step: 0 };
+      tools[0].run({}, { signal, emit() {} }); // rejects
+      tools[0].run();
+      ${body};
+      await never();
+    }`;
+    const service = await start(engine('chat', members), { engineLimits: { ...engineLimits, chatIdleMs: 60_000 } });
+    expect(await problemOf(await call(service, 'chat', 'bad-model'))).toMatchObject({ code: 'engine-failed' });
+  });
+});
+
 describe('the events of a chat', () => {
   const begin = `yield { type: 'step-started', step: 0 };`;
   const runs = {

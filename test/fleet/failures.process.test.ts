@@ -102,6 +102,15 @@ describeWith(['redis-server'], 'in a fleet', () => {
     expect(await transcribe(front, { say: 'harmless' })).toMatchObject({ status: 200 });
   });
 
+  test('an engine that reports nonsense in a timer costs its own call, and no worker', async () => {
+    const script = { say: 'nonsense', misreports: true };
+    using answer = await openStream(front.url, formOf(script, { timestamps: 'segment' }));
+    expect(answer.status).toBe(500); // before its first event
+    const worker = await workerOf(workers, script.say);
+    await expect.poll(() => worker.log().some(({ msg, say }) => msg === 'ended' && say === script.say)).toBe(true);
+    expect(workers.filter((one) => one.log().some(({ msg }) => msg.startsWith('exiting')))).toEqual([]);
+  });
+
   test('a worker that is frozen is given up, and works again afterwards', async () => {
     const gate = await createGate();
     const script = { say: 'frozen', until: gate.until };

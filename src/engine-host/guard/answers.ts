@@ -180,6 +180,10 @@ export function isAmount(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
+export function isCount(value: unknown): value is number {
+  return isAmount(value) && Number.isInteger(value);
+}
+
 export function checkFindings(value: unknown): readonly Finding[] {
   return checkList<Finding>(value, [], '`inspect()`', (finding) => {
     const { what, ok, detail, fix } = finding;

@@ -4,11 +4,13 @@ import type {
   ChatEngine,
   Speech,
   SpeechEngine,
+  Tool,
   TranscriptionEngine,
   Usage,
 } from '../../../engines/contract/index.ts';
 import { EngineError } from '../../../engines/contract/index.ts';
-import { checkTime, checkTranscript, isAmount, must, objectOf } from './answers.ts';
+import { checkTime, checkTranscript, isAmount, isCount, must, objectOf } from './answers.ts';
+import { Callbacks, markHandled, safely } from './callbacks.ts';
 import { checkEvent } from './events.ts';
 import { callFailure } from './failures.ts';
 import { invoke } from './question.ts';
@@ -27,23 +29,27 @@ export function guardTranscribe(
   facts: Pick<CallFacts, 'instance' | 'abortMs'>,
 ): TranscriptionEngine['transcribe'] {
   return async (call, { signal, onSegment, onProgress, onQueued }) => {
+    using callbacks = new Callbacks(facts.instance, signal);
     const options = {
-      signal,
-      ...(onSegment && { onSegment: (segment: unknown) => onSegment(checkTime(segment)) }),
+      signal: callbacks.signal,
+      ...(onSegment && { onSegment: callbacks.guard((segment: unknown) => onSegment(checkTime(segment))) }),
       ...(onProgress && {
-        onProgress: (ms: unknown, durationMs: unknown) =>
-          isAmount(ms) && onProgress(ms, isAmount(durationMs) ? durationMs : undefined),
+        onProgress: callbacks.guard((ms: unknown, durationMs: unknown) => {
+          if (isAmount(ms)) onProgress(ms, isAmount(durationMs) ? durationMs : undefined);
+        }),
       }),
       ...(onQueued && {
-        onQueued: (ahead: unknown) => {
-          if (ahead === null || (isAmount(ahead) && Number.isInteger(ahead))) onQueued(ahead);
-        },
+        onQueued: callbacks.guard((ahead: unknown) => {
+          if (ahead === null || isCount(ahead)) onQueued(ahead);
+        }),
       }),
     };
     try {
-      return checkTranscript(await outcome(() => engine.transcribe(call, options), signal, facts.abortMs));
+      const answer = await outcome(() => engine.transcribe(call, options), callbacks.signal, facts.abortMs);
+      if (callbacks.failure) throw callbacks.failure;
+      return checkTranscript(answer);
     } catch (error) {
-      throw callFailure(error, facts.instance, signal);
+      throw callbacks.failure ?? callFailure(error, facts.instance, signal);
     }
   };
 }
@@ -62,8 +68,8 @@ export function guardSynthesize(engine: SpeechEngine, facts: CallFacts): SpeechE
 function guardSpeech(value: unknown, instance: string, signal: AbortSignal): Speech {
   const { mediaType, audio } = objectOf(value, 'the speech');
   must(typeof mediaType === 'string', 'the media type of the speech is not a string');
-  const chunks = iteratorOf(audio, 'the audio of the speech');
-  const guarded = new GuardedIterator(chunks, { instance, signal, check: checkChunk });
+  const guarded = new GuardedIterator({ instance, signal, check: checkChunk });
+  guarded.open(iteratorOf(audio, 'the audio of the speech'));
   return { mediaType, audio: { [Symbol.asyncIterator]: () => guarded } };
 }
 
@@ -75,23 +81,29 @@ function checkChunk(value: unknown): Uint8Array {
 export function guardComplete(engine: ChatEngine, facts: CallFacts): ChatEngine['complete'] {
   const { instance, chatIdle: idle } = facts;
   return (call, { signal, tools, onUsage }) => {
-    const checked = onUsage && { onUsage: (usage: Usage) => isAmount(usage.totalTokens) && onUsage(usage) };
+    const events = new GuardedIterator<AgentEvent>({ instance, signal, idle, check: checkEvent });
+    const options = {
+      signal,
+      tools: tools.map((tool) => guardTool(tool, events.fail)),
+      ...(onUsage && { onUsage: safely((usage: Usage) => isAmount(usage.totalTokens) && onUsage(usage), events.fail) }),
+    };
     try {
-      const run: unknown = engine.complete(call, { signal, tools, ...checked });
+      const run: unknown = engine.complete(call, options);
       // A promise returned instead of an iterable must not cause an unhandled rejection.
       if (run instanceof Promise) run.catch(() => undefined);
-      const events = new GuardedIterator<AgentEvent>(iteratorOf(run, 'what `complete()` returned'), {
-        instance,
-        signal,
-        idle,
-        check: checkEvent,
-      });
+      events.open(iteratorOf(run, 'what `complete()` returned'));
       signal.addEventListener('abort', events.interrupt);
       return { [Symbol.asyncIterator]: () => events };
     } catch (error) {
       throw callFailure(error, instance, signal);
     }
   };
+}
+
+function guardTool(tool: Tool, fail: (error: unknown) => void): Tool {
+  const run = async (args: Parameters<Tool['run']>[0], { signal, emit }: Parameters<Tool['run']>[1]) =>
+    tool.run(args, { signal, emit: safely(emit, fail) });
+  return { ...tool, run: (args, call) => markHandled(run(args, call)) };
 }
 
 /**
@@ -143,25 +155,31 @@ interface IteratorFacts<T> {
  * a time, so its state is allocated once.
  */
 class GuardedIterator<T> implements AsyncIterator<T, undefined> {
-  readonly #source: Source;
   readonly #facts: IteratorFacts<T>;
   readonly #wait: Wait;
+  #source: Source | undefined;
+  /** Of a callback, between two calls of `next()`. */
+  #failure: Error | undefined;
   #resolve: ((result: IteratorResult<T, undefined>) => void) | undefined;
   #reject: ((reason: Error) => void) | undefined;
 
-  constructor(source: Source, facts: IteratorFacts<T>) {
-    this.#source = source;
+  constructor(facts: IteratorFacts<T>) {
     this.#facts = facts;
     this.#wait = new Wait(() => this.#fail(this.#late()));
   }
 
+  open(source: Source): void {
+    this.#source = source;
+  }
+
   next(): Promise<IteratorResult<T, undefined>> {
+    if (this.#failure) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
       this.#facts.idle?.begin(this.#wait);
       try {
-        Promise.resolve(this.#source.next()).then(this.#take, this.#fail);
+        Promise.resolve(this.#source?.next()).then(this.#take, this.#fail);
       } catch (error) {
         this.#fail(error);
       }
@@ -184,6 +202,12 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
     this.#reject?.(callFailure(error, this.#facts.instance, this.#facts.signal));
   };
 
+  /** For callbacks: rejects the `next()` that waits, or the following one. */
+  readonly fail = (error: unknown): void => {
+    this.#failure ??= callFailure(error, this.#facts.instance);
+    this.#fail(this.#failure);
+  };
+
   /** Rejects the `next()` that waits with the signal's reason, whether or not the engine heeds the signal. */
   readonly interrupt = (): void => {
     this.#facts.idle?.end(this.#wait);
@@ -193,7 +217,7 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
   async return(): Promise<IteratorReturnResult<undefined>> {
     this.#facts.signal.removeEventListener('abort', this.interrupt);
     try {
-      await this.#source.return?.();
+      await this.#source?.return?.();
     } catch (error) {
       throw callFailure(error, this.#facts.instance, this.#facts.signal);
     }

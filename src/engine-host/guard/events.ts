@@ -7,7 +7,7 @@ import type {
   ToolEvent,
   Usage,
 } from '../../../engines/contract/index.ts';
-import { isAmount, must, objectOf } from './answers.ts';
+import { isCount, must, objectOf } from './answers.ts';
 
 const finishReasons: readonly unknown[] = ['stop', 'length', 'content_filter', 'tool_calls'] satisfies FinishReason[];
 
@@ -112,8 +112,4 @@ function checkUsage(value: unknown): Usage {
     'the usage is not in integers >= 0',
   );
   return { promptTokens, completionTokens, totalTokens, reasoningTokens };
-}
-
-function isCount(value: unknown): value is number {
-  return isAmount(value) && Number.isInteger(value);
 }

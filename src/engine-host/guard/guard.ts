@@ -15,6 +15,7 @@ import {
 } from '../../../engines/contract/index.ts';
 import { startTimeout } from '../../../lib/abort.ts';
 import { checkAvailability, checkFindings, checkModels } from './answers.ts';
+import { Callbacks } from './callbacks.ts';
 import { guardComplete, guardSynthesize, guardTranscribe, outcome, type CallFacts } from './calls.ts';
 import { engineErrorOf, readable } from './failures.ts';
 import type { GuardLimits } from './limits.ts';
@@ -232,13 +233,19 @@ function failed(reason: string): Availability {
 }
 
 /** Keeps the original errors: they are shown at the terminal. */
-async function prepare(raw: Engine, { limits }: GuardFacts, { signal, progress }: PrepareCall): Promise<void> {
-  const show = (step: unknown, fraction: unknown) => {
+async function prepare(
+  raw: Engine,
+  { instance, limits }: GuardFacts,
+  { signal, progress }: PrepareCall,
+): Promise<void> {
+  using callbacks = new Callbacks(instance, signal);
+  const show = callbacks.guard((step: unknown, fraction: unknown) => {
     const isKnown = typeof fraction === 'number' && Number.isFinite(fraction);
     progress(String(step), isKnown ? Math.min(1, Math.max(0, fraction)) : null);
-  };
+  });
   try {
-    await outcome(() => raw.prepare?.({ signal, progress: show }), signal, limits.endMs);
+    await outcome(() => raw.prepare?.({ signal: callbacks.signal, progress: show }), callbacks.signal, limits.endMs);
+    if (callbacks.failure) throw callbacks.failure;
   } catch (error) {
     throw error instanceof Error ? error : readable(error);
   }

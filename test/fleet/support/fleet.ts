@@ -26,6 +26,8 @@ export interface Script {
   readonly program?: string;
   readonly segments?: number;
   readonly fail?: string;
+  /** It reports a segment that breaks the contract, in a timer. */
+  readonly misreports?: boolean;
   /** Bytes that make the recording larger. */
   readonly padding?: number;
 }
@@ -58,12 +60,16 @@ async function transcribe({ recording, model, timestamps }, { signal, onSegment,
   const engineError = (code) => Object.assign(new Error('It failed.'), { code, [Symbol.for('parlance.engine-error')]: true });
   if (!models.includes(model)) throw engineError('unknown-model');
   const bytes = await readFile(recording.path);
-  const { say, ms = 0, until, program, segments = 0, fail } = JSON.parse(bytes.subarray(${wavHead.length}).toString().trim());
+  const { say, ms = 0, until, program, segments = 0, fail, misreports } = JSON.parse(bytes.subarray(${wavHead.length}).toString().trim());
   context.log.info({ say }, 'began');
   try {
     if (program !== undefined) {
       const source = 'setTimeout(() => {}, 60000)';
       await context.run(process.execPath, ['-e', source, program], { signal, timeoutMs: 60000, cwd: '/' });
+    }
+    if (misreports) {
+      setTimeout(() => onSegment({ startMs: 0.5, endMs: 1, text: 'x' }));
+      await wait(60000, undefined, { signal });
     }
     const parts = Array.from({ length: segments }, (_, index) => ({ startMs: index * 10, endMs: index * 10 + 10, text: 'part' + index }));
     for (const part of parts) {
