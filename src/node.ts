@@ -4,7 +4,7 @@ import type { ParentLogger } from './engine-host/context.ts';
 import { openEngines, type OpenEngines } from './engine-host/open-engines.ts';
 import type { Fleet } from './fleet/index.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { checkFleetSettings } from './settings/fleet.ts';
+import { readFleet, type FleetSettings } from './settings/fleet.ts';
 import type { Environment, LoadedSettings } from './settings/load.ts';
 
 export interface Node extends OpenEngines {
@@ -22,8 +22,8 @@ export interface NodeOptions {
 
 /** Throws a `RegistryError` or a `SettingsError`. */
 export async function openNode({ settings, env, log, limits, metrics }: NodeOptions): Promise<Node> {
-  checkFleetSettings(settings);
-  const fleet = settings.fleetUrl === undefined ? undefined : await openFleet(settings, log);
+  const fleetSettings = readFleet(settings);
+  const fleet = fleetSettings && (await openFleet(fleetSettings, settings, log));
   try {
     const { elsewhere: wrapAsRemote, noteQueue } = fleet ?? {};
     const engines = await openEngines(settings, env, log, { limits, metrics, wrapAsRemote, noteQueue });
@@ -43,7 +43,11 @@ export async function openNode({ settings, env, log, limits, metrics }: NodeOpti
 }
 
 /** Not loaded without FLEET_URL: its packages may not be installed, and take 100 ms and 33 MB. */
-async function openFleet(settings: LoadedSettings, log: ParentLogger): Promise<Fleet> {
+async function openFleet(
+  settings: FleetSettings,
+  { transcribeTimeout }: LoadedSettings,
+  log: ParentLogger,
+): Promise<Fleet> {
   const fleet = await import('./fleet/index.ts');
-  return fleet.openFleet({ settings, log });
+  return fleet.openFleet({ settings, transcribeTimeout, log });
 }

@@ -1,6 +1,6 @@
 /** What the doctor says about the fleet of the settings. */
 import type { FleetInspection } from '../fleet/inspect.ts';
-import { checkFleetSettings } from '../settings/fleet.ts';
+import { readFleet } from '../settings/fleet.ts';
 import { SettingsError, type LoadedSettings } from '../settings/load.ts';
 
 export interface FleetJudgement extends FleetInspection {
@@ -10,10 +10,10 @@ export interface FleetJudgement extends FleetInspection {
 
 export async function judgeFleet(settings: LoadedSettings): Promise<FleetJudgement> {
   try {
-    checkFleetSettings(settings);
-    if (settings.fleetUrl === undefined) return { findings: [], isUsable: true };
+    const fleet = readFleet(settings);
+    if (fleet === undefined) return { findings: [], isUsable: true };
     const { inspectFleet } = await import('../fleet/inspect.ts'); // its packages are there only with FLEET_URL
-    const inspection = await inspectFleet(settings);
+    const inspection = await inspectFleet(fleet);
     return { ...inspection, isUsable: inspection.findings.every(({ ok, isOptional }) => ok || isOptional) };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;

@@ -9,7 +9,8 @@ import { createHttpClient } from '../../lib/http-client.ts';
 import type { Clips } from '../clips/store.ts';
 import type { ParentLogger } from '../engine-host/context.ts';
 import type { FleetState } from '../metrics/metrics.ts';
-import { SettingsError, type LoadedSettings } from '../settings/load.ts';
+import type { FleetSettings } from '../settings/fleet.ts';
+import { SettingsError } from '../settings/load.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { checkAddress, listenAddress } from './address.ts';
 import { shareClips } from './clips.ts';
@@ -51,7 +52,9 @@ export interface Fleet extends AsyncDisposable {
 }
 
 export interface FleetOptions {
-  readonly settings: LoadedSettings;
+  readonly settings: FleetSettings;
+  /** In seconds: for as long as a ticket is valid. */
+  readonly transcribeTimeout: number;
   readonly log: ParentLogger;
   readonly limits?: Partial<FleetLimits> | undefined;
 }
@@ -60,21 +63,22 @@ export interface FleetOptions {
  * Throws a `SettingsError` for an address that recordings must not be sent to, a port that is taken, and a Redis that
  * evicts keys. Does not wait for a Redis that is not there.
  */
-export async function openFleet({ settings, log: parent, limits: given }: FleetOptions): Promise<Fleet> {
-  const { fleetUrl = '', fleetSecret: secret = '', fleetAddress: address = '', fleetRole: role } = settings;
-  const limits = { ...fleetLimits, ...given };
-  const isFront = role !== 'worker';
+export async function openFleet(options: FleetOptions): Promise<Fleet> {
+  const { settings, transcribeTimeout, log: parent } = options;
+  const { url, secret, prefix, role } = settings;
+  const limits = { ...fleetLimits, ...options.limits };
   const isWorker = role !== 'front';
+  const frontSettings = settings.role === 'worker' ? undefined : settings;
   const tag = randomUUID().slice(0, 8); // prefix of its clip ids: callers must not see host names
   const id = `${hostname()}-${tag}`;
   const log = parent.child({ node: id });
   const stopping = new AbortController();
   const node = { viaId: '' };
 
-  if (isFront) await checkAddress(address);
-  const redis = openRedis({ url: fleetUrl, prefix: settings.fleetPrefix, limits, log, onReady: () => void refresh() });
+  if (frontSettings) await checkAddress(frontSettings.address);
+  const redis = openRedis({ url, prefix, limits, log, onReady: () => void refresh() });
   const takers = createTakers(redis, limits, log);
-  const self = () => ({ instances: takers.capacities(), ...(isFront && { address }) });
+  const self = () => ({ instances: takers.capacities(), ...(frontSettings && { address: frontSettings.address }) });
   const nodes = createNodes({ id, self, secret, redis, limits, log });
   const queues = new Map<string, TicketQueue>();
   const shares = createShares({
@@ -85,20 +89,20 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
     secret,
     limits,
   });
-  const front = createFront({
-    nodes,
-    shares,
-    queueOf(instance) {
-      const queue = queues.get(instance) ?? redis.queue(queueName(instance));
-      queues.set(instance, queue);
-      return queue;
-    },
-    ticketFor: (call, returnedBy) =>
-      sealTicket(secret, `${address}${callsPath}${call}`, Date.now() + lifeMs(settings), returnedBy),
-    viaId: () => node.viaId,
-    limits,
-    log,
-  });
+  const queueOf = (instance: string): TicketQueue => {
+    const queue = queues.get(instance) ?? redis.queue(queueName(instance));
+    queues.set(instance, queue);
+    return queue;
+  };
+  const ticketFor = (address: string, call: string, returnedBy: string | undefined) =>
+    sealTicket(secret, `${address}${callsPath}${call}`, Date.now() + lifeMs(transcribeTimeout), returnedBy);
+  const front =
+    frontSettings &&
+    createFront({
+      ...{ nodes, shares, queueOf, limits, log },
+      ticketFor: (call, returnedBy) => ticketFor(frontSettings.address, call, returnedBy),
+      viaId: () => node.viaId,
+    });
   const signing = (request: SignedRequest) => sign(secret, request, Date.now());
   let ownClips: Clips | undefined;
   const http = createHttpClient({}, { connectMs: limits.connectMs }); // no proxy: fleet requests stay in the network
@@ -110,13 +114,13 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
   async function refresh(): Promise<void> {
     shares.keep();
     await nodes.update().catch((error: unknown) => log.debug({ err: error }, 'the node could not be announced'));
-    await front.look();
+    await front?.look();
   }
 
   async function close(): Promise<void> {
     stopping.abort(new Error('the node stops'));
     await takers.drain();
-    front[Symbol.dispose]();
+    front?.[Symbol.dispose]();
     shares[Symbol.dispose]();
     keyLimits?.[Symbol.dispose]();
     await listener?.[Symbol.asyncDispose]();
@@ -128,10 +132,12 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
   let listener: AsyncDisposable | undefined;
   try {
     await requireNoEviction(redis);
-    const verify = createVerifier(secret);
-    const clips = () => ownClips;
-    const where = listenAddress(address === '' ? 'http://127.0.0.1' : address, settings.fleetListen);
-    if (isFront) listener = await listenForFleet({ ...where, address, verify, find: front.find, clips, limits, log });
+    if (front) {
+      const { address, listen } = frontSettings;
+      const [verify, clips] = [createVerifier(secret), () => ownClips];
+      const serving = { address, verify, find: front.find, clips, limits, log };
+      listener = await listenForFleet({ ...listenAddress(address, listen), ...serving });
+    }
   } catch (error) {
     await close();
     throw error;
@@ -140,10 +146,10 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
   return {
     noteQueue: takers.noteQueue,
     async elsewhere(instance, engine) {
-      if (!(await runsOnWorkers(instance, engine, settings.fleetEngines))) return engine;
+      if (!(await runsOnWorkers(instance, engine, settings.engines))) return engine;
       instances.add(instance);
       if (isWorker) takers.add(instance, engine);
-      return isFront
+      return front
         ? runElsewhere(instance, engine, { front, nodes, limits, isFull: shares.isFull, alsoHere: isWorker })
         : engine;
     },
@@ -177,8 +183,7 @@ export async function openFleet({ settings, log: parent, limits: given }: FleetO
       keyLimits = shareKeyLimits({ own, counters, isReady: () => redis.isReady, fronts, secret, limits, log });
       return keyLimits;
     },
-    state: () =>
-      readState({ redis, nodes, instances, front: isFront ? front : undefined, takers: isWorker ? takers : undefined }),
+    state: () => readState({ redis, nodes, instances, front, takers: isWorker ? takers : undefined }),
     clipPrefix: `${tag}.`,
     shareClips(own) {
       ownClips = own;
@@ -195,7 +200,7 @@ const notOurs =
   'a ticket was dropped: no front of this fleet has made it, or it is old; are FLEET_SECRET and the time the same on all nodes?';
 
 /** A ticket outlives its call; the fleet port answers 410 then. */
-function lifeMs({ transcribeTimeout }: LoadedSettings): number {
+function lifeMs(transcribeTimeout: number): number {
   return (transcribeTimeout + 60) * 1000;
 }
 

@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Finding, Logger, TranscriptionEngine } from '../../engines/contract/index.ts';
-import { SettingsError, type LoadedSettings } from '../settings/load.ts';
+import type { FleetSettings, FrontSettings } from '../settings/fleet.ts';
+import { SettingsError } from '../settings/load.ts';
 import { checkAddress, listenAddress } from './address.ts';
 import { runElsewhere, runsOnWorkers } from './elsewhere.ts';
 import { fleetLimits } from './limits.ts';
@@ -25,31 +26,30 @@ type Nodes = ReadonlyMap<string, Announcement>;
 /** Two nodes at this distance on either side of Redis have signatures that are just valid. */
 const mostSkewMs = 60_000;
 
-/** Takes a few seconds when Redis is away. The settings have been checked. */
-export async function inspectFleet(settings: LoadedSettings): Promise<FleetInspection> {
-  const { fleetRole } = settings;
+/** Takes a few seconds when Redis is away. */
+export async function inspectFleet(settings: FleetSettings): Promise<FleetInspection> {
+  const { url, prefix, secret, engines } = settings;
   const failures: string[] = [];
   const nothing = () => {};
   const note = ({ err }: { readonly err?: Error }) => failures.push(err?.message ?? 'it closes the connection');
   const log = { debug: nothing, info: nothing, warn: nothing, error: note } as Logger;
 
   await using redis = openRedis({
-    ...{ url: settings.fleetUrl ?? '', prefix: settings.fleetPrefix },
-    ...{ limits: fleetLimits, log, onReady: nothing },
+    ...{ url, prefix, limits: fleetLimits, log, onReady: nothing },
   });
   const facts = await redis.inspect().catch(() => failures[0] ?? 'it does not answer');
-  const { nodes, foreign } = await nodesOf(redis, settings.fleetSecret ?? '');
-  const where = placeOf(settings.fleetUrl ?? '');
+  const { nodes, foreign } = await nodesOf(redis, secret);
+  const where = placeOf(url);
   return {
     findings: [
       ...(typeof facts === 'string' ? [unreachable(where, facts)] : judgeServer(where, facts)),
       ...(typeof facts === 'string' ? [] : listNodes(nodes)),
       ...(foreign > 0 ? [otherSecret(foreign)] : []),
-      ...(fleetRole === 'worker' ? [] : await judgeAddress(settings, nodes)),
+      ...(settings.role === 'worker' ? [] : await judgeAddress(settings, nodes)),
     ],
-    ...(fleetRole === 'front' && {
+    ...(settings.role === 'front' && {
       elsewhere: async (instance, engine) =>
-        (await runsOnWorkers(instance, engine, settings.fleetEngines)) ? asListed(instance, engine, nodes) : engine,
+        (await runsOnWorkers(instance, engine, engines)) ? asListed(instance, engine, nodes) : engine,
     }),
   };
 }
@@ -118,10 +118,7 @@ function otherSecret(count: number): FleetFinding {
   return { what: 'secret', ok: false, detail: `not that of ${count} other nodes, which are not listed`, fix };
 }
 
-async function judgeAddress(
-  { fleetAddress: address = '', fleetListen }: LoadedSettings,
-  nodes: Nodes,
-): Promise<FleetFinding[]> {
+async function judgeAddress({ address, listen }: FrontSettings, nodes: Nodes): Promise<FleetFinding[]> {
   try {
     await checkAddress(address);
   } catch (error) {
@@ -130,7 +127,7 @@ async function judgeAddress(
   }
   const isHttps = address.startsWith('https:');
   const detail = `${address} (${isHttps ? 'https' : 'http in a private network'})`;
-  return [{ what: 'address', ok: true, detail }, await judgePort(listenAddress(address, fleetListen), address, nodes)];
+  return [{ what: 'address', ok: true, detail }, await judgePort(listenAddress(address, listen), address, nodes)];
 }
 
 async function judgePort(

@@ -1,18 +1,45 @@
-/** Settings of a fleet that only make sense together (docs/more-than-one-machine.md). */
+/** The fleet of the settings as one value (docs/more-than-one-machine.md). */
 import { SettingsError } from './load.ts';
 import type { Settings } from './table.ts';
 
-type FleetSettings = Pick<Settings, 'fleetRole'> & Partial<Pick<Settings, 'fleetUrl' | 'fleetSecret' | 'fleetAddress'>>;
+export interface FrontSettings {
+  readonly role: 'front' | 'both';
+  readonly address: string;
+  /** Where to listen, if not at `address`. */
+  readonly listen: string | undefined;
+}
 
-/** Throws a `SettingsError` with one line per mistake. */
-export function checkFleetSettings({ fleetUrl, fleetRole, fleetSecret, fleetAddress }: FleetSettings): void {
-  const mistakes: string[] = [];
-  // A node that was meant to be a worker must not become a public service.
-  if (fleetUrl === undefined && fleetRole !== 'both')
-    mistakes.push(`FLEET_ROLE: "${fleetRole}" needs FLEET_URL, the Redis of the fleet`);
-  if (fleetUrl !== undefined && fleetSecret === undefined)
-    mistakes.push('FLEET_SECRET: not set; all nodes of a fleet share one of at least 32 characters');
-  if (fleetUrl !== undefined && fleetRole !== 'worker' && fleetAddress === undefined)
-    mistakes.push('FLEET_ADDRESS: not set; set it to where workers reach this front, such as http://10.0.0.5:8485');
-  if (mistakes.length > 0) throw new SettingsError(mistakes.join('\n'));
+interface WorkerSettings {
+  readonly role: 'worker';
+}
+
+export type FleetSettings = (FrontSettings | WorkerSettings) & {
+  readonly url: string;
+  readonly secret: string;
+  readonly prefix: string;
+  /** Instances that workers run. */
+  readonly engines: readonly string[] | undefined;
+};
+
+type FleetRows = Pick<Settings, Extract<keyof Settings, `fleet${string}`>>;
+
+/**
+ * Undefined without FLEET_URL. Throws a `SettingsError` with one line per mistake. Not a part of loading the settings: the
+ * doctor shows the mistakes, and the other commands need no fleet.
+ */
+export function readFleet(settings: FleetRows): FleetSettings | undefined {
+  const { fleetUrl: url, fleetRole: role, fleetSecret: secret, fleetAddress: address, fleetListen: listen } = settings;
+  if (url === undefined) {
+    if (role === 'both') return undefined;
+    // A node that was meant to be a worker must not become a public service.
+    throw new SettingsError(`FLEET_ROLE: "${role}" needs FLEET_URL, the Redis of the fleet`);
+  }
+  const missing: string[] = [];
+  if (secret === undefined)
+    missing.push('FLEET_SECRET: not set; all nodes of a fleet share one of at least 32 characters');
+  if (role !== 'worker' && address === undefined)
+    missing.push('FLEET_ADDRESS: not set; set it to where workers reach this front, such as http://10.0.0.5:8485');
+  const own = role === 'worker' ? { role } : address !== undefined && { role, address, listen };
+  if (secret === undefined || !own) throw new SettingsError(missing.join('\n'));
+  return { ...own, url, secret, prefix: settings.fleetPrefix, engines: settings.fleetEngines };
 }

@@ -1,25 +1,36 @@
 import { describe, expect, it } from 'vitest';
 import { checkAddress, listenAddress } from '../../src/fleet/address.ts';
-import { checkFleetSettings } from '../../src/settings/fleet.ts';
+import { readFleet } from '../../src/settings/fleet.ts';
 
 describe('settings of a fleet', () => {
   const secret = 's'.repeat(32);
-  const url = { fleetUrl: 'redis://localhost' };
+  const given = { fleetUrl: 'redis://localhost', fleetPrefix: 'parlance', fleetSecret: secret };
+  const fleet = { url: 'redis://localhost', prefix: 'parlance', secret };
+  const address = 'http://10.0.0.1:1';
 
   it.each([
-    ['nothing', { fleetRole: 'both' }],
-    ['a worker without an address', { ...url, fleetRole: 'worker', fleetSecret: secret }],
-    ['a front', { ...url, fleetRole: 'front', fleetSecret: secret, fleetAddress: 'http://10.0.0.1:1' }],
-  ] as const)('may be %s', (_what, settings) => {
-    expect(() => checkFleetSettings(settings)).not.toThrow();
+    ['nothing', { fleetRole: 'both', fleetPrefix: 'parlance' }, undefined],
+    ['a worker without an address', { ...given, fleetRole: 'worker' }, { ...fleet, role: 'worker' }],
+    ['a front', { ...given, fleetRole: 'front', fleetAddress: address }, { ...fleet, role: 'front', address }],
+    ['both', { ...given, fleetRole: 'both', fleetAddress: address }, { ...fleet, role: 'both', address }],
+  ] as const)('may be %s', (_what, settings, value) => {
+    expect(readFleet(settings)).toEqual(value);
   });
 
+  const { fleetUrl: _url, ...withoutUrl } = given;
+  const { fleetSecret: _secret, ...withoutSecret } = given;
+
   it.each([
-    ['a worker without a fleet', { fleetRole: 'worker' }, /^FLEET_ROLE: "worker" needs FLEET_URL/],
-    ['a fleet without a secret', { ...url, fleetRole: 'worker' }, /^FLEET_SECRET: not set/],
-    ['a front without an address', { ...url, fleetRole: 'both', fleetSecret: secret }, /^FLEET_ADDRESS: not set/],
+    ['a worker without a fleet', { ...withoutUrl, fleetRole: 'worker' }, /^FLEET_ROLE: "worker" needs FLEET_URL/],
+    ['a fleet without a secret', { ...withoutSecret, fleetRole: 'worker' }, /^FLEET_SECRET: not set/],
+    ['a front without an address', { ...given, fleetRole: 'both' }, /^FLEET_ADDRESS: not set/],
+    [
+      'a front without both',
+      { ...withoutSecret, fleetRole: 'both' },
+      /^FLEET_SECRET: not set.*\nFLEET_ADDRESS: not set/,
+    ],
   ] as const)('may not be %s', (_what, settings, message) => {
-    expect(() => checkFleetSettings(settings)).toThrow(message);
+    expect(() => readFleet(settings)).toThrow(message);
   });
 });
 

@@ -4,6 +4,7 @@ import type { Transcript, TranscriptionEngine } from '../../../engines/contract/
 import { guardTranscribe } from '../../../src/engine-host/guard/calls.ts';
 import { openFleet, type Fleet } from '../../../src/fleet/index.ts';
 import { fleetLimits, type FleetLimits } from '../../../src/fleet/limits.ts';
+import { readFleet } from '../../../src/settings/fleet.ts';
 import { loadSettings } from '../../../src/settings/load.ts';
 import { createWorkspace } from '../../../src/system/workspace.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -68,7 +69,8 @@ export async function openNode({
     ...(role === 'front' && { FLEET_ADDRESS: `http://127.0.0.1:${await freePort()}` }),
   };
   const fleet = await openFleet({
-    settings: loadSettings(env, dir),
+    settings: readFleet(loadSettings(env, dir))!,
+    transcribeTimeout: 600,
     log: logger,
     limits: { ...shortLimits, ...limits },
   });
