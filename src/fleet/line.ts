@@ -47,6 +47,15 @@ export interface Failure {
   readonly retryAfter?: number | undefined;
 }
 
+/** The line of a worker that has taken a call, as a front has it. */
+export interface Line {
+  readonly messages: AsyncIterable<Message>;
+  /** The worker may let go of the call: its last message has been read. */
+  readonly end: () => void;
+  /** Ends the work. */
+  readonly cut: () => void;
+}
+
 /** Characters of a message; the result of ten hours of speech with words has 10 million. */
 const longestMessage = 67_108_864;
 

@@ -11,10 +11,10 @@ import { SettingsError } from '../settings/load.ts';
 import { connectionLimit } from '../system/file-descriptors.ts';
 import { clipsPath, serveClip } from './clip-port.ts';
 import { createClocks, type Clocks } from './clocks.ts';
-import type { Line, OpenCall } from './front.ts';
-import { messagesOf, startPulse, type FrontMessage } from './line.ts';
+import { messagesOf, startPulse, type FrontMessage, type Line } from './line.ts';
 import type { FleetLimits } from './limits.ts';
 import type { Verify } from './signature.ts';
+import type { OpenCall } from './waiting-calls.ts';
 
 export interface FleetListenerOptions {
   readonly host: string;

@@ -2,7 +2,7 @@
  * What a front puts into the queue: an address, and nothing that may not be seen. Dashboards show the data of jobs, and
  * append-only files and replicas of Redis keep it.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isObject } from '../../lib/json.ts';
 
 /**
@@ -25,6 +25,11 @@ export interface Ticket {
 
 /** Clocks of nodes may differ by this much. */
 export const skewMs = 120_000;
+
+/** Nobody can guess it. */
+export function newId(): string {
+  return randomBytes(16).toString('base64url');
+}
 
 export function queueName(instance: string): string {
   return `transcription-v${version}-${instance}`;

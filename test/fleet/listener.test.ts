@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Logger } from '../../engines/contract/index.ts';
-import type { Line, OpenCall } from '../../src/fleet/front.ts';
-import { messagesOf } from '../../src/fleet/line.ts';
+import { messagesOf, type Line } from '../../src/fleet/line.ts';
 import { fleetLimits } from '../../src/fleet/limits.ts';
 import { listenForFleet } from '../../src/fleet/listener.ts';
 import { createVerifier, sign } from '../../src/fleet/signature.ts';
+import type { OpenCall } from '../../src/fleet/waiting-calls.ts';
 import { freePort } from '../support/free-port.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 

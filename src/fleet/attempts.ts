@@ -1,0 +1,51 @@
+/** How often workers have tried a call in vain, and when it is given up. */
+import { EngineError, type Logger } from '../../engines/contract/index.ts';
+import type { Outcome } from './follow.ts';
+import { newId } from './ticket.ts';
+
+export interface Attempts {
+  /** Id of the worker that handed the call back last. */
+  readonly returnedBy: string | undefined;
+  /** Throws what the caller gets when no other worker should try. */
+  count(outcome: Extract<Outcome, { readonly is: 'lost' | 'returned' }>): void;
+}
+
+export interface AttemptsOptions {
+  readonly instance: string;
+  /** The workers that are there for the instance. */
+  readonly workersOf: (instance: string) => readonly string[];
+  readonly log: Logger;
+}
+
+/** How often a call may kill its worker, and how many workers may hand it back. */
+const most = 3;
+
+export function createAttempts({ instance, workersOf, log }: AttemptsOptions): Attempts {
+  let lost = 0;
+  const returnedBy = new Set<string>();
+  let last: string | undefined;
+
+  function isReturnedByAll(): boolean {
+    const workers = workersOf(instance);
+    return workers.length > 0 && workers.every((worker) => returnedBy.has(worker));
+  }
+
+  return {
+    get returnedBy() {
+      return last;
+    },
+    count(outcome) {
+      if (outcome.is === 'lost') {
+        lost += 1;
+        log.warn({ instance, attempt: lost }, 'a worker was lost in the middle of a transcription');
+        if (lost === most) throw new EngineError('engine-failed', 'Every worker that tried this recording failed.');
+      } else {
+        const { error, worker } = outcome;
+        log.info({ instance, code: error.code, worker }, 'a worker has handed a transcription back');
+        last = worker ?? newId(); // one that stops does not get it again
+        returnedBy.add(last);
+        if (returnedBy.size === most || isReturnedByAll()) throw error;
+      }
+    },
+  };
+}
