@@ -36,6 +36,8 @@ export interface PrepareCall {
 export interface Finding {
   readonly what: string;
   readonly ok: boolean;
+  /** It is not there yet, and somebody is at work on it. */
+  readonly isPending?: boolean;
   /** Version and path of what was found, or what is wrong. */
   readonly detail: string;
   /** The command that fixes it, or an instruction. */

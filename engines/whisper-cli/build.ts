@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import type { EngineContext, Logger, ProgramExit } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { isExecutable } from '../../lib/find-executable.ts';
-import { acquireLock } from './lock.ts';
+import { acquireLock, isLocked } from './lock.ts';
 import { findToolchain, toolEnvironment, type Toolchain } from './toolchain.ts';
 
 const deadlineMinutes = 30;
@@ -18,6 +18,8 @@ export interface Build {
   readonly signal: AbortSignal;
   /** From 0 to 1. */
   readonly progress: (fraction: number) => void;
+  /** Called if another process builds it. */
+  readonly onWait?: () => void;
   readonly log: Logger;
   readonly run: EngineContext['run'];
   readonly source?: SourcePackage;
@@ -46,6 +48,11 @@ export function builtProgramPath(dataDir: string): string {
   return join(dataDir, 'bin', 'whisper-cli');
 }
 
+const lockOf = (program: string) => `${program}.lock`;
+
+/** Whether some process builds it now. */
+export const isBuilding = (dataDir: string): Promise<boolean> => isLocked(lockOf(builtProgramPath(dataDir)));
+
 /**
  * Builds whisper-cli for this machine (whisper.cpp compiles with -march=native) and resolves with its path, immediately
  * if it already exists. Only one build runs per data directory; concurrent calls wait for it.
@@ -58,7 +65,7 @@ export async function buildWhisperCli(build: Build): Promise<string> {
   const late = () => new Error(`building whisper-cli took more than ${deadlineMinutes} minutes`);
   using timeout = startTimeout(deadlineMinutes * 60_000, late, build.signal);
   const { signal } = timeout;
-  await using _lock = await acquireLock(`${program}.lock`, { signal, log: build.log });
+  await using _lock = await acquireLock(lockOf(program), { signal, log: build.log, onWait: build.onWait });
   if (isExecutable(program)) return program;
   const tools = findToolchain(build.env.PATH);
   await using workspace = await createWorkspace(build, signal);

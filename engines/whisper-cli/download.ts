@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Logger } from '../contract/index.ts';
-import { acquireLock } from './lock.ts';
+import { acquireLock, isLocked } from './lock.ts';
 import { pause } from '../../lib/abort.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { TransferError, requestTransfer, ResumeRejected, type Transfer } from './transfer.ts';
@@ -22,6 +22,8 @@ export interface Download {
   readonly signal: AbortSignal;
   /** 0 to 1, or null if the server does not send the length. */
   readonly progress: (fraction: number | null) => void;
+  /** Called if another process downloads it. */
+  readonly onWait?: () => void;
   readonly log: Logger;
   readonly retry?: RetryPolicy;
 }
@@ -49,12 +51,17 @@ const defaultRetry: RetryPolicy = { idleMs: 30_000, attempts: 6, firstDelayMs: 1
  */
 export async function download(job: Download): Promise<void> {
   await makeDirectory(dirname(job.to));
-  await using _lock = await acquireLock(`${job.to}.lock`, job);
+  await using _lock = await acquireLock(lockOf(job.to), job);
   if ((await inspect(job.to, job.signal)).sha1 === job.sha1) return;
   await completePart(job);
   await rename(partOf(job), job.to);
   await syncDirectory(dirname(job.to));
 }
+
+const lockOf = (to: string) => `${to}.lock`;
+
+/** Whether some process downloads it now. */
+export const isDownloading = (to: string): Promise<boolean> => isLocked(lockOf(to));
 
 /** Retries until the partial file has the expected digest. */
 async function completePart(job: Download): Promise<void> {

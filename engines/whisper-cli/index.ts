@@ -10,11 +10,14 @@ import {
 } from '../contract/index.ts';
 import { entryOf, fixedModels, readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { setupCommand } from '../lib/setup-command.ts';
+import { isBuilding } from './build.ts';
 import { modelSource, modelUrl } from './catalogue.ts';
+import { isDownloading } from './download.ts';
 import { languageFor } from './languages.ts';
 import { featuresOf, toModel, type Model } from './models.ts';
 import { optionsSchema, type ModelOptions, type Options } from './options.ts';
 import { createPreparationTracker, type PreparationState } from './preparation-tracker.ts';
+import { buildStep, downloadStep } from './prepare.ts';
 import { findWhisper, versionOf } from './program.ts';
 import { transcribe } from './transcribe.ts';
 
@@ -48,6 +51,12 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       return unavailable('model-file-missing', `${model.vad} does not exist.`);
     const hasProgram = program() !== undefined;
     if (file.ok && hasProgram) return readyOrBusy(queue);
+    const { download } = model;
+    const buildFailure = hasProgram ? undefined : preparation.failureOf(buildStep);
+    const downloadFailure =
+      file.ok || download === undefined ? undefined : preparation.failureOf(downloadStep(download));
+    if (buildFailure !== undefined) return failed('program-missing', `whisper-cli not found: ${buildFailure}`);
+    if (downloadFailure !== undefined) return failed('model-file-missing', `Model file missing: ${downloadFailure}`);
     if (preparation.state) return preparing(preparation.state);
     return hasProgram
       ? unavailable('model-file-missing', modelHelp(model))
@@ -57,11 +66,6 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   function preparing({ description, progress }: PreparationState): Availability {
     const reason = `Preparing (${description}).`;
     return { available: false, code: 'preparing', reason, ...(progress !== undefined && { progress }) };
-  }
-
-  function unavailable(code: Availability['code'], reason: string): Availability {
-    const failed = preparation.failure === undefined ? '' : ` (${preparation.failure})`;
-    return { available: false, code, reason: `${reason}${failed}` };
   }
 
   function modelHelp({ file, download }: Model): string {
@@ -95,6 +99,11 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   };
 }
 
+const failed = (code: Availability['code'], why: string): Availability =>
+  unavailable(code, `${why}. \`${setupCommand}\` tries again.`);
+
+const unavailable = (code: Availability['code'], reason: string): Availability => ({ available: false, code, reason });
+
 function withPaths({ file, vad }: ModelOptions, { resolve }: EngineContext): Pick<ModelOptions, 'file' | 'vad'> {
   return { file: resolve(file), ...(vad !== undefined && { vad: resolve(vad) }) };
 }
@@ -103,6 +112,9 @@ const programHelp = `whisper-cli not found: run \`${setupCommand}\` to build it,
 
 async function inspectProgram(program: string | undefined, context: EngineContext): Promise<Finding> {
   const what = 'whisper-cli';
+  if (program === undefined && (await isBuilding(context.dataDir))) {
+    return { what, ok: false, isPending: true, detail: 'another process is building it' };
+  }
   if (program === undefined) return { what, ok: false, detail: 'not found', fix: setupCommand };
   return { what, ok: true, detail: `${await versionOf(program, context)}, ${program}` };
 }
@@ -110,6 +122,9 @@ async function inspectProgram(program: string | undefined, context: EngineContex
 async function inspectModel({ id, file, download, inspect }: Model): Promise<Finding> {
   const found = await inspect();
   const what = `model ${id}`;
+  if (!found.ok && download !== undefined && (await isDownloading(file))) {
+    return { what, ok: false, isPending: true, detail: `another process is downloading ${file}` };
+  }
   if (!found.ok) return { what, ok: false, detail: found.detail, ...(download !== undefined && { fix: setupCommand }) };
   const languages = found.multilingual ? 'multilingual' : 'English only';
   return { what, ok: true, detail: `${String(Math.round(found.bytes / 2 ** 20))} MiB, ${languages}, ${file}` };

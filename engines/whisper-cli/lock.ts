@@ -20,9 +20,13 @@ interface Holder {
 interface LockOptions {
   readonly signal: AbortSignal;
   readonly log: Logger;
+  /** Called once if the lock is held by others. */
+  readonly onWait?: (() => void) | undefined;
   /** A lock that was not touched for this time is stale; its holder touches it four times as often. */
   readonly staleAfterMs?: number;
 }
+
+const defaultStaleAfterMs = 20_000;
 
 /**
  * Acquires the lock file at `path`, waiting for other processes and for other calls in this process. Disposing of the
@@ -33,13 +37,13 @@ interface LockOptions {
  */
 export async function acquireLock(
   path: string,
-  { signal, log, staleAfterMs = 20_000 }: LockOptions,
+  { signal, log, onWait = () => {}, staleAfterMs = defaultStaleAfterMs }: LockOptions,
 ): Promise<AsyncDisposable> {
   const mine: Holder = { id: randomUUID(), pid: process.pid, host: hostname() };
   await makeDirectory(dirname(path));
   ours.add(mine.id);
   try {
-    await waitForTurn(path, JSON.stringify(mine), { signal, log, staleAfterMs });
+    await waitForTurn(path, JSON.stringify(mine), { signal, log, onWait, staleAfterMs });
   } catch (error) {
     ours.delete(mine.id);
     throw error;
@@ -54,10 +58,17 @@ export async function acquireLock(
   };
 }
 
+/** Whether somebody holds the lock now. */
+export async function isLocked(path: string): Promise<boolean> {
+  const [text, touched] = [await read(path), await touchedAt(path)];
+  if (text === undefined || touched === undefined) return false;
+  return !isDead(parse(text)) && Date.now() - touched < defaultStaleAfterMs;
+}
+
 async function waitForTurn(
   path: string,
   mine: string,
-  { signal, log, staleAfterMs }: Required<LockOptions>,
+  { signal, log, onWait, staleAfterMs }: Required<LockOptions> & { readonly onWait: () => void },
 ): Promise<void> {
   // Measured with our own clock: comparing the mtime with the current time would need synchronized machines.
   let seen = { touched: Number.NaN, at: 0 };
@@ -74,7 +85,10 @@ async function waitForTurn(
       await removeStale(path, text);
       continue;
     }
-    if (!announced) log.info({ lock: path, holder }, 'waiting for another process that holds the lock');
+    if (!announced) {
+      log.info({ lock: path, holder }, 'waiting for another process that holds the lock');
+      onWait();
+    }
     announced = true;
     await pause(pollMs, signal);
   }

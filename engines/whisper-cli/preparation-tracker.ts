@@ -1,7 +1,7 @@
 /** Runs preparations (build, downloads) and reports their progress for the availability probe. */
 import type { EngineContext, PrepareCall } from '../contract/index.ts';
 import { modelSource, type ModelName } from './catalogue.ts';
-import { prepareWhisper } from './prepare.ts';
+import { prepareWhisper, type Done } from './prepare.ts';
 
 export interface PreparationPlan {
   readonly needProgram: boolean;
@@ -19,57 +19,55 @@ export interface PreparationState {
 export interface PreparationTracker {
   /** Undefined when idle. */
   readonly state: PreparationState | undefined;
-  /** Why the last preparation failed. */
-  readonly failure: string | undefined;
+  /** Why a step of the current preparation, or else of the last one, failed. */
+  failureOf(step: string): string | undefined;
   run(plan: PreparationPlan, call: PrepareCall): Promise<void>;
 }
 
 export function createPreparationTracker(context: EngineContext): PreparationTracker {
-  /** How much of each step is done; null: unknown. */
-  const steps = new Map<string, number | null>();
-  /** Number of steps of the current plan; 0 when idle. */
+  const steps = new Map<string, Done>();
+  const failures = new Map<string, string>();
+  /** Number of steps of the current plan, without those that failed; 0 when idle. */
   let planned = 0;
-  let failure: string | undefined;
 
   function describe(): string {
-    const words = [...steps].flatMap(([step, done]) =>
-      done === 1 ? [] : done === null ? step : `${step}: ${String(Math.floor(done * 100))} %`,
-    );
+    const words = [...steps].flatMap(([step, done]) => (done === 1 ? [] : nameOf(step, done)));
     return words.join(', ') || 'starting';
   }
 
-  function progress(): number | undefined {
-    const known = [...steps.values()].filter((done) => done !== null);
-    return known.length === 0 ? undefined : known.reduce((sum, done) => sum + done, 0) / planned;
+  function nameOf(step: string, done: Done): string {
+    if (done === 'waiting') return waitingFor(step);
+    return done === null ? step : `${step}: ${String(Math.floor(done * 100))} %`;
   }
 
-  async function prepareAll({ needProgram, models, mirror }: PreparationPlan, { signal, progress }: PrepareCall) {
-    const { dataDir, env, cores, run, fetch, log } = context;
-    const report = (step: string, fraction: number | null) => {
-      steps.set(step, fraction);
-      progress(step, fraction);
-    };
-    const common = { dataDir, env, cores, run, fetch, log, signal, mirror: mirror ?? modelSource, progress: report };
-    const [first = null, ...others] = models;
-    await prepareWhisper({ ...common, needProgram, model: first });
-    for (const model of others) await prepareWhisper({ ...common, needProgram: false, model });
+  function progress(): number | undefined {
+    const known = [...steps.values()].filter((done) => typeof done === 'number');
+    return known.length === 0 ? undefined : known.reduce((sum, done) => sum + done, 0) / planned;
   }
 
   return {
     get state() {
       return planned > 0 ? { description: describe(), progress: progress() } : undefined;
     },
-    get failure() {
-      return failure;
-    },
-    async run(plan, call) {
+    failureOf: (step) => failures.get(step),
+    async run({ mirror = modelSource, ...plan }, { signal, progress }) {
+      const { dataDir, env, cores, run, fetch, log } = context;
       planned = Number(plan.needProgram) + plan.models.length;
-      failure = undefined;
+      failures.clear();
       try {
-        await prepareAll(plan, call);
-      } catch (error) {
-        failure = (error as Error).message;
-        throw error;
+        await prepareWhisper({
+          ...{ ...plan, mirror, dataDir, env, cores, run, fetch, log, signal },
+          progress(step, done) {
+            steps.set(step, done);
+            if (done === 'waiting') progress(waitingFor(step), null);
+            else progress(step, done);
+          },
+          failed(step, why) {
+            steps.delete(step);
+            failures.set(step, why);
+            planned -= 1;
+          },
+        });
       } finally {
         planned = 0;
         steps.clear();
@@ -77,3 +75,5 @@ export function createPreparationTracker(context: EngineContext): PreparationTra
     },
   };
 }
+
+const waitingFor = (step: string) => `another process is ${step}`;

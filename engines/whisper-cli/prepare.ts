@@ -6,12 +6,18 @@ import { catalogue, maxModelBytes, modelFileName, modelUrl, type ModelName } fro
 import { download } from './download.ts';
 import { inspectModelFile } from './model-file.ts';
 
+/** How much of a step is done: a fraction, or null if unknown, or `waiting` while another process does it. */
+export type Done = number | null | 'waiting';
+
+export const buildStep = 'building whisper-cli';
+export const downloadStep = (model: ModelName): string => `downloading ${modelFileName(model)}`;
+
 export interface PrepareOptions {
   readonly dataDir: string;
   /** True if whisper-cli was not found and has to be built. */
   readonly needProgram: boolean;
-  /** The model to download to the data directory, or null. */
-  readonly model: ModelName | null;
+  /** The models to download to the data directory, one after the other. */
+  readonly models: readonly ModelName[];
   /** Base URL of the models: `modelSource` or a mirror. */
   readonly mirror: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -20,8 +26,10 @@ export interface PrepareOptions {
   readonly run: EngineContext['run'];
   readonly fetch: typeof globalThis.fetch;
   readonly signal: AbortSignal;
-  /** Steps are `building whisper-cli` and `downloading ggml-NAME.bin`, interleaved; null means an unknown fraction. */
-  readonly progress: (step: string, fraction: number | null) => void;
+  /** Steps are interleaved. */
+  readonly progress: (step: string, done: Done) => void;
+  /** A step has failed for good; the others go on. */
+  readonly failed: (step: string, why: string) => void;
   readonly log: Logger;
 }
 
@@ -30,25 +38,47 @@ export function downloadedModelPath(dataDir: string, model: ModelName): string {
   return join(dataDir, 'models', modelFileName(model));
 }
 
+type Report = (done: Done) => void;
+
 /**
- * Builds the program and downloads the model concurrently, each only if requested and missing. A failure of one does
- * not stop the other; rejects with one error that contains all failures, or with the signal's reason.
+ * Builds the program and downloads the models concurrently, each only if requested and missing. A failure of one does
+ * not stop the others; rejects with one error that contains all failures, or with the signal's reason.
  */
 export async function prepareWhisper(options: PrepareOptions): Promise<void> {
-  const outcomes = await Promise.allSettled([prepareProgram(options), prepareModel(options)]);
-  options.signal.throwIfAborted();
-  const failures = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason as Error);
+  const { needProgram, models, signal } = options;
+  const failures: Error[] = [];
+
+  async function attempt(step: string, run: (report: Report) => Promise<void>): Promise<void> {
+    let last: Done | undefined;
+    const report = (done: Done) => options.progress(step, (last = done));
+    try {
+      await run(report);
+      if (last === 'waiting') report(1);
+    } catch (error) {
+      if (signal.aborted) return;
+      failures.push(error as Error);
+      options.failed(step, (error as Error).message);
+    }
+  }
+
+  async function downloadAll(): Promise<void> {
+    for (const model of models) {
+      await attempt(downloadStep(model), (report) => prepareModel(model, options, report));
+    }
+  }
+
+  const build = needProgram ? attempt(buildStep, (report) => prepareProgram(options, report)) : undefined;
+  await Promise.all([build, downloadAll()]);
+  signal.throwIfAborted();
   const [first, second] = failures;
   const messages = [...new Set(failures.map(({ message }) => message))];
   if (second !== undefined) throw new AggregateError(failures, messages.join('\n'));
   if (first !== undefined) throw first;
 }
 
-async function prepareProgram(options: PrepareOptions): Promise<void> {
-  if (!options.needProgram) return;
+async function prepareProgram(options: PrepareOptions, report: Report): Promise<void> {
   await makeDataDirectory(options.dataDir);
-  const progress = (fraction: number) => options.progress('building whisper-cli', fraction);
-  await buildWhisperCli({ ...options, progress });
+  await buildWhisperCli({ ...options, progress: report, onWait: () => report('waiting') });
 }
 
 async function makeDataDirectory(path: string): Promise<void> {
@@ -60,21 +90,21 @@ async function makeDataDirectory(path: string): Promise<void> {
   });
 }
 
-async function prepareModel({ dataDir, model, mirror, fetch, signal, progress, log }: PrepareOptions): Promise<void> {
-  if (model === null) return;
+async function prepareModel(model: ModelName, options: PrepareOptions, report: Report): Promise<void> {
+  const { dataDir, mirror, fetch, signal, log } = options;
   const to = downloadedModelPath(dataDir, model);
   // A complete model with another digest is the operator's own file under this name: do not replace it.
   if (inspectModelFile(to).ok) return;
   await makeDataDirectory(dataDir);
   const url = modelUrl(model, mirror);
   const { sha1 } = catalogue[model];
-  const report = (fraction: number | null) => progress(`downloading ${modelFileName(model)}`, fraction);
   report(0);
+  const call = { fetch, signal, log, progress: report, onWait: () => report('waiting') };
   try {
-    await download({ url, to, sha1, maxBytes: maxModelBytes(model), fetch, signal, progress: report, log });
+    await download({ url, to, sha1, maxBytes: maxModelBytes(model), ...call });
   } catch (error) {
     signal.throwIfAborted();
     const { message } = error as Error;
-    throw new Error(`${message}. Without a network, copy ${url} to ${to} manually`, { cause: error });
+    throw new Error(`${message}. Without a network, copy it to ${to} manually`, { cause: error });
   }
 }

@@ -61,8 +61,8 @@ interface Line extends Finding {
 
 function print(title: string, lines: readonly Line[]): void {
   console.log(title);
-  for (const { what, ok, detail, fix, isOptional } of lines) {
-    const verdict = ok ? 'ok     ' : isOptional ? 'absent ' : 'MISSING';
+  for (const { what, ok, detail, fix, isOptional, isPending } of lines) {
+    const verdict = ok ? 'ok     ' : isPending ? 'pending' : isOptional ? 'absent ' : 'MISSING';
     console.log(`  ${verdict} ${what.padEnd(12)} ${detail}${fix === undefined ? '' : `\n          fix: ${fix}`}`);
   }
 }

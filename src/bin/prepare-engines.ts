@@ -14,6 +14,7 @@ export async function prepareEngines(registry: Registry, { signal, log, terminal
   const bar = progressBar(terminal);
   const outcomes = await registry.prepare({ signal, progress: bar.show });
   bar.end();
+  if (signal.aborted) terminal.write(`${describeInterruption(bar.unfinished())}\n`);
   signal.throwIfAborted();
   const failures = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason as Error);
   for (const error of failures) {
@@ -23,14 +24,22 @@ export async function prepareEngines(registry: Registry, { signal, log, terminal
   return failures.length === 0;
 }
 
+function describeInterruption(steps: readonly string[]): string {
+  if (steps.length === 0) return 'Interrupted.';
+  return `Interrupted. Not finished: ${steps.join(', ')}. The next start or setup resumes a download, and begins a build again.`;
+}
+
 const barWidth = 24;
 
 /** On a terminal, one line that is redrawn; elsewhere, a line per tenth of each step. Two steps may run in parallel. */
 function progressBar(terminal: NodeJS.WriteStream) {
   const shown = new Map<string, string>();
+  const unfinished = new Set<string>();
   return {
     show: (step: string, fraction: number | null): void => {
       const done = fraction ?? 0;
+      if (done < 1) unfinished.add(step);
+      else unfinished.delete(step);
       const filled = Math.round(done * barWidth);
       const percent = fraction === null ? '' : ` ${String(Math.floor(done * 100)).padStart(3)} %`;
       const line = `${step} [${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}]${percent}`;
@@ -39,6 +48,7 @@ function progressBar(terminal: NodeJS.WriteStream) {
       shown.set(step, mark);
       terminal.write(terminal.isTTY ? `\r\x1b[2K${line}` : `${line}\n`);
     },
+    unfinished: () => [...unfinished],
     end: (): void => {
       if (terminal.isTTY && shown.size > 0) terminal.write('\n');
     },

@@ -21,6 +21,5 @@ try {
   if (done) process.stderr.write('Everything that can be prepared is there. The command `doctor` shows what works.\n');
   else process.exitCode = 1;
 } catch (error) {
-  if (!ended.signal.aborted) explainStartFailure(error);
-  else process.stderr.write('Interrupted. Partial downloads are kept for the next run.\n');
+  if (!ended.signal.aborted) explainStartFailure(error); // else it has been said
 }

@@ -160,7 +160,7 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
     expect(reason).toMatch(
       /2000000 bytes with the SHA-1 [0-9a-f]{40}, expected 465707469ff3a37a2b9b8d8f89f2f99de7299dac/,
     );
-    expect(reason).toContain(`copy ${mirror.url}/ggml-base.bin to ${modelPath(service)} manually`);
+    expect(reason).toContain(`copy it to ${modelPath(service)} manually`);
     await expect.poll(() => service.said.stderr, patience).toContain('is not the expected file');
     const logged = () => service.log().find(({ msg }) => msg === 'an engine could not be prepared');
     await expect.poll(logged, patience).toMatchObject({ level: 40 });
@@ -171,13 +171,25 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
     expect(await transcribe(service, recording)).toMatchObject({ status: 200, body: spoken });
   });
 
+  test('is told at once that the download has failed, and goes on building', async () => {
+    const mirror = await startMirror(randomBytes(1_000));
+    mirror.sendUpTo(1);
+    const options = await freshMachine({ mirror, expected: randomBytes(1_000) });
+    const service = await startChildService({ ...options, files: wrapped(found['whisper-cli']) });
+    await says(service, /^Model file missing: .*is not the expected file/);
+    expect(await probe(service)).toMatchObject({ available: false, code: 'model-file-missing' });
+    await goOn(service, 'half-built');
+    await expect.poll(() => service.said.stderr, patience).toMatch(/building whisper-cli .* 50 %/);
+    await says(service, /^Model file missing: /);
+  });
+
   test('is told which programs to install when it cannot build, and downloads the model all the same', async () => {
     const model = await toneModel();
     const mirror = await startMirror(model);
     mirror.sendUpTo(1);
     const { cmake: _, ...others } = tools;
     const service = await startChildService(await freshMachine({ mirror, tools: others, expected: model }));
-    await says(service, /apt-get install cmake/);
+    await says(service, /^whisper-cli not found: .*apt-get install cmake/);
     expect(await probe(service)).toMatchObject({ available: false, code: 'program-missing' });
     await expect.poll(() => service.said.stderr, patience).toContain('apt-get install cmake');
     expect(await readdir(join(service.dataDir, 'models'))).toEqual(['ggml-base.bin']);
@@ -274,8 +286,32 @@ describe('npm run setup', () => {
     const setup = await startProcess('src/bin/setup.ts', await freshMachine({ mirror, tools: {} }));
     expect(await setup.exit).toEqual({ code: 1, signal: null });
     expect(setup.said.stderr).toContain('apt-get install npm tar cmake make g++');
-    expect(setup.said.stderr).toContain(`copy ${mirror.url}/ggml-base.bin to ${modelPath(setup)} manually`);
+    expect(setup.said.stderr).toContain(`copy it to ${modelPath(setup)} manually`);
     expect(setup.said.stderr).not.toMatch(/ at |Everything/);
+  });
+
+  test('waits for another that is at work, and says so, as the doctor does', async () => {
+    const model = await toneModel();
+    const mirror = await startMirror(model);
+    mirror.sendUpTo(0.5);
+    const first = await startProcess('src/bin/setup.ts', await freshMachine({ mirror, expected: model }));
+    await childrenAtWork(first.pid, /cmake --build/);
+    await expect.poll(() => first.said.stderr, patience).toContain(' 50 %');
+    const machine = await freshMachine({ mirror, expected: model, dataDir: first.dataDir });
+    const second = await startProcess('src/bin/setup.ts', machine);
+    const doctor = await startProcess('src/bin/doctor.ts', machine);
+    for (const step of ['building whisper-cli', 'downloading ggml-base.bin']) {
+      await expect.poll(() => second.said.stderr, patience).toContain(`local: another process is ${step}`);
+    }
+    expect((await doctor.exit).code).toBe(1);
+    expect(doctor.said.stdout).toMatch(/pending whisper-cli +another process is building it\n/);
+    expect(doctor.said.stdout).toMatch(/pending model local +another process is downloading \/.*ggml-base\.bin\n/);
+    expect(doctor.said.stdout).not.toContain('MISSING');
+    first.kill('SIGTERM');
+    await first.exit;
+    await childrenAtWork(second.pid, /cmake --build/);
+    second.kill('SIGTERM');
+    await second.exit;
   });
 
   test.each([
@@ -291,7 +327,10 @@ describe('npm run setup', () => {
     setup.kill(signal);
     expect(await setup.exit).toEqual({ code, signal: null });
     await expect.poll(() => alive(compilers), patience).toEqual([]);
+    const steps =
+      /Not finished: (?=.*local: building whisper-cli)(?=.*local: downloading ggml-base\.bin).*begins a build again/;
     expect(setup.said.stderr).toMatch(/%\nInterrupted\. .*\n$/);
+    expect(setup.said.stderr).toMatch(steps);
     expect(await filesOf(setup)).toEqual(['bin', 'models', 'models/ggml-base.bin.part']);
   });
 });
@@ -393,7 +432,8 @@ describeAsRoot('a fresh machine without a network', () => {
       await expect.poll(async () => (await ask()).code, { timeout: 60_000 }).toBe('model-file-missing');
       const url = 'https://huggingface.co/ggerganov/whisper.cpp/resolve/main/ggml-base.bin';
       const { reason } = await ask();
-      expect(reason).toContain(`download ${url} to ${modelPath(service)}`);
+      expect(reason).toContain(`: ${url} cannot be downloaded: `);
+      expect(reason).toContain(`copy it to ${modelPath(service)} manually`);
       expect(reason).toMatch(/cannot be downloaded: .*, after 6 attempts/);
 
       await writeToneModel(modelPath(service));

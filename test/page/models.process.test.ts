@@ -126,6 +126,27 @@ describeWith(programs, 'the pickers', () => {
     expect(await page.button('Speak').isDisabled()).toBe(true);
   });
 
+  test('show on a phone, too, why a download has failed: its address and its path once each', async () => {
+    const server = createServer((_request, response) => response.writeHead(404).end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const mirror = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${'without-end'.repeat(4)}`;
+    const models = '[{ id: base, file: data/models/ggml-base.bin }]';
+    const { service, ...rest } = await startPageService({
+      config: `engines: { whisper: { use: whisper-cli, models: ${models}, mirror: '${mirror}' } }`,
+    });
+    await service.registry.prepare({ signal: AbortSignal.timeout(60_000), progress: () => {} });
+    const context = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+    const page = await openPage(browser(), rest, { context });
+    const advice = page.page.getByRole('region', { name: 'What to do next' });
+    await textOf(advice).toContain('404 Not Found');
+    const text = (await advice.textContent())!;
+    expect(text.match(/ggml-base\.bin/g)).toHaveLength(2);
+    expect(text.match(/http:/g)).toHaveLength(1);
+    // A page that is too wide widens `innerWidth` as well.
+    expect(await page.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  });
+
   test('offer the sandbox at once, if it is on', async () => {
     const page = await openPage(browser(), await startPageService({ config: 'engines: { s: { use: sandbox } }' }));
     await page.button('Good morning').click();

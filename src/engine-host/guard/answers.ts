@@ -186,10 +186,10 @@ export function isCount(value: unknown): value is number {
 
 export function checkFindings(value: unknown): readonly Finding[] {
   return checkList<Finding>(value, [], '`inspect()`', (finding) => {
-    const { what, ok, detail, fix } = finding;
+    const { what, ok, isPending, detail, fix } = finding;
     must(!('mend' in finding), ': `mend` is now called `fix`');
     must(typeof what === 'string' && typeof detail === 'string', ' has no `what` or no `detail`');
     must(typeof ok === 'boolean', '.ok is not a boolean');
-    return { what, ok, detail, ...(typeof fix === 'string' && { fix }) };
+    return { what, ok, ...(isPending === true && { isPending }), detail, ...(typeof fix === 'string' && { fix }) };
   });
 }

@@ -9,43 +9,55 @@ vi.mock('../../../engines/whisper-cli/prepare.ts', () => ({
   prepareWhisper: (options: PrepareOptions) => prepare.run(options),
 }));
 
-const call = { signal: new AbortController().signal, progress: () => {} };
-
 function start(plan: { needProgram: boolean; models: readonly ('base' | 'tiny')[] }) {
-  const steps: { readonly report: PrepareOptions['progress']; readonly end: (error?: Error) => void }[] = [];
-  prepare.run = ({ progress }) =>
-    new Promise((resolve, reject) => {
-      steps.push({ report: progress, end: (error) => (error ? reject(error) : resolve()) });
-    });
+  const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+  let options: PrepareOptions | undefined;
+  prepare.run = (given) => ((options = given), promise);
+  const shown: [step: string, fraction: number | null][] = [];
+  const signal = new AbortController().signal;
   const tracker = createPreparationTracker({ dataDir: '/nowhere' } as EngineContext);
-  const done = tracker.run({ ...plan, mirror: undefined }, call);
+  const progress = (step: string, fraction: number | null) => void shown.push([step, fraction]);
+  const done = tracker.run({ ...plan, mirror: undefined }, { signal, progress });
   done.catch(() => {});
-  return { tracker, steps, done };
+  return { tracker, shown, done, end: () => resolve(undefined), fail: reject, ...options! };
 }
 
 it('counts the build and each download alike, those that are done included', async () => {
-  const { tracker, steps, done } = start({ needProgram: true, models: ['base', 'tiny'] });
+  const { tracker, progress, end, done } = start({ needProgram: true, models: ['base', 'tiny'] });
   expect(tracker.state).toEqual({ description: 'starting', progress: undefined });
-  steps[0]!.report('downloading ggml-base.bin', null);
+  progress('downloading ggml-base.bin', null);
   expect(tracker.state).toEqual({ description: 'downloading ggml-base.bin', progress: undefined });
-  steps[0]!.report('building whisper-cli', 0.3);
+  progress('building whisper-cli', 0.3);
   expect(tracker.state?.progress).toBeCloseTo(0.1);
-  steps[0]!.report('building whisper-cli', 1);
-  steps[0]!.report('downloading ggml-base.bin', 0.5);
+  progress('building whisper-cli', 1);
+  progress('downloading ggml-base.bin', 0.5);
   expect(tracker.state).toEqual({ description: 'downloading ggml-base.bin: 50 %', progress: 0.5 });
-  steps[0]!.report('downloading ggml-base.bin', 1);
-  steps[0]!.end();
-  await expect.poll(() => steps).toHaveLength(2);
-  steps[1]!.report('downloading ggml-tiny.bin', 0);
+  progress('downloading ggml-base.bin', 1);
+  progress('downloading ggml-tiny.bin', 0);
   expect(tracker.state?.progress).toBeCloseTo(2 / 3);
-  steps[1]!.end();
+  end();
   await done;
   expect(tracker.state).toBeUndefined();
 });
 
-it('reports why the last one failed', async () => {
-  const { tracker, steps, done } = start({ needProgram: false, models: ['base'] });
-  steps[0]!.end(new Error('no network'));
+it('reports a step that failed at once, and counts it no more', async () => {
+  const { tracker, progress, failed, fail, done } = start({ needProgram: true, models: ['base'] });
+  progress('downloading ggml-base.bin', 0);
+  progress('building whisper-cli', 0.5);
+  failed('downloading ggml-base.bin', 'no network');
+  expect(tracker.failureOf('downloading ggml-base.bin')).toBe('no network');
+  expect(tracker.state).toEqual({ description: 'building whisper-cli: 50 %', progress: 0.5 });
+  fail(new Error('no network'));
   await expect(done).rejects.toThrow('no network');
-  expect(tracker).toMatchObject({ state: undefined, failure: 'no network' });
+  expect(tracker.state).toBeUndefined();
+  expect(tracker.failureOf('downloading ggml-base.bin')).toBe('no network');
+});
+
+it('says that another process is at work', () => {
+  const { tracker, progress, shown } = start({ needProgram: true, models: [] });
+  progress('building whisper-cli', 'waiting');
+  expect(shown).toEqual([['another process is building whisper-cli', null]]);
+  expect(tracker.state).toEqual({ description: 'another process is building whisper-cli', progress: undefined });
+  progress('building whisper-cli', 0);
+  expect(tracker.state).toEqual({ description: 'building whisper-cli: 0 %', progress: 0 });
 });

@@ -1,11 +1,19 @@
 import { hash } from 'node:crypto';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
+import { builtProgramPath, isBuilding } from '../../../engines/whisper-cli/build.ts';
+import { isDownloading } from '../../../engines/whisper-cli/download.ts';
+import { acquireLock } from '../../../engines/whisper-cli/lock.ts';
 import { createHttpClient } from '../../../lib/http-client.ts';
 import { catalogue, maxModelBytes, modelNames, modelUrl } from '../../../engines/whisper-cli/catalogue.ts';
 import { runProgram } from '../../../src/system/child-process.ts';
-import { downloadedModelPath, type PrepareOptions, prepareWhisper } from '../../../engines/whisper-cli/prepare.ts';
+import {
+  downloadedModelPath,
+  type Done,
+  type PrepareOptions,
+  prepareWhisper,
+} from '../../../engines/whisper-cli/prepare.ts';
 import { writeToneModel } from '../../support/tone-model.ts';
 import { good, machine, pathWith, recordingLog, serve, status, temporaryDirectory } from './support.ts';
 import { noise } from '../../support/noise.ts';
@@ -26,27 +34,29 @@ afterAll(() => client[Symbol.asyncDispose]());
 
 async function preparation(changes: Partial<PrepareOptions> = {}) {
   const dataDir = join(await temporaryDirectory(), 'data');
-  const steps: [step: string, fraction: number | null][] = [];
+  const steps: [step: string, done: Done][] = [];
+  const failures: [step: string, why: string][] = [];
   const all: PrepareOptions = {
     dataDir,
     needProgram: false,
-    model: null,
+    models: [],
     mirror: 'http://127.0.0.1:9/no-mirror-here',
     env: {},
     cores: 1,
     run: runProgram,
     fetch,
     signal: new AbortController().signal,
-    progress: (step, fraction) => steps.push([step, fraction]),
+    progress: (step, done) => steps.push([step, done]),
+    failed: (step, why) => failures.push([step, why]),
     log: recordingLog(),
     ...changes,
   };
-  return { ...all, steps };
+  return { ...all, steps, failures };
 }
 
 test('a model is downloaded from the mirror into the data directory', async () => {
   const { url, requests } = await serve(good(model.bytes));
-  const wanted = await preparation({ model: 'base', mirror: `${url}/models/` });
+  const wanted = await preparation({ models: ['base'], mirror: `${url}/models/` });
   await prepareWhisper(wanted);
   expect(requests.map((request) => request.url)).toEqual(['/models/ggml-base.bin']);
   expect(await readFile(join(wanted.dataDir, 'models/ggml-base.bin'))).toEqual(model.bytes);
@@ -55,7 +65,7 @@ test('a model is downloaded from the mirror into the data directory', async () =
 });
 
 test('a complete custom model under that name is not replaced', async () => {
-  const wanted = await preparation({ model: 'base' });
+  const wanted = await preparation({ models: ['base'] });
   const path = downloadedModelPath(wanted.dataDir, 'base');
   await mkdir(dirname(path), { recursive: true });
   await writeToneModel(path);
@@ -73,7 +83,7 @@ test('nothing is done if nothing is missing', async () => {
 test('a build that fails does not stop the download', async () => {
   const { url } = await serve(good(model.bytes));
   const PATH = await pathWith({ ...machine, npm: 'npm-offline' });
-  const wanted = await preparation({ needProgram: true, model: 'base', mirror: url, env: { PATH } });
+  const wanted = await preparation({ needProgram: true, models: ['base'], mirror: url, env: { PATH } });
   await expect(prepareWhisper(wanted)).rejects.toThrow('npm error code ENOTFOUND');
   expect(wanted.steps).toContainEqual(['building whisper-cli', 0]);
   expect(await readdir(join(wanted.dataDir, 'models'))).toEqual(['ggml-base.bin']);
@@ -81,15 +91,50 @@ test('a build that fails does not stop the download', async () => {
 
 test('the error contains all failures and the manual fix', async () => {
   const { url } = await serve(status(404));
-  const wanted = await preparation({ needProgram: true, model: 'base', mirror: url });
+  const wanted = await preparation({ needProgram: true, models: ['base'], mirror: url });
   const error: unknown = await prepareWhisper(wanted).catch((error: unknown) => error);
   const lines = (error as Error).message.split('\n');
   const path = downloadedModelPath(wanted.dataDir, 'base');
   expect(lines).toEqual([
     expect.stringContaining('apt-get install npm tar cmake make g++'),
     `${url}/ggml-base.bin cannot be downloaded: the server answered 404 Not Found. ` +
-      `Without a network, copy ${url}/ggml-base.bin to ${path} manually`,
+      `Without a network, copy it to ${path} manually`,
   ]);
+  expect(wanted.failures.map(([step]) => step)).toEqual(['building whisper-cli', 'downloading ggml-base.bin']);
+  expect(wanted.failures[1]![1]).toBe(lines[1]);
+});
+
+test('what another process makes is waited for, and said', async () => {
+  const { url, requests } = await serve(good(model.bytes));
+  const wanted = await preparation({ needProgram: true, models: ['base'], mirror: url });
+  const path = downloadedModelPath(wanted.dataDir, 'base');
+  const program = builtProgramPath(wanted.dataDir);
+  const log = recordingLog();
+  const signal = wanted.signal;
+  const others = await Promise.all(
+    [`${program}.lock`, `${path}.lock`].map((lock) => acquireLock(lock, { signal, log })),
+  );
+  const prepared = prepareWhisper(wanted);
+  await expect.poll(() => wanted.steps).toHaveLength(3);
+  expect(wanted.steps).toEqual(
+    expect.arrayContaining([
+      ['building whisper-cli', 'waiting'],
+      ['downloading ggml-base.bin', 'waiting'],
+    ]),
+  );
+  expect([await isBuilding(wanted.dataDir), await isDownloading(path)]).toEqual([true, true]);
+  await writeFile(program, '', { mode: 0o755 });
+  await writeFile(path, model.bytes);
+  await Promise.all(others.map((lock) => lock[Symbol.asyncDispose]()));
+  await prepared;
+  expect(wanted.steps.slice(-2)).toEqual(
+    expect.arrayContaining([
+      ['building whisper-cli', 1],
+      ['downloading ggml-base.bin', 1],
+    ]),
+  );
+  expect(requests).toEqual([]);
+  expect([await isBuilding(wanted.dataDir), await isDownloading(path)]).toEqual([false, false]);
 });
 
 test('an abort ends both with its reason', async () => {
@@ -97,7 +142,7 @@ test('an abort ends both with its reason', async () => {
   const { url } = await serve(() => controller.abort(new Error('enough')));
   const PATH = await pathWith({ ...machine, npm: 'cmake-endless' });
   const { signal } = controller;
-  const wanted = await preparation({ needProgram: true, model: 'base', mirror: url, env: { PATH }, signal });
+  const wanted = await preparation({ needProgram: true, models: ['base'], mirror: url, env: { PATH }, signal });
   await expect(prepareWhisper(wanted)).rejects.toThrow('enough');
   expect((await readdir(wanted.dataDir)).filter((name) => name.startsWith('whisper-build-'))).toEqual([]);
 });
