@@ -172,9 +172,9 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
   });
 
   test('is told at once that the download has failed, and goes on building', async () => {
-    const mirror = await startMirror(randomBytes(1_000));
+    const mirror = await startMirror(noise(1_000));
     mirror.sendUpTo(1);
-    const options = await freshMachine({ mirror, expected: randomBytes(1_000) });
+    const options = await freshMachine({ mirror, expected: noise(1_000, 2) });
     const service = await startChildService({ ...options, files: wrapped(found['whisper-cli']) });
     await says(service, /^Model file missing: .*is not the expected file/);
     expect(await probe(service)).toMatchObject({ available: false, code: 'model-file-missing' });
