@@ -30,30 +30,38 @@ const censored = '[redacted]';
 /** Deeper values are left out. */
 const deepest = 4;
 
+/** Lines repeat what files, programs and third-party engines say: none of it may fill the disk. */
+const longestFact = 4_096;
+const longestName = 200;
+const mostItems = 200;
+
 type Facts = Record<string, unknown>;
 
 function withoutSecrets(facts: Facts): Facts {
   for (const name in facts) {
     const value = facts[name];
     if (secretNames.has(name.toLowerCase())) facts[name] = censored;
-    else if (typeof value === 'object' && value !== null) facts[name] = readable(value, 1);
+    else facts[name] = readable(value, 1);
   }
   return facts;
 }
 
 /** A copy for the log. Third-party engines log as well: a getter of theirs may throw. */
 function readable(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return shorten(value, longestFact);
   if (typeof value !== 'object' || value === null) return value;
   if (depth > deepest) return '[...]';
   try {
     if (value instanceof Error) return describeError(value);
-    if (Array.isArray(value)) return value.map((item) => readable(item, depth + 1));
+    if (Array.isArray(value)) return value.slice(0, mostItems).map((item) => readable(item, depth + 1));
     if ('toJSON' in value) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([name, inner]) => [
-        name,
-        secretNames.has(name.toLowerCase()) ? censored : readable(inner, depth + 1),
-      ]),
+      Object.entries(value)
+        .slice(0, mostItems)
+        .map(([name, inner]) => [
+          shorten(name, longestName),
+          secretNames.has(name.toLowerCase()) ? censored : readable(inner, depth + 1),
+        ]),
     );
   } catch {
     return '[unreadable]';

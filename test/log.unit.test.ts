@@ -39,6 +39,28 @@ describe('a line', () => {
   });
 });
 
+describe('what a line repeats is cut', () => {
+  const huge = 'x'.repeat(2_000_000);
+
+  it.each([
+    ['a text', { key: huge }],
+    ['a text in a list', { removed: [huge] }],
+    ['a long list', { removed: Array(20_000).fill('name') }],
+    ['a text below', { call: { model: huge } }],
+    ['a name', { call: { [huge]: 1 } }],
+    ['many names', { call: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`name-${i}`, 1])) }],
+  ])('%s', (_what, facts) => {
+    expect(JSON.stringify(logged(facts)).length).toBeLessThan(10_000);
+  });
+
+  it('after 4096 characters of a text, 200 items of a list', () => {
+    expect(logged({ key: huge, names: Array(500).fill('a') })).toMatchObject({
+      key: `${'x'.repeat(4095)}…`,
+      names: Array(200).fill('a'),
+    });
+  });
+});
+
 describe('secrets', () => {
   it.each([
     ['at the top', { apiKey: 'hush' }],

@@ -1,4 +1,5 @@
 /** The listener of METRICS_PORT: metrics and probes for machines of the operator, without keys. */
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import { isLoopback, withoutBrackets } from '../../lib/loopback.ts';
@@ -80,6 +81,8 @@ function refuseForeignName(asked: string): void {
 }
 
 async function answer(req: IncomingMessage, res: ServerResponse, pages: Pages, log: Logger): Promise<void> {
+  const id = randomUUID();
+  const ownHeaders = { 'X-Request-Id': id, 'X-Content-Type-Options': 'nosniff' };
   try {
     const { path, host } = readRequestHead(req);
     const page = pages.get(path);
@@ -89,11 +92,15 @@ async function answer(req: IncomingMessage, res: ServerResponse, pages: Pages, l
       throw new ProblemError('method-not-allowed', 'Supported: GET, HEAD.', { headers });
     }
     const { mediaType, text } = await page(host);
-    send(res, { status: 200, headers: { 'Content-Type': mediaType }, text });
+    send(res, { status: 200, headers: { ...ownHeaders, 'Content-Type': mediaType }, text });
   } catch (error) {
-    const { status, mediaType, headers, body } = problemAnswer(error, '');
-    if (body.code === 'internal-error') log.error({ err: error }, 'a request for metrics failed');
-    send(res, { status, headers: { ...headers, 'Content-Type': mediaType }, text: JSON.stringify(body) });
+    const { status, mediaType, headers, body } = problemAnswer(error, id);
+    if (body.code === 'internal-error') log.error({ id, err: error }, 'a request for metrics failed');
+    send(res, {
+      status,
+      headers: { ...headers, ...ownHeaders, 'Content-Type': mediaType },
+      text: JSON.stringify(body),
+    });
   }
 }
 

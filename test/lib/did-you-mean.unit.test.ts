@@ -18,3 +18,7 @@ it.each([
 ])('%j: %j', (wrong, meant) => {
   expect(didYouMean(wrong, known)).toBe(meant);
 });
+
+it('nothing is like a name of 2 MB, and the search does not take its time', () => {
+  expect(didYouMean('model'.repeat(400_000), known)).toBeUndefined();
+});

@@ -39,6 +39,17 @@ describe('METRICS_PORT', () => {
     expect(await (await fetch(at(url, '/readyz'))).json()).toEqual({ status: 'ready' });
   });
 
+  it('names each request and forbids sniffing, in failures too', async () => {
+    await using service = await startTestService({ env });
+    for (const path of ['/metrics', '/healthz', '/readyz', '/nothing']) {
+      const { headers } = await fetch(at(metricsUrl(service), path));
+      expect(headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+    }
+    const failed = await fetch(at(metricsUrl(service), '/nothing'));
+    expect(await failed.json()).toMatchObject({ instance: failed.headers.get('x-request-id') });
+  });
+
   it('has process metrics of Node.js', async () => {
     await using service = await startTestService({ env });
     expect(await scrape(service)).toMatch(/^process_resident_memory_bytes \d+$/m);
