@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
 import { problemAnswer, problemCodeOf, type ProblemAnswer } from '../contract/problems.ts';
 import type { IncomingRequest } from './incoming-request.ts';
+import { isProbe } from './probes.ts';
 import { isConnectionError } from './safe-listener.ts';
 
 /** The caller has disconnected: nothing is sent, and the log says 499. */
@@ -41,7 +42,7 @@ function logged(error: unknown, request: IncomingRequest): { reason: unknown; pr
 }
 
 /**
- * Server errors are logged with their cause. Client errors go to the response; the log has their code only, at debug,
+ * Server errors are logged with their cause; a probe that says "not now" is none. Client errors go to the response; the log has their code only, at debug,
  * because their details quote what the client has sent.
  */
 export function logFailure({ status, body }: ProblemAnswer, error: unknown, request: IncomingRequest): void {
@@ -49,7 +50,8 @@ export function logFailure({ status, body }: ProblemAnswer, error: unknown, requ
   request.loggedFailure = error;
   request.problem = body.code;
   const facts = { id, operation, code: body.code, err: error };
-  if (status >= 500) log.error(facts, 'a request failed');
+  const isAnswerOfProbe = isProbe(request.path) && status === 503;
+  if (status >= 500 && !isAnswerOfProbe) log.error(facts, 'a request failed');
   else if (error instanceof Error && error.cause !== undefined) log.warn(facts, 'a request was refused');
   else log.debug({ id, operation, code: body.code }, 'a request was refused');
 }

@@ -122,3 +122,20 @@ it('probes are logged at debug, other requests at info', async () => {
     ['/api/v1/models', 30],
   ]);
 });
+
+it('a probe that answers 503 is logged at debug alone, without an error: nothing has failed', async () => {
+  await using service = await startTestService({ ...engine('speech'), env: { READY_REQUIRES: 'speech' } });
+  await setState(service, 'preparing');
+  const { headers } = await readyz(service);
+  service.service.drain();
+  await readyz(service);
+  const lines = () => service.log.filter(({ path, code }) => path === '/readyz' || code !== undefined);
+  await eventually(lines).toHaveLength(4);
+  expect(lines()).toMatchObject([
+    { level: 20, id: headers.get('x-request-id'), code: 'not-ready', msg: 'a request was refused' },
+    { level: 20, status: 503, msg: 'request' },
+    { level: 20, code: 'shutting-down' },
+    { level: 20, status: 503 },
+  ]);
+  expect(lines().filter(({ err }) => err !== undefined)).toEqual([]);
+});
