@@ -75,30 +75,34 @@ export function createLimits({ minutes, places, budgets, onRefused, random = Mat
       ...placesPolicy(concurrentRequests, name),
       ...budgetPolicy(limits, budget, name),
     ];
-    const refuse = (code: ProblemCode, violated: Policy['name'], detail: string) => {
+    const refuse = (code: ProblemCode, violated: Policy['name'], detail: (wait: number) => string) => {
       onRefused?.(name, violated);
       const all = policies();
       const shown = all.filter((policy) => policy.name === violated);
       const wait = withJitter(shown[0]?.resetSeconds ?? 1, random());
       const headers = { ...door.limitHeaders(all, shown), 'Retry-After': String(wait) };
-      return new ProblemError(code, `The API key ${detail}`, { headers, violatedPolicies: [violated] });
+      return new ProblemError(code, `The API key ${detail(wait)}`, { headers, violatedPolicies: [violated] });
     };
 
     if (requestsPerMinute !== undefined && minute && minute.used > requestsPerMinute) {
-      const detail = `may send ${count(requestsPerMinute, 'request')} in a minute; try again in ${String(secondsUntil(minute.endsAt))} s.`;
-      throw refuse('rate-limited', 'requests', detail);
+      const most = count(requestsPerMinute, 'request');
+      throw refuse(
+        'rate-limited',
+        'requests',
+        (wait) => `may send ${most} in a minute; try again in ${String(wait)} s.`,
+      );
     }
     if (concurrentRequests !== undefined) {
       const detail = `may have ${count(concurrentRequests, 'request')} in flight; wait for the end of one of them.`;
       const taken = places.take(name, concurrentRequests);
       if (!(typeof taken === 'boolean' ? taken : await taken))
-        throw refuse('concurrency-limited', 'concurrent', detail);
+        throw refuse('concurrency-limited', 'concurrent', () => detail);
       atEnd(() => places.release(name));
     }
     if (budgets.refresh && hasBudget(limits, budget)) await budgets.refresh(name);
     for (const { name: spent, quota, remaining } of budgetPolicy(limits, budget, name)) {
       const what = spent === 'audio' ? `${String(quota)} s of recordings` : count(quota, 'token');
-      if (remaining === 0) throw refuse('quota-exceeded', spent, `has used its ${what} of today (UTC).`);
+      if (remaining === 0) throw refuse('quota-exceeded', spent, () => `has used its ${what} of today (UTC).`);
       scope.charge = (used) => budgets.charge(name, used);
     }
     return {

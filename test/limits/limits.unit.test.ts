@@ -87,6 +87,15 @@ describe('requestsPerMinute', () => {
     });
   });
 
+  it('says the same in the message and in Retry-After, whose jitter spreads the clients of a key', async () => {
+    const { send } = open({ random: 1 });
+    const once = keyWith({ requestsPerMinute: 1 });
+    await send(once);
+    const { message, headers } = await refusal(send(once));
+    expect(headers).toMatchObject({ 'Retry-After': '66', RateLimit: '"requests";r=0;t=60' });
+    expect(message).toContain('try again in 66 s.');
+  });
+
   it('begins anew when the minute is over', async () => {
     const { send } = open();
     for (let count = 1; count <= 61; count += 1) await send(key).catch(() => undefined);
