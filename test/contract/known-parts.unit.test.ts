@@ -91,18 +91,19 @@ interface ArrayOfContract {
   /** Names of properties; `*` is an item. */
   readonly place: readonly string[];
   readonly maxItems: number | undefined;
+  readonly type?: Schema['type'];
 }
 
 /** All arrays of a schema. `beside` is a bound that stands beside the `anyOf` or `$ref` of the schema. */
 function* arraysOf(
-  { $ref, anyOf = [], items, properties = {}, maxItems }: Schema,
+  { $ref, anyOf = [], items, properties = {}, maxItems, type }: Schema,
   { resolve }: Pick<Contract, 'resolve'>,
   { place, maxItems: beside }: ArrayOfContract,
 ): Generator<ArrayOfContract> {
   const here = { place, maxItems: maxItems ?? beside };
   if ($ref !== undefined) yield* arraysOf(resolve($ref), { resolve }, here);
   for (const part of anyOf) yield* arraysOf(part, { resolve }, here);
-  if (items) yield here;
+  if (items) yield { ...here, ...(type !== undefined && { type }) };
   const inner = [...Object.entries(properties), ...(items ? [['*', items] as const] : [])];
   for (const [name, part] of inner)
     yield* arraysOf(part, { resolve }, { place: [...place, name], maxItems: undefined });
@@ -123,6 +124,13 @@ describe.each(Object.entries({ native: nativeContract, openai: openaiContract })
     it('are found', () => {
       expect(arrays.map(({ name }) => name)).toContainEqual(expect.stringMatching(/Chat.*\/messages$/));
     });
+
+    it.each(arrays)(
+      '$name is an array alone: generators of clients cannot read two types beside `items`',
+      ({ type }) => {
+        expect(type).toBe('array');
+      },
+    );
 
     it.each(arrays)('$name has a bound that is applied before validation', ({ place, maxItems, schema }) => {
       expect(maxItems).toBeLessThanOrEqual(2000);
