@@ -1,12 +1,14 @@
 /** What is kept of a chat run: the charge of its API key, its tokens for the access log, its span, its metrics. */
-import type { AgentEvent, ChatResult, Tool, Usage } from '../../engines/contract/index.ts';
+import type { AgentEvent, ChatCall, ChatResult, Tool, Usage } from '../../engines/contract/index.ts';
 import { currentScope, type RequestScope } from '../caller.ts';
 import type { ServedModel } from '../engine-host/served-models.ts';
 import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';
 import { beginSpan, endSpan, errorType, hasTracer, type Attributes, type Span } from '../trace.ts';
+import { TokenMeter } from './token-meter.ts';
 
 export interface RunFacts {
   readonly model: ServedModel<'chat'>;
+  readonly messages: ChatCall['messages'];
   /** The service's own. */
   readonly tools: readonly Tool[];
   /** Whether the caller reads the run as a stream. */
@@ -23,19 +25,20 @@ export class RunRecord {
   readonly #span: Span | undefined;
   readonly #started = performance.now();
   #firstChunkMs: number | undefined;
-  /** As the engine has reported them; a result may have a better number. */
-  #tokens = 0;
+  /** Only for a key with a budget. */
+  readonly #meter: TokenMeter | undefined;
   #isOver = false;
 
   constructor(facts: RunFacts, metrics: Metrics | undefined) {
     this.#facts = facts;
     this.#metrics = metrics;
+    this.#meter = this.#scope?.charge && new TokenMeter(facts.messages);
     this.#span = hasTracer() ? beginChatSpan(facts.model) : undefined;
   }
 
   /** For the engine. */
   readonly onUsage = ({ totalTokens }: Usage): void => {
-    this.#tokens = totalTokens;
+    this.#meter?.report(totalTokens);
   };
 
   get isOver(): boolean {
@@ -44,17 +47,21 @@ export class RunRecord {
 
   /** Receives every event before the result. */
   see(event: AgentEvent): void {
+    this.#meter?.see(event);
     if (this.#metrics === undefined || event.type === 'step-started') return;
     this.#firstChunkMs ??= this.#ms();
     if (event.type === 'tool-finished') this.#metrics.toolEnded(this.#offered(event.name), event.ok);
   }
 
-  complete({ usage, finishReason }: ChatResult): void {
+  complete(result: ChatResult): void {
+    const { usage, finishReason } = result;
     if (this.#isOver) return;
     this.#isOver = true;
     this.#firstChunkMs ??= this.#ms();
-    const { charge, usage: used } = this.#scope ?? {};
-    charge?.({ tokens: usage?.totalTokens ?? this.#tokens });
+    this.#meter?.see({ type: 'completed', result });
+    if (usage) this.#meter?.report(usage.totalTokens);
+    this.#charge();
+    const { usage: used } = this.#scope ?? {};
     if (usage && used) used.tokens = usage.totalTokens;
     if (this.#span) endSpan(this.#span, attributesOf(usage, finishReason));
     this.#metrics?.chatEnded({ ...this.#call(), ...(usage && { tokens: tokensOf(usage) }) });
@@ -63,9 +70,14 @@ export class RunRecord {
   fail(reason: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#scope?.charge?.({ tokens: this.#tokens });
+    this.#charge();
     if (this.#span) endSpan(this.#span, { 'error.type': errorType(reason) });
     this.#metrics?.chatEnded({ ...this.#call(), error: errorTypeOf(reason, this.#facts.signal) });
+  }
+
+  #charge(): void {
+    const tokens = this.#meter?.tokens(this.#facts.signal.aborted);
+    if (tokens !== undefined) this.#scope?.charge?.({ tokens });
   }
 
   #call() {

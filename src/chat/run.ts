@@ -76,7 +76,7 @@ async function* run<Event>(
   { tools, scope, metrics }: RunContext,
 ): AsyncGenerator<Event, void, undefined> {
   const isEmitted = createEventOrder();
-  const record = new RunRecord({ model, tools, isStream, signal }, metrics);
+  const record = new RunRecord({ model, messages: call.messages, tools, isStream, signal }, metrics);
   const fail = (reason: unknown) => {
     if (record.isOver) return;
     record.fail(reason);

@@ -211,9 +211,26 @@ describe('tokensPerDay', () => {
     expect(stateOf(await post('/api/v1/chat', hello()), 'tokens')).toMatchObject({ r: 100 - 7 - 7 - 10 });
   });
 
-  it('counts nothing for a run whose usage is not reported', async () => {
+  it('estimates a run whose usage is not reported: a token for four characters of the messages and the answer', async () => {
     const { post } = await serve({ app: { tokensPerDay: 100 } });
-    expect(stateOf(await post('/api/v1/chat', hello('unreported')), 'tokens')).toMatchObject({ r: 100 });
+    expect(stateOf(await post('/api/v1/chat', hello('unreported')), 'tokens')).toMatchObject({ r: 98 });
+  });
+
+  it.each([
+    ['/api/v1/chat/stream', {}],
+    ['/v1/chat/completions', { stream: true }],
+  ])('estimates what a stream at %s has delivered to a client that disconnects', async (path, more) => {
+    const { post, service } = await serve({ app: { tokensPerDay: 200 } });
+    const held = hold();
+    const leaving = new AbortController();
+    const headers = { 'content-type': 'application/json', ...as('app') };
+    const body = JSON.stringify({ ...hello('untold'), ...more });
+    const stream = await fetch(`${service.url}${path}`, { method: 'POST', headers, body, signal: leaving.signal });
+    await held.wait(1);
+    leaving.abort();
+    await expect(stream.text()).rejects.toThrow();
+    while (!service.log.some(({ status }) => status === 499)) await new Promise((resolve) => setImmediate(resolve));
+    expect(stateOf(await post('/api/v1/chat', hello()), 'tokens')).toMatchObject({ r: 200 - 100 - 10 });
   });
 });
 

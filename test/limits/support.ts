@@ -5,12 +5,13 @@ import { startTestService, type TestService, type TestServiceOptions } from '../
 
 /**
  * A chat and a transcription in the test's own process. Their models: `fine`; `held` works until it is released; `failing`
- * fails after its first round, or half of the recording; `unreported` reports no usage.
+ * fails after its first round, or half of the recording; `unreported` reports no usage; `untold` is held in the middle of an
+ * answer of which 395 characters are delivered and no usage is reported.
  */
 const engines = `
 const ready = { available: true, code: 'ready', reason: 'Ready.' };
 const usage = (totalTokens) => ({ promptTokens: 1, completionTokens: totalTokens - 1, totalTokens, reasoningTokens: 0 });
-const ids = ['fine', 'held', 'failing', 'unreported'];
+const ids = ['fine', 'held', 'failing', 'unreported', 'untold'];
 
 const held = (signal) =>
   new Promise((resolve, reject) => {
@@ -35,6 +36,10 @@ export default [
     async *complete({ model }, { signal, onUsage }) {
       yield { type: 'step-started', step: 0 };
       yield { type: 'content-delta', step: 0, delta: 'Hi.' };
+      if (model === 'untold') {
+        yield { type: 'content-delta', step: 0, delta: 'x'.repeat(392) };
+        await held(signal);
+      }
       if (model === 'held' || model === 'failing') onUsage?.(usage(7));
       if (model === 'held') await held(signal);
       if (model === 'failing') throw new TypeError('a defect of the engine');

@@ -1,0 +1,79 @@
+/** The tokens of a run for its budget: as the engine reports them, else an estimate of what was sent and delivered. */
+import type { AgentEvent, ChatCall, ToolCall } from '../../engines/contract/index.ts';
+
+/** Usual for English; what a provider reports always wins. */
+const charactersPerToken = 4;
+
+export class TokenMeter {
+  /** Of all steps that the engine has reported. */
+  #reported = 0;
+  /** Characters of steps that it has not reported. */
+  #unreported = 0;
+  /** Characters of the conversation, which the next step sends as its prompt. */
+  #conversation: number;
+  /** The prompt of a step without a sign of its provider. */
+  #sent = 0;
+  #isReported = false;
+
+  constructor(messages: ChatCall['messages']) {
+    this.#conversation = messages.reduce(
+      (sum, { content, toolCalls }) => sum + content.length + lengthOf(toolCalls),
+      0,
+    );
+  }
+
+  /** `totalTokens` of the run so far. What the current step delivers later, such as its tool calls, is part of them. */
+  report(totalTokens: number): void {
+    this.#reported = totalTokens;
+    this.#unreported = 0;
+    this.#sent = 0;
+    this.#isReported = true;
+  }
+
+  see(event: AgentEvent): void {
+    switch (event.type) {
+      case 'step-started':
+        this.#sent = this.#conversation;
+        this.#isReported = false;
+        return;
+      case 'reasoning-delta': // is not sent again
+        return this.#deliver(event.delta.length);
+      case 'content-delta':
+        this.#conversation += event.delta.length;
+        return this.#deliver(event.delta.length);
+      case 'tool-started': {
+        const characters = serializedLength(event.arguments);
+        this.#conversation += characters;
+        return this.#deliver(characters);
+      }
+      case 'tool-finished':
+        this.#conversation += (event.output ?? event.error ?? '').length;
+        return;
+      case 'completed':
+        return this.#deliver(lengthOf(event.result.toolCalls));
+    }
+  }
+
+  /** `isLeft`: the caller did not wait for the answer, so its provider may have read the prompt of a silent step. */
+  tokens(isLeft: boolean): number {
+    return this.#reported + Math.ceil((this.#unreported + (isLeft ? this.#sent : 0)) / charactersPerToken);
+  }
+
+  #deliver(characters: number): void {
+    if (this.#isReported) return;
+    this.#unreported += this.#sent + characters;
+    this.#sent = 0;
+  }
+}
+
+function lengthOf(calls: readonly ToolCall[] = []): number {
+  return calls.reduce((sum, call) => sum + call.arguments.length, 0);
+}
+
+function serializedLength(args: object): number {
+  try {
+    return JSON.stringify(args).length;
+  } catch {
+    return 0; // nested deeper than the stack
+  }
+}
