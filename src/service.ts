@@ -84,7 +84,7 @@ export interface App extends AsyncDisposable {
   readonly registry: Registry;
   readonly disk: DiskUse;
   /** Reads API_KEYS_FILE again, as on SIGHUP; an invalid file changes nothing and is logged. */
-  readonly reloadKeys: () => void;
+  readonly reloadKeys: () => Promise<void>;
   /** In a fleet: resolves once this node does no work for other nodes. */
   readonly leaveFleet: () => Promise<void>;
   /** From now on `/readyz` answers 503. */
@@ -101,7 +101,7 @@ export interface Service {
   readonly registry: Registry;
   readonly disk: DiskUse;
   /** Reads API_KEYS_FILE again; an invalid file changes nothing and is logged. */
-  reloadKeys(): void;
+  reloadKeys(): Promise<void>;
   /** From now on `/readyz` answers 503 and connections are not kept alive; everything else is still served. */
   drain(): void;
   /** Lets requests in flight finish for so many milliseconds, then ends them with `shutting-down`; a later call may hurry. */
@@ -254,7 +254,7 @@ async function buildApp(options: ServiceOptions, engines: Node, metrics: Metrics
   await checkAliases(services);
   const draining = new AbortController();
   const ending = new AbortController();
-  const keys = openKeyRing(settings, log);
+  const keys = await openKeyRing(settings, log);
   const access = createAccess({ ...settings, keys, failedLogins: createFailedLogins(log) });
   const budgets = keys && (await openBudgets({ path: join(settings.dataDir, 'usage.json'), log }));
   const onRefused = (key: string, policy: string) => metrics?.keyLimited(key, policy);
@@ -319,7 +319,7 @@ async function buildApp(options: ServiceOptions, engines: Node, metrics: Metrics
     listener,
     registry,
     disk: workspace.disk,
-    reloadKeys: () => keys?.reload(),
+    reloadKeys: async () => keys?.reload(),
     leaveFleet: async () => engines.fleet?.drain(),
     drain,
     end,

@@ -19,12 +19,12 @@ export async function judgeKeys(settings: LoadedSettings, registry: Registry): P
   const { apiKeysFile: path } = settings;
   if (path === undefined) return { findings: [], isUsable: true };
   try {
-    openKeyRing(settings, silent)?.[Symbol.dispose]();
+    (await openKeyRing(settings, silent))?.[Symbol.dispose]();
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     return { findings: [{ what: 'keys file', ok: false, detail: error.message }], isUsable: false };
   }
-  const entries = readKeysFile(path);
+  const entries = await readKeysFile(path);
   const expired = entries.filter(({ expires }) => expires !== undefined && Date.parse(expires) <= Date.now());
   const isUsable = expired.length < entries.length;
   const names = [...new Set(entries.map(({ name }) => name))];

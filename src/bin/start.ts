@@ -25,7 +25,9 @@ if (started) {
     settings.transcribeSetup && settings.transcribeEnabled ? prepare(service, log, ended.signal) : Promise.resolve();
   endOnSignals(started, ended, preparation);
   // Without a file the default stays: a terminal that is closed ends the service.
-  if (settings.apiKeysFile !== undefined && 'reloadKeys' in service) process.on('SIGHUP', () => service.reloadKeys());
+  if (settings.apiKeysFile !== undefined && 'reloadKeys' in service) {
+    process.on('SIGHUP', () => void service.reloadKeys());
+  }
   shrinkHeap();
   // For the operator, on stderr; stdout is for the log.
   const description = describeService(service, settings).catch((err: unknown) => {

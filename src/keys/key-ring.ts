@@ -4,6 +4,7 @@ import { SettingsError, requiresKeys, type LoadedSettings } from '../settings/lo
 import type { Key } from '../caller.ts';
 import { createKey } from './key.ts';
 import { readKeysFile, type KeyEntry } from './keys-file.ts';
+import { isWidened } from './widened.ts';
 
 export interface FoundKey {
   readonly key: Key;
@@ -15,9 +16,9 @@ export interface KeyRing extends Disposable {
   find(token: string): FoundKey | undefined;
   /**
    * Reads the keys file again; requests in flight keep the key that they have. An invalid file changes nothing and is
-   * logged.
+   * logged. Resolves when the file counts, or does not.
    */
-  reload(): void;
+  reload(): Promise<void>;
 }
 
 interface RingLog {
@@ -38,42 +39,47 @@ type Tokens = ReadonlyMap<string, Token>;
 
 /**
  * undefined: open mode. Otherwise a token is required as long as the process lives, even if no valid key is left. Throws
- * a `SettingsError`.
+ * a `SettingsError`. `wait` passes the time between two reads of the file.
  */
-export function openKeyRing(
+export async function openKeyRing(
   settings: Pick<LoadedSettings, 'apiKeys' | 'apiKeysFile'>,
   log: RingLog,
-): KeyRing | undefined {
-  return requiresKeys(settings) ? createKeyRing(settings, log) : undefined;
-}
-
-function createKeyRing({ apiKeys, apiKeysFile: path }: Parameters<typeof openKeyRing>[0], log: RingLog): KeyRing {
-  let entries = path === undefined ? [] : readKeysFile(path);
+  wait?: () => Promise<void>,
+): Promise<KeyRing | undefined> {
+  if (!requiresKeys(settings)) return undefined;
+  const { apiKeys, apiKeysFile: path } = settings;
+  let entries = path === undefined ? [] : await readKeysFile(path, wait);
   if (path !== undefined && entries.length === 0) {
     throw new SettingsError(`API_KEYS_FILE: ${path} has no keys; fix: parlance key new NAME`);
   }
   let tokens = tokensOf(apiKeys, entries, path);
   warnOfExpiry(entries, log);
   const timer = setInterval(() => warnOfExpiry(entries, log), dayMs).unref();
+  let reloading = Promise.resolve();
+
+  async function reload(): Promise<void> {
+    if (path === undefined) return;
+    try {
+      const read = await readKeysFile(path, wait);
+      tokens = tokensOf(apiKeys, read, path);
+      const changes = changesBetween(entries, read);
+      const isDoubtful = changes.removed.length > 0 || changes.widened.length > 0; // may be half of a file
+      log[isDoubtful ? 'warn' : 'info'](changes, 'the keys file was read again');
+      entries = read;
+    } catch (error) {
+      if (!(error instanceof SettingsError)) throw error;
+      log.error({ reason: error.message }, 'the keys file is invalid; the keys stay as they are');
+      return;
+    }
+    warnOfExpiry(entries, log);
+  }
+
   return {
     find(token) {
       const found = tokens.get(digestOf(token));
       return found && { key: found.key, isExpired: found.expires !== undefined && found.expires <= Date.now() };
     },
-    reload() {
-      if (path === undefined) return;
-      try {
-        const read = readKeysFile(path);
-        tokens = tokensOf(apiKeys, read, path);
-        log.info(changesBetween(entries, read), 'the keys file was read again');
-        entries = read;
-      } catch (error) {
-        if (!(error instanceof SettingsError)) throw error;
-        log.error({ reason: error.message }, 'the keys file is invalid; the keys stay as they are');
-        return;
-      }
-      warnOfExpiry(entries, log);
-    },
+    reload: () => (reloading = reloading.then(reload, reload)),
     [Symbol.dispose]: () => clearInterval(timer),
   };
 }
@@ -104,19 +110,25 @@ function digestOf(token: string): string {
 
 // ------------------------------------------------------------------------------------------------------- changes
 
-/** Names; a key has changed when a token was added or removed, too. */
-export function changesBetween(before: readonly KeyEntry[], after: readonly KeyEntry[]) {
-  const [old, now] = [before, after].map(describeByName) as [Map<string, string>, Map<string, string>];
+/** Names; a key has changed when a token was added or removed, too. `widened` are those that may do more than before. */
+function changesBetween(before: readonly KeyEntry[], after: readonly KeyEntry[]) {
+  const [old, now] = [Map.groupBy(before, ({ name }) => name), Map.groupBy(after, ({ name }) => name)];
+  const kept = [...now]
+    .map(([name, own]) => ({ name, before: old.get(name) ?? [], after: own }))
+    .filter((key) => key.before.length > 0);
   return {
     added: [...now.keys()].filter((name) => !old.has(name)),
     removed: [...old.keys()].filter((name) => !now.has(name)),
-    changed: [...now.keys()].filter((name) => old.has(name) && old.get(name) !== now.get(name)),
+    changed: kept.filter((key) => describe(key.before) !== describe(key.after)).map(({ name }) => name),
+    widened: kept.filter((key) => isWidened(key.before, key.after)).map(({ name }) => name),
   };
 }
 
-function describeByName(entries: readonly KeyEntry[]): Map<string, string> {
-  const byName = Map.groupBy(entries, ({ name }) => name);
-  return new Map([...byName].map(([name, own]) => [name, own.map((entry) => JSON.stringify(entry)).sort().join()])); // prettier-ignore
+function describe(entries: readonly KeyEntry[]): string {
+  return entries
+    .map((entry) => JSON.stringify(entry))
+    .sort()
+    .join();
 }
 
 // -------------------------------------------------------------------------------------------------------- expiry

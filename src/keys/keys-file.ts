@@ -1,5 +1,6 @@
 /** The keys file: its schema, and what it means. It has hashes of tokens only. */
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -21,9 +22,9 @@ export interface KeyEntry extends KeyRules {
 
 const { $schema: _draft, ...schema } = keysFileSchema(grantableOperations(nativeContract.document)); // equal in both drafts
 
-/** Reads the entries; may be none. Throws a `SettingsError` that lists each location. */
-export function readKeysFile(path: string): readonly KeyEntry[] {
-  const values = parseYaml(readText(path), path);
+/** Resolves to the entries; may be none. Throws a `SettingsError` that lists each location. */
+export async function readKeysFile(path: string, wait = untilNextRead): Promise<readonly KeyEntry[]> {
+  const values = parseYaml(await readSettled(path, wait), path);
   const mistakes = schemaMistakes(values, path);
   if (mistakes.length > 0) throw new SettingsError(mistakes.join('\n'));
   const entries = (values as { readonly keys: readonly KeyEntry[] }).keys.map((entry) => ({
@@ -33,6 +34,22 @@ export function readKeysFile(path: string): readonly KeyEntry[] {
   const clashes = clashesIn(entries).map((clash) => `${path}: ${clash}`);
   if (clashes.length > 0) throw new SettingsError(clashes.join('\n'));
   return entries;
+}
+
+const readEveryMs = 100;
+const mostReads = 50;
+const untilNextRead = () => sleep(readEveryMs);
+
+/** Reads until two texts are equal: half of a file may be valid, and permits whatever its missing lines would withhold. */
+async function readSettled(path: string, wait: () => Promise<void>): Promise<string> {
+  let text = readText(path);
+  for (let reads = 1; reads < mostReads; reads += 1) {
+    await wait();
+    const last = text;
+    text = readText(path);
+    if (text === last) return text;
+  }
+  throw new SettingsError(`API_KEYS_FILE: ${path} does not stop changing; fix: write another file and rename it`);
 }
 
 function readText(path: string): string {

@@ -19,7 +19,7 @@ it('prints a token and a valid entry, and stores neither', async () => {
   expect(parse(entry)).toEqual([{ name: 'web-app', sha256 }]);
   expect(await readdir(cwd)).toEqual([]);
   await writeFiles(cwd, { 'keys.yaml': `keys:\n${entry}` });
-  expect(readKeysFile(join(cwd, 'keys.yaml'))).toEqual([{ name: 'web-app', sha256 }]);
+  expect(await readKeysFile(join(cwd, 'keys.yaml'))).toEqual([{ name: 'web-app', sha256 }]);
 });
 
 it.each([[[]], [['new']], [['old', 'app']], [['new', 'app', 'more']], [['new', 'My app']], [['new', 'key-1']]])(

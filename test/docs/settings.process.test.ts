@@ -35,6 +35,6 @@ describe('the settings in the documents', () => {
   it.each(keysFiles)('$page, block $number: keys', async ({ config }) => {
     const path = join(await temporaryDirectory(), 'keys.yaml');
     await writeFile(path, config);
-    expect(readKeysFile(path)).toHaveLength(1);
+    expect(await readKeysFile(path)).toHaveLength(1);
   });
 });

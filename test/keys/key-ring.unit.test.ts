@@ -14,15 +14,27 @@ interface Line {
   readonly message: string;
 }
 
+interface Opening {
+  readonly apiKeys?: readonly string[];
+  readonly entries: readonly TestEntry[];
+  /** What is written to the file after each read of it. */
+  readonly writes?: (string | undefined)[];
+}
+
 /** A ring of these keys; `write` replaces the file. */
-async function open({ apiKeys = [], entries }: { apiKeys?: readonly string[]; entries: readonly TestEntry[] }) {
+async function open({ apiKeys = [], entries, writes = [] }: Opening) {
   const path = join(await temporaryDirectory(), 'keys.yaml');
   const write = (text: string) => writeFileSync(path, text);
   write(keysFile(...entries));
+  const wait = () => {
+    const text = writes.shift();
+    if (text !== undefined) write(text);
+    return Promise.resolve();
+  };
   const lines: Line[] = [];
   const at = (level: string) => (facts: object, message: string) => void lines.push({ level, facts, message });
   const log = { info: at('info'), warn: at('warn'), error: at('error') };
-  const ring = openKeyRing({ apiKeys: [...apiKeys], apiKeysFile: path }, log)!;
+  const ring = (await openKeyRing({ apiKeys: [...apiKeys], apiKeysFile: path }, log, wait))!;
   onTestFinished(() => ring[Symbol.dispose]());
   return { ring, write, lines, path, nameOf: (token: string) => ring.find(token)?.key.name };
 }
@@ -76,8 +88,14 @@ describe('a key', () => {
 
 it('no key at all is open mode; a file without keys stops the start', async () => {
   const log = { info() {}, warn() {}, error() {} };
-  expect(openKeyRing({ apiKeys: [] }, log)).toBeUndefined();
+  expect(await openKeyRing({ apiKeys: [] }, log)).toBeUndefined();
   await expect(open({ entries: [] })).rejects.toThrow(/^API_KEYS_FILE: \S+ has no keys; fix: parlance key new NAME$/);
+});
+
+it('the start takes no half of a file either', async () => {
+  const whole = keysFile({ ...app, operations: ['createChat'] });
+  const { ring } = await open({ entries: [app], writes: [whole] });
+  expect(ring.find(tokenOf('app'))!.key.mayCall('streamChat')).toBe(false);
 });
 
 describe('expiry', () => {
@@ -130,15 +148,72 @@ describe('reading the file again', () => {
         ...[{ name: 'rotates' }, { name: 'rotates', version: 2 }, { name: 'comes' }],
       ),
     );
-    ring.reload();
+    await ring.reload();
     expect([plain, ...['goes', 'stays', 'comes'].map((name) => tokenOf(name))].map(nameOf)).toEqual([
       ...['key-1', undefined, 'stays', 'comes'],
     ]);
     expect(nameOf(tokenOf('rotates', 2))).toBe('rotates');
     expect(before.weight).toBe(1); // requests in flight keep it
     expect(ring.find(tokenOf('changes'))!.key.weight).toBe(2);
-    const facts = { added: ['comes'], removed: ['goes'], changed: ['changes', 'rotates'] };
-    expect(lines).toEqual([{ level: 'info', facts, message: 'the keys file was read again' }]);
+    const facts = { added: ['comes'], removed: ['goes'], changed: ['changes', 'rotates'], widened: [] };
+    expect(lines).toEqual([{ level: 'warn', facts, message: 'the keys file was read again' }]);
+  });
+
+  it.each<[string, Partial<TestEntry>, Partial<TestEntry>]>([
+    ['operations', { operations: ['createChat'] }, {}],
+    ['one more operation', { operations: ['createChat'] }, { operations: ['createChat', 'streamChat'] }],
+    ['all models', { models: ['gpt-*'] }, {}],
+    ['one more model', { models: ['gpt-*'] }, { models: ['gpt-*', 'local'] }],
+    ['an excluded model', { models: ['gpt-*', '!gpt-4*'] }, { models: ['gpt-*'] }],
+    ['all but the excluded models', { models: ['gpt-*', '!gpt-4*'] }, { models: ['!gpt-4*'] }],
+    ['all tools', { tools: [] }, {}],
+    ['a first tool', { tools: [] }, { tools: ['read_aloud'] }],
+    ['its tokens a day without a limit', { limits: { tokensPerDay: 5 } }, { limits: {} }],
+    ['more tokens a day', { limits: { tokensPerDay: 5 } }, { limits: { tokensPerDay: 6 } }],
+    ['a later end', { expires: '2027-02-01T00:00:00Z' }, { expires: '2027-02-01T00:00:00-01:00' }],
+    ['no end', { expires: '2027-02-01T00:00:00Z' }, {}],
+  ])('warns of a key that gains %s; not of one that loses it', async (_what, narrow, wide) => {
+    const other = { name: 'other', operations: ['createChat'] };
+    const { ring, write, lines } = await open({ entries: [other, { ...app, ...narrow }] });
+    const levels = () => lines.filter(({ message }) => message === 'the keys file was read again');
+    write(keysFile(other, { ...app, ...wide }));
+    await ring.reload();
+    expect(levels()).toMatchObject([{ level: 'warn', facts: { widened: ['app'], removed: [] } }]);
+    write(keysFile(other, { ...app, ...narrow }));
+    await ring.reload();
+    expect(levels()[1]).toMatchObject({ level: 'info', facts: { changed: ['app'], widened: [] } });
+  });
+
+  it('takes a file only when it is read twice alike: half of one permits what its missing lines withhold', async () => {
+    const half = keysFile(app);
+    const whole = keysFile({ ...app, operations: ['createChat'] }, { name: 'next' });
+    const { ring, write, lines } = await open({
+      entries: [{ ...app, operations: ['createChat'] }],
+      writes: [undefined, whole],
+    });
+    write(half);
+    await ring.reload();
+    expect(ring.find(tokenOf('app'))!.key.mayCall('streamChat')).toBe(false);
+    expect(lines).toMatchObject([{ level: 'info', facts: { added: ['next'], changed: [], widened: [] } }]);
+  });
+
+  it('takes none that does not stop changing', async () => {
+    const writes = Array.from({ length: 100 }, (_, index) => keysFile({ name: `app-${String(index)}` }));
+    const { ring, lines, nameOf } = await open({ entries: [app], writes: [undefined, ...writes] });
+    await ring.reload();
+    const reason = expect.stringMatching(
+      /keys.yaml does not stop changing; fix: write another file and rename it$/,
+    ) as string;
+    expect(lines).toMatchObject([{ level: 'error', facts: { reason } }]);
+    expect(nameOf(tokenOf('app'))).toBe('app');
+  });
+
+  it('happens once after the other', async () => {
+    const { ring, write, lines } = await open({ entries: [app] });
+    const first = ring.reload();
+    write(keysFile(app, { name: 'next' }));
+    await Promise.all([first, ring.reload()]);
+    expect(lines.map(({ facts }) => facts)).toMatchObject([{ added: ['next'] }, { added: [] }]);
   });
 
   it.each([
@@ -149,7 +224,7 @@ describe('reading the file again', () => {
   ])('keeps the keys when it is not %s', async (_what, text) => {
     const { ring, write, lines, nameOf } = await open({ apiKeys: [plain], entries: [app] });
     write(text);
-    ring.reload();
+    await ring.reload();
     expect([plain, tokenOf('app')].map(nameOf)).toEqual(['key-1', 'app']);
     const facts = { reason: expect.stringContaining('keys.yaml') as string };
     expect(lines).toEqual([{ level: 'error', facts, message: 'the keys file is invalid; the keys stay as they are' }]);
@@ -159,7 +234,7 @@ describe('reading the file again', () => {
   it('may take the last key away: everything is then refused', async () => {
     const { ring, write, nameOf } = await open({ entries: [app] });
     write('keys: []');
-    ring.reload();
+    await ring.reload();
     expect(nameOf(tokenOf('app'))).toBeUndefined();
   });
 });

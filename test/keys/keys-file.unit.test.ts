@@ -15,7 +15,7 @@ const two = '2'.repeat(63) + 'b';
 async function read(yaml: string) {
   const directory = await temporaryDirectory();
   await writeFiles(directory, { 'keys.yaml': yaml });
-  return readKeysFile(join(directory, 'keys.yaml'));
+  return await readKeysFile(join(directory, 'keys.yaml'), () => Promise.resolve());
 }
 
 /** One line per mistake, without the directory. */
@@ -112,8 +112,8 @@ describe('a mistake stops the start', () => {
     expect(said.join()).not.toContain('hush');
   });
 
-  it('a file that is not there', () => {
-    expect(() => readKeysFile('/nowhere/keys.yaml')).toThrow(
+  it('a file that is not there', async () => {
+    await expect(readKeysFile('/nowhere/keys.yaml')).rejects.toThrow(
       /^API_KEYS_FILE: \/nowhere\/keys.yaml cannot be read: ENOENT/,
     );
   });

@@ -56,7 +56,7 @@ it('adds and removes keys, keeps them when the file is broken, and ends no strea
   });
   expect(stream.status).toBe(200);
   expect(await reload(service, keysFile({ name: 'stays' }, { name: 'comes' }))).toMatchObject({
-    ...{ level: 30, added: ['comes'], removed: ['goes'], changed: [] },
+    ...{ level: 40, added: ['comes'], removed: ['goes'], changed: [] },
   });
   const statuses = () => Promise.all(['goes', 'stays', 'comes'].map((name) => statusFor(service, name)));
   expect(await statuses()).toEqual([401, 200, 200]);

@@ -1,0 +1,44 @@
+/** Which keys may do more than before: a lost line of the keys file means "all". Errs on the side of a warning. */
+import type { KeyLimits, KeyRules } from './key.ts';
+import type { KeyEntry } from './keys-file.ts';
+
+/** Entries of one key, before and after. */
+export function isWidened(before: readonly KeyEntry[], after: readonly KeyEntry[]): boolean {
+  const [old = noRules] = before;
+  const [now = noRules] = after;
+  const ends = new Map(before.map(({ sha256, expires }) => [sha256, expires]));
+  return (
+    addsTo(old.operations, now.operations) ||
+    widensFilter(old.models, now.models) ||
+    widensFilter(old.tools, now.tools) ||
+    raises(old.limits, now.limits) ||
+    after.some(({ sha256, expires }) => isLater(ends.get(sha256), expires))
+  );
+}
+
+const noRules: KeyRules = {};
+
+type List = readonly string[] | undefined;
+
+function addsTo(before: List, after: List): boolean {
+  if (before === undefined) return false;
+  return after === undefined || after.some((item) => !before.includes(item));
+}
+
+/** Patterns as in lib/name-filter; an empty list permits nothing. */
+function widensFilter(before: List, after: List): boolean {
+  if (before === undefined || after?.length === 0) return false;
+  if (after === undefined || before.length === 0) return true;
+  const [old, now] = [before, after].map((list) => Object.groupBy(list, (one) => (one.startsWith('!') ? 'not' : 'is')));
+  return addsTo(old?.is, now?.is) || addsTo(now?.not ?? [], old?.not ?? []);
+}
+
+function raises(before: KeyLimits = {}, after: KeyLimits = {}): boolean {
+  const limits = new Map(Object.entries(after));
+  return Object.entries(before).some(([name, limit]) => (limits.get(name) ?? Infinity) > limit);
+}
+
+function isLater(before: string | undefined, after: string | undefined): boolean {
+  if (before === undefined) return false;
+  return after === undefined || Date.parse(after) > Date.parse(before);
+}
