@@ -91,7 +91,7 @@ async function checkAll(checks: readonly Check<AnySubject>[], subject: AnySubjec
     if (failure !== undefined) broken += 1;
     const others = checks.length - index - 1;
     if (failure instanceof OutOfTime && others > 0) {
-      console.log(`         the call may still be running, so the remaining ${others} checks are skipped`);
+      console.log(`          the call may still be running, so the remaining ${others} checks are skipped`);
       break;
     }
   }

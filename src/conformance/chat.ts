@@ -98,7 +98,7 @@ export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', endIn
   check(
     'a model that supports tools returns its calls of the caller’s tools, and reads their outputs',
     async (opened) => {
-      if (!(await supports(opened, 'tools'))) return undefined;
+      if (!(await supports(opened, 'tools'))) return 'the model does not support tools';
       const tools = [repeated];
       const events = await expectAccepted(listen(await complete(opened, { messages: toolRequest, tools })), 'a tool');
       const { content, toolCalls = [] } = expectValidRun(events, tools);
@@ -118,7 +118,7 @@ export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', endIn
   ),
 
   check('a model that supports json answers with JSON, and refuses only what it cannot do', async (opened) => {
-    if (!(await supports(opened, 'json'))) return;
+    if (!(await supports(opened, 'json'))) return 'the model does not support json';
     const provider = { response_format: { type: 'json_object' } };
     const answered = listen(await complete(opened, { messages: jsonRequest, provider }));
     const { content } = expectValidRun(await expectAccepted(answered, shown(provider)));
@@ -131,6 +131,7 @@ export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', endIn
       const events = await expectAccepted(run, `${shown(field)}, or refused as not supported,`);
       if (events) expectValidRun(events);
     }
+    return undefined;
   }),
 
   check('an aborted call rejects promptly with the abort reason', async (opened) => {

@@ -7,7 +7,7 @@ import { afterMs } from './patience.ts';
 /** One rule of the engine contract. */
 export interface Check<Subject> {
   readonly name: string;
-  /** Rejects if the subject breaks the rule. May resolve with a text that says why the rule could not be checked. */
+  /** Rejects if the subject breaks the rule. Resolves with a text if the rule could not be checked: why. */
   readonly run: (subject: Subject) => Promise<unknown>;
 }
 
@@ -15,7 +15,7 @@ export interface Verdict {
   readonly check: string;
   /** Absent if the rule is kept. */
   readonly failure?: unknown;
-  /** Why the rule could not be checked. */
+  /** Set if the rule was skipped: why it could not be checked. */
   readonly remark?: string;
 }
 

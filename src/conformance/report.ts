@@ -6,10 +6,11 @@ import { Nonconformance, shown, type Verdict } from './kit.ts';
 export function createReport(print: (line: string) => void): (verdict: Verdict) => void {
   const printed = new Set<string>();
   return ({ check, failure, remark }) => {
-    print(`  ${failure === undefined ? 'ok    ' : 'BROKEN'} ${check}${remark === undefined ? '' : ` (${remark})`}`);
+    const word = failure !== undefined ? 'BROKEN' : remark !== undefined ? 'skipped' : 'ok';
+    print(`  ${word.padEnd(7)} ${check}${remark === undefined ? '' : ` (${remark})`}`);
     if (failure === undefined) return;
-    const explanation = explain(failure).join('\n         ');
-    print(`         ${printed.has(explanation) ? 'same reason as above' : explanation}`);
+    const explanation = explain(failure).join('\n          ');
+    print(`          ${printed.has(explanation) ? 'same reason as above' : explanation}`);
     printed.add(explanation);
   };
 }

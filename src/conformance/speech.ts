@@ -62,7 +62,7 @@ export const speechChecks: readonly Check<Subject>[] = checksFor('speech', endIn
   }),
 
   check('a model that supports a speed keeps to it', async (opened) => {
-    if (!(await supports(opened, 'speed'))) return;
+    if (!(await supports(opened, 'speed'))) return 'the model does not support a speed';
     const lengthAt = async (speed: number) => {
       const call = { text: text.repeat(20), speed };
       return (await audioOf(await synthesize(opened, call), 'mp3')).length;
@@ -70,19 +70,22 @@ export const speechChecks: readonly Check<Subject>[] = checksFor('speech', endIn
     const [slow, usual, fast] = [await lengthAt(0.5), await lengthAt(1), await lengthAt(2)];
     const isInverse = slow > 1.5 * usual && fast < 0.75 * usual;
     expectThat(isInverse, `at the speeds 0.5, 1 and 2 the audio has ${slow}, ${usual} and ${fast} bytes`);
+    return undefined;
   }),
 
   check('a model that supports instructions accepts them', async (opened) => {
-    if (!(await supports(opened, 'instructions'))) return;
+    if (!(await supports(opened, 'instructions'))) return 'the model does not support instructions';
     const spoken = expectAccepted(synthesize(opened, { instructions: 'Speak slowly.' }), 'a call with instructions');
     await audioOf(await spoken, 'mp3');
+    return undefined;
   }),
 
   check('an unlisted voice is rejected if voices are listed', async (opened) => {
     const { entry } = await firstAvailable(opened.registry, 'speech');
-    if (!entry.voices?.length) return;
+    if (!entry.voices?.length) return 'the model lists no voices';
     const call = synthesize(opened, { voice: 'no-such-voice' });
     await expectRejection('voice-not-supported', call, 'the voice "no-such-voice"');
+    return undefined;
   }),
 
   check('text without words returns audio or an EngineError', async (opened) => {

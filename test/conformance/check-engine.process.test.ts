@@ -56,7 +56,7 @@ describe('check-engine', () => {
       engine(`throw new Error('It broke.', { cause: new TypeError('no such thing') });`),
     );
     expect(stdout).toMatch(
-      / {2}BROKEN a question is answered.*\n {9}Error: It broke\.\n {9} +at Object\.complete \(.*engine\.mjs:12:\d+\)\n {9}.*\n/,
+      / {2}BROKEN {2}a question is answered.*\n {10}Error: It broke\.\n {10} +at Object\.complete \(.*engine\.mjs:12:\d+\)\n {10}.*\n/,
     );
     expect(stdout).toContain('because of TypeError: no such thing');
     expect(stdout).not.toContain('conformance/');
@@ -67,34 +67,40 @@ describe('check-engine', () => {
   it('takes an error that nobody can catch for a broken rule, and goes on', async () => {
     const { code, stdout, stderr } = await check(engine(`void Promise.reject(new Error('left alone'));`));
     expect(stdout).toMatch(
-      / {2}BROKEN a question is answered.*\n {9}uncaught exception or unhandled rejection\n {9}because of Error: left alone\n/,
+      / {2}BROKEN {2}a question is answered.*\n {10}uncaught exception or unhandled rejection\n {10}because of Error: left alone\n/,
     );
-    expect(stdout).toContain('  ok     valid options are accepted');
+    expect(stdout).toContain('  ok      valid options are accepted');
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
   });
 
   it('names whom a local model has talked to', async () => {
     const { code, stdout } = await check(engine(`await fetch('http://provider.invalid/').catch(() => undefined);`));
-    expect(stdout).toMatch(/ {2}BROKEN a local model .*\n {9}mind is listed as local, .* provider\.invalid/);
+    expect(stdout).toMatch(/ {2}BROKEN {2}a local model .*\n {10}mind is listed as local, .* provider\.invalid/);
     expect(code).toBe(1);
   });
 
   it('says what it has not seen: a call of a tool', async () => {
     const rule = 'a tool called by the model is run, and its result is used';
     const { stdout } = await check(engine(''));
-    expect(stdout).toContain(`  ok     ${rule} (the model called no tool; with --calls-tools this fails)\n`);
+    expect(stdout).toContain(`  skipped ${rule} (the model called no tool; with --calls-tools this fails)\n`);
     const declared = await check(engine(''), '--calls-tools');
-    expect(declared.stdout).toContain(`  BROKEN ${rule}\n         the model was asked to call the tool`);
+    expect(declared.stdout).toContain(`  BROKEN  ${rule}\n          the model was asked to call the tool`);
+  });
+
+  it('skips what an engine does not claim', async () => {
+    const { stdout } = await check(engine(''));
+    expect(stdout).toMatch(/ {2}skipped a model that supports tools .* \(the model does not support tools\)\n/);
+    expect(stdout).toMatch(/ {2}skipped a model that supports json .* \(the model does not support json\)\n/);
   });
 
   it('says what it has not looked at: models that are not local', async () => {
     const { stdout } = await check(engine('').replace('local: true', 'local: false'));
-    expect(stdout).toContain('  ok     a local model connects to no other machine (no available model is local)\n');
+    expect(stdout).toContain('  skipped a local model connects to no other machine (no available model is local)\n');
   });
 
   it('ends, whatever the engine keeps alive', async () => {
     const { stdout } = await check(engine('setInterval(() => undefined, 1000);'));
-    expect(stdout).toContain('  ok     a question is answered');
+    expect(stdout).toContain('  ok      a question is answered');
   });
 
   it('says why an engine cannot be opened, without explaining itself', async () => {
@@ -121,9 +127,9 @@ describe('check-engine', () => {
         .replace(/\}\),\s*\};$/, '});');
     const said = `Object.assign(new Error('no'), { [Symbol.for('parlance.options-error')]: true })`;
     const options = ['--options', '{"volume":"loud"}'] as const;
-    expect((await check(choosy(said), ...options)).stdout).toContain(`  ok     ${rule}`);
+    expect((await check(choosy(said), ...options)).stdout).toContain(`  ok      ${rule}`);
     const plain = (await check(choosy(`new Error('no')`), ...options)).stdout;
-    expect(plain).toContain(`  BROKEN ${rule}\n         option "volume" accepts any value`);
+    expect(plain).toContain(`  BROKEN  ${rule}\n          option "volume" accepts any value`);
   });
 
   it('takes no end for a good one that the engine has made', async () => {
@@ -173,18 +179,18 @@ describe('the kit', () => {
     tell({ check: 'four', failure: new Nonconformance('It fails with It failed.', { cause }) });
     tell({ check: 'five', failure: 'no error' });
     expect(lines.join('\n').split('\n')).toEqual([
-      '  ok     one',
-      '  BROKEN two',
-      '         It should not fail.',
-      '         because of EngineError (engine-failed): It failed.',
-      '             at mine (/engine.js:1:2)',
-      '  BROKEN three',
-      '         same reason as above',
-      '  BROKEN four',
-      '         It fails with It failed.',
-      '             at mine (/engine.js:1:2)',
-      '  BROKEN five',
-      "         'no error'",
+      '  ok      one',
+      '  BROKEN  two',
+      '          It should not fail.',
+      '          because of EngineError (engine-failed): It failed.',
+      '              at mine (/engine.js:1:2)',
+      '  BROKEN  three',
+      '          same reason as above',
+      '  BROKEN  four',
+      '          It fails with It failed.',
+      '              at mine (/engine.js:1:2)',
+      '  BROKEN  five',
+      "          'no error'",
     ]);
   });
 

@@ -100,7 +100,7 @@ test.each([
     'node_modules/parlance-broken/index.js': broken,
   });
   const { code, stdout } = await runScript('src/bin/check-engine.ts', [engine], { cwd: folder });
-  expect(stdout).toContain('BROKEN models are valid, unique');
+  expect(stdout).toContain('BROKEN  models are valid, unique');
   expect(code).toBe(1);
 });
 

@@ -242,9 +242,9 @@ describe('the command', () => {
 
   it('brings the conformance kit with its recordings', async () => {
     const { code, stdout } = await ask({}, 'check-engine', './engine.js', '--options', '{"unit":"ms"}');
-    expect(stdout).toMatch(/^transcription\n {2}ok {5}/);
+    expect(stdout).toMatch(/^transcription\n {2}ok {6}/);
     // It takes any model and any language, and says of silence how long it is.
-    const broken = [...stdout.matchAll(/^ {2}BROKEN (.*)/gm)].map(([, check]) => check);
+    const broken = [...stdout.matchAll(/^ {2}BROKEN {2}(.*)/gm)].map(([, check]) => check);
     expect(broken).toEqual([
       'an unknown model is rejected',
       'silence returns empty text and no language',
