@@ -6,7 +6,7 @@ import { open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { EngineError, type Container, type Decoded } from '../../engines/contract/index.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
-import { startProgram } from '../system/child-process.ts';
+import { startProgram } from '../system/child-process/run-program.ts';
 import { tooLong, type DecodeJob, type DecodeOptions } from './job.ts';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
 

@@ -11,7 +11,7 @@ import { makeDirectory } from '../../lib/make-directory.ts';
 import { describeFailure } from './startup-summary.ts';
 import { findFfmpeg } from '../engine-host/context.ts';
 import { openEngines } from '../engine-host/open-engines.ts';
-import { runProgram } from '../system/child-process.ts';
+import { runProgram } from '../system/child-process/run-program.ts';
 import { listModels, toEntry } from '../engine-host/model-selection.ts';
 import { describeDoubts, loadSettings, type LoadedSettings } from '../settings/load.ts';
 import { explainStartFailure } from './startup-error.ts';

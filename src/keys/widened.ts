@@ -1,5 +1,6 @@
 /** Which keys may do more than before: a lost line of the keys file means "all". Errs on the side of a warning. */
-import type { KeyLimits, KeyRules } from './key.ts';
+import type { KeyLimits } from '../caller.ts';
+import type { KeyRules } from './key.ts';
 import type { KeyEntry } from './keys-file.ts';
 
 /** Entries of one key, before and after. */

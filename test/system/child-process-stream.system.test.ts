@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunningProgram, StreamingCall } from '../../engines/contract/index.ts';
-import { streamProgram } from '../../src/system/child-process.ts';
+import { streamProgram } from '../../src/system/child-process/stream-program.ts';
 import { processes } from '../support/proc.ts';
 import { processesWith, startNode, until } from '../support/processes.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
@@ -175,7 +175,7 @@ describe('a program and its children are killed', () => {
   });
 
   it.runIf(process.platform === 'linux')('when the service is SIGKILLed', async () => {
-    const modulePath = resolve(import.meta.dirname, '../../src/system/child-process.ts');
+    const modulePath = resolve(import.meta.dirname, '../../src/system/child-process/stream-program.ts');
     const source = `
       import { streamProgram } from ${JSON.stringify(modulePath)};
       const options = { signal: new AbortController().signal, timeoutMs: 60_000, cwd: '/', input: 'x' };

@@ -1,6 +1,6 @@
 /** Encodes opus in ogg with ffmpeg. */
 import { EngineError, type Pcm } from '../../../engines/contract/index.ts';
-import { streamProgram } from '../../system/child-process.ts';
+import { streamProgram } from '../../system/child-process/stream-program.ts';
 
 /** The signal has the request's deadline; this limit only catches leaked programs. */
 const hardLimitMs = 24 * 3_600_000;

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { adopt, endingWithParent } from '../../system/child-process.ts';
-import { LineSplitter } from '../../system/line-splitter.ts';
+import { adopt, endingWithParent } from '../../system/child-process/terminate.ts';
+import { LineSplitter } from '../../system/child-process/line-splitter.ts';
 import { largestMessage } from './limits.ts';
 import { createPace } from './pace.ts';
 

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Build, buildWhisperCli } from '../../../engines/whisper-cli/build.ts';
-import { runProgram } from '../../../src/system/child-process.ts';
+import { runProgram } from '../../../src/system/child-process/run-program.ts';
 import { toolEnvironment } from '../../../engines/whisper-cli/toolchain.ts';
 import { until } from '../../support/processes.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';

@@ -7,7 +7,7 @@ import { isDownloading } from '../../../engines/whisper-cli/download.ts';
 import { acquireLock } from '../../../engines/whisper-cli/lock.ts';
 import { createHttpClient } from '../../../lib/http-client.ts';
 import { catalogue, maxModelBytes, modelNames, modelUrl } from '../../../engines/whisper-cli/catalogue.ts';
-import { runProgram } from '../../../src/system/child-process.ts';
+import { runProgram } from '../../../src/system/child-process/run-program.ts';
 import {
   downloadedModelPath,
   type Done,

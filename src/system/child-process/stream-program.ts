@@ -1,0 +1,69 @@
+/** Runs a program with input, and reads its output while it runs. */
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { RunningProgram, StreamingCall } from '../../../engines/contract/index.ts';
+import { onAbort } from '../../../lib/abort.ts';
+import { exitOf } from './exit.ts';
+import { spawnProgram, type Child } from './spawn.ts';
+import { killGroup } from './terminate.ts';
+
+/** The `start` of an engine's context. Throws as `startProgram` does. */
+export function streamProgram(program: string, args: readonly string[], options: StreamingCall): RunningProgram {
+  const { input, signal } = options;
+  const child = spawnProgram(program, args, options, 'pipe');
+  const fail = (error: Error) => {
+    child.stdout.destroy(error);
+    killGroup(child);
+  };
+  // Without this listener, Node discards the output of a program that exits before it is read.
+  child.stdout.on('error', ignore).on('readable', ignore);
+  child.once('exit', (_code, killedBy) => {
+    if (killedBy !== null) child.stdout.destroy(signal.aborted ? (signal.reason as Error) : endedBy(killedBy));
+  });
+  // Output that is still unread after the program's own exit would keep the pipe open, and the child from closing.
+  const off = onAbort(signal, (reason) => {
+    if (child.exitCode === null) child.once('exit', () => child.stdout.destroy(reason as Error));
+    else child.stdout.destroy(reason as Error);
+  });
+  child.once('close', off);
+  if (child.stdin) feed(child.stdin, input, fail);
+  const exit = exitOf(child, program, options).then((ended) => ({ ...ended, stdout: '' }));
+  exit.catch(ignore); // readers of the output may ignore it
+  return { output: readOutput(child, exit), exit };
+}
+
+/** Ignores EPIPE from a program that exits before reading all its input: the exit says more. */
+function feed(stdin: Writable, input: StreamingCall['input'], fail: (error: Error) => void): void {
+  const source = typeof input === 'string' ? [input] : reported(input, fail);
+  pipeline(source, stdin).catch(ignore);
+}
+
+async function* reported(input: AsyncIterable<Uint8Array>, fail: (error: Error) => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* input;
+  } catch (error) {
+    fail(error as Error);
+    throw error;
+  }
+}
+
+async function* readOutput(child: Child, exit: RunningProgram['exit']): AsyncGenerator<Uint8Array> {
+  let whole = false;
+  try {
+    yield* child.stdout as AsyncIterable<Buffer>;
+    whole = true;
+  } finally {
+    if (!whole) killGroup(child);
+  }
+  // EOF may arrive before the exit, and looks the same if the program was killed.
+  const { signal } = await exit;
+  if (signal !== null) throw endedBy(signal);
+}
+
+function endedBy(signal: string): Error {
+  return new Error(`the program was killed by ${signal}`);
+}
+
+function ignore(): void {
+  // Reported by the exit or by the output instead.
+}
