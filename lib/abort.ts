@@ -53,12 +53,11 @@ class Link implements LinkedSignal {
 
   race<T>(work: PromiseLike<T>): Promise<T> {
     const { signal } = this;
-    if (this.#interrupt === undefined)
-      signal.addEventListener('abort', () => this.#interrupt?.(signal.reason as Error));
+    if (this.#interrupt === undefined) signal.addEventListener('abort', () => this.#interrupt?.(reasonOf(signal)));
     return new Promise((resolve, reject) => {
       this.#interrupt = reject;
       work.then(resolve, reject);
-      if (signal.aborted) reject(signal.reason as Error);
+      if (signal.aborted) reject(reasonOf(signal));
     });
   }
 
@@ -108,7 +107,15 @@ class TimedLink extends Link implements Timeout {
   }
 }
 
-/** Calls the listener once, with the reason: when the signal aborts, or at once if it has. Returns what takes it off. */
+/** Why the signal has aborted: in this house always an error. */
+export function reasonOf({ reason }: AbortSignal): Error {
+  return reason as Error;
+}
+
+/**
+ * Calls the listener once, with the reason: when the signal aborts, or at once if it has. Returns a function that removes
+ * the listener.
+ */
 export function onAbort(signal: AbortSignal, listener: (reason: unknown) => void): () => void {
   const called = () => listener(signal.reason);
   if (signal.aborted) called();

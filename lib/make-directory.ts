@@ -1,6 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { raceAbort, startTimeout } from './abort.ts';
+import { errnoOf } from './errors.ts';
 
 /** A network file system whose server is gone never answers. */
 const limitMs = 5_000;
@@ -19,7 +20,7 @@ async function make(path: string): Promise<void> {
   try {
     await mkdir(path);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errnoOf(error);
     if (code === 'ENOENT' && dirname(path) !== path) {
       await make(dirname(path));
       await mkdir(path).catch(orIsThere(path));

@@ -6,6 +6,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { JobQueue, Recording } from '../contract/index.ts';
 import { compileCacheEnv } from '../../lib/compile-cache.ts';
+import { reasonOf } from '../../lib/abort.ts';
 
 /** Counted from the first read: the time to start a thread depends on the load, and the call has its own timeout. */
 const timeoutMs = 5_000;
@@ -35,7 +36,7 @@ async function readInThread(path: string, signal: AbortSignal): Promise<number |
   const worker = new Worker(workerUrl, { workerData: { path }, resourceLimits, env: compileCacheEnv() });
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const giveUp = () => resolve(undefined);
-  const onAbort = () => reject(signal.reason as Error);
+  const onAbort = () => reject(reasonOf(signal));
   let timer: NodeJS.Timeout | undefined;
   worker.once('message', () => {
     timer = setTimeout(giveUp, timeoutMs);

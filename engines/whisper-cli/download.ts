@@ -7,6 +7,7 @@ import { acquireLock, isLocked } from './lock.ts';
 import { pause } from '../../lib/abort.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { TransferError, requestTransfer, ResumeRejected, type Transfer } from './transfer.ts';
+import { errnoOf } from '../../lib/errors.ts';
 
 const MiB = 2 ** 20;
 
@@ -153,7 +154,7 @@ async function sizeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).size;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    if (errnoOf(error) === 'ENOENT') return 0;
     throw error;
   }
 }
@@ -177,7 +178,7 @@ function tooLarge(job: Download): Error {
 }
 
 function isDiskFull(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
+  return ['ENOSPC', 'EDQUOT'].includes(errnoOf(error) ?? '');
 }
 
 function diskFull(job: Download, cause: unknown): Error {

@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import type { Logger } from '../contract/index.ts';
 import { pause } from '../../lib/abort.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
+import { errnoOf } from '../../lib/errors.ts';
 
 const pollMs = 200;
 
@@ -99,7 +100,7 @@ async function create(path: string, text: string): Promise<boolean> {
     await writeFile(path, text, { flag: 'wx' });
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
+    if (errnoOf(error) === 'EEXIST') return false;
     throw error;
   }
 }
@@ -120,7 +121,7 @@ function isDead(holder: Holder | undefined): boolean {
     process.kill(holder.pid, 0);
     return false;
   } catch (error) {
-    return codeOf(error) === 'ESRCH';
+    return errnoOf(error) === 'ESRCH';
   }
 }
 
@@ -131,7 +132,7 @@ async function removeStale(path: string, stale: string): Promise<void> {
   try {
     await rename(path, aside);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return;
+    if (errnoOf(error) === 'ENOENT') return;
     throw error;
   }
   if ((await read(aside)) !== stale) await link(aside, path);
@@ -159,11 +160,7 @@ async function undefinedIfMissing<T>(found: Promise<T>): Promise<T | undefined> 
   try {
     return await found;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException).code;
 }

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { errnoOf } from '../../lib/errors.ts';
 
 /** Facts about a model file that can be read without loading it. */
 export type ModelFile =
@@ -51,7 +52,7 @@ function explain(error: unknown, path: string): { problem: 'missing' | 'not-a-mo
   if (error instanceof Truncated) return { problem: 'truncated', detail: `${path} is truncated: ${error.message}` };
   if (error instanceof NotAModel)
     return { problem: 'not-a-model', detail: `${path} is not a whisper model: ${error.message}` };
-  switch ((error as NodeJS.ErrnoException).code) {
+  switch (errnoOf(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
       return { problem: 'missing', detail: `${path} does not exist` };

@@ -5,6 +5,7 @@ import { makeDirectory } from '../../lib/make-directory.ts';
 import { catalogue, maxModelBytes, modelFileName, modelUrl, type ModelName } from './catalogue.ts';
 import { download } from './download.ts';
 import { inspectModelFile } from './model-file.ts';
+import { messageOf } from '../../lib/errors.ts';
 
 /** How much of a step is done: a fraction, or null if unknown, or `waiting` while another process does it. */
 export type Done = number | null | 'waiting';
@@ -57,7 +58,7 @@ export async function prepareWhisper(options: PrepareOptions): Promise<void> {
     } catch (error) {
       if (signal.aborted) return;
       failures.push(error as Error);
-      options.failed(step, (error as Error).message);
+      options.failed(step, messageOf(error));
     }
   }
 
@@ -83,7 +84,7 @@ async function prepareProgram(options: PrepareOptions, report: Report): Promise<
 
 async function makeDataDirectory(path: string): Promise<void> {
   await makeDirectory(path).catch((cause: unknown) => {
-    const { message } = cause as Error;
+    const message = messageOf(cause);
     throw new Error(`Cannot create the data directory: ${message}. fix: set DATA_DIR to a writable directory`, {
       cause,
     });
@@ -104,7 +105,7 @@ async function prepareModel(model: ModelName, options: PrepareOptions, report: R
     await download({ url, to, sha1, maxBytes: maxModelBytes(model), ...call });
   } catch (error) {
     signal.throwIfAborted();
-    const { message } = error as Error;
+    const message = messageOf(error);
     throw new Error(`${message}. Without a network, copy it to ${to} manually`, { cause: error });
   }
 }

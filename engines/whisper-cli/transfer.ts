@@ -1,4 +1,5 @@
 import { linkedSignal } from '../../lib/abort.ts';
+import { errnoOf, messageOf } from '../../lib/errors.ts';
 
 /** A transfer that was interrupted or rejected, and that is worth a retry. */
 export class TransferError extends Error {
@@ -142,6 +143,6 @@ function asBroken(error: unknown, caller: AbortSignal): TransferError {
 /** fetch wraps the system's error, which for a host with several addresses has a code but no message. */
 function reasonOf(error: unknown): string {
   const cause = (error as Error).cause;
-  if (!(cause instanceof Error)) return (error as Error).message;
-  return cause.message || String((cause as NodeJS.ErrnoException).code);
+  if (!(cause instanceof Error)) return messageOf(error);
+  return cause.message || String(errnoOf(cause));
 }

@@ -13,6 +13,7 @@ import { openRecorder } from '../conformance/recordings.ts';
 import { createReport, explain } from '../conformance/report.ts';
 import { speechChecks } from '../conformance/speech.ts';
 import { transcriptionChecks, type TranscriptionSubject } from '../conformance/transcription.ts';
+import { messageOf } from '../../lib/errors.ts';
 
 const usage = `check-engine ENGINE [--options JSON] [--words FILE] [--calls-tools]
   ENGINE         as \`use\` in the settings: a path such as ./my-engine.js, a package, or a built-in engine
@@ -68,7 +69,7 @@ async function main(): Promise<number> {
   const { use, options, words, callsTools } = readArguments();
   useOwnTemporaryDirectory();
   const record = await openRecorder(words).catch((error: unknown) => {
-    throw new UsageError(`--words: ${(error as Error).message}`);
+    throw new UsageError(`--words: ${messageOf(error)}`);
   });
   const subject = { options, open: openerOf(use, process.cwd()), record, callsTools };
   let broken = 0;
@@ -122,7 +123,7 @@ function readArguments() {
     const { words, 'calls-tools': callsTools } = values;
     return { use, options: options as Record<string, unknown>, words, callsTools };
   } catch (error) {
-    const { message } = error as Error;
+    const message = messageOf(error);
     throw new UsageError(error instanceof SyntaxError ? `--options is not JSON: ${message}` : message);
   }
 }

@@ -18,6 +18,7 @@ import { explainStartFailure } from './startup-error.ts';
 import { judgeFleet } from './judge-fleet.ts';
 import { judgeKeys } from './judge-keys.ts';
 import { createMcpTools } from '../tools/mcp/index.ts';
+import { messageOf } from '../../lib/errors.ts';
 
 /** Transcription comes last, where it is seen. */
 const verdicts = [
@@ -92,7 +93,7 @@ async function data({ dataDir }: LoadedSettings): Promise<Finding> {
     await access(dataDir, constants.W_OK);
     return { what: 'data', ok: true, detail: dataDir };
   } catch (error) {
-    const detail = `${dataDir} cannot be used: ${(error as Error).message}`;
+    const detail = `${dataDir} cannot be used: ${messageOf(error)}`;
     return { what: 'data', ok: false, detail, fix: 'set DATA_DIR to a directory that this user can write' };
   }
 }

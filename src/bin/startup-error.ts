@@ -1,12 +1,13 @@
 import { RegistryError } from '../engine-host/registry-error.ts';
 import { SettingsError } from '../settings/load.ts';
+import { messageOf } from '../../lib/errors.ts';
 
 /** Prints settings errors without a stack; anything else is a bug and keeps its stack. */
 export function explainStartFailure(error: unknown): void {
   const { syscall } = error as NodeJS.ErrnoException;
   const isMistake = error instanceof SettingsError || error instanceof RegistryError || syscall === 'listen';
   if (!isMistake) throw error;
-  const message = syscall === 'listen' ? describeListen(error as ListenError) : (error as Error).message;
+  const message = syscall === 'listen' ? describeListen(error as ListenError) : messageOf(error);
   process.stderr.write(`Parlance cannot start.\n${message.replace(/^/gm, '  ')}\n`);
   process.exitCode = 1;
 }

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { Logger } from '../../engines/contract/index.ts';
 import { currentCaller } from '../caller.ts';
-import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
+import { type LinkedSignal, linkedSignal, reasonOf } from '../../lib/abort.ts';
 import { largestSpeech } from '../system/disk-budget.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
 import type { Audio } from '../contract/audio.ts';
@@ -90,7 +90,7 @@ export function createClipStore({ directory, log, limits, idPrefix = '' }: ClipS
     async [Symbol.asyncDispose]() {
       closing.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
       await Promise.allSettled(pending);
-      await Promise.allSettled([...clips.values()].map((clip) => drop(clip, closing.signal.reason as Error)));
+      await Promise.allSettled([...clips.values()].map((clip) => drop(clip, reasonOf(closing.signal))));
       await Promise.allSettled(pending);
     },
   };

@@ -2,6 +2,7 @@
 import { EngineError } from '../../engines/contract/index.ts';
 import { isAtMachineLimit } from '../../lib/resource-limits.ts';
 import type { AnyAnswer, ProblemCode, Schemas } from './operations.ts';
+import { errnoOf } from '../../lib/errors.ts';
 
 interface ProblemKind {
   readonly status: number;
@@ -182,7 +183,7 @@ const atMachineLimit = new ProblemError(
 /** Also when wrapped as a cause. */
 function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const { code } = error as NodeJS.ErrnoException;
+  const code = errnoOf(error);
   return code === 'ENOSPC' || code === 'EDQUOT' || isDiskFull(error.cause);
 }
 

@@ -7,6 +7,7 @@ import { createRegistry, type Registry, type RegistryOptions } from './registry.
 import { createEngineContexts, type ContextOptions, type ParentLogger } from './context.ts';
 import { createWorkspace, type Workspace } from '../system/workspace.ts';
 import { SettingsError, type Environment, type LoadedSettings } from '../settings/load.ts';
+import { messageOf } from '../../lib/errors.ts';
 
 export interface OpenEngines extends AsyncDisposable {
   readonly registry: Registry;
@@ -24,7 +25,7 @@ async function openWorkspace(root: string, { diskBudget, dataDirIsNamed }: Loade
     return await createWorkspace(root, diskBudget);
   } catch (cause) {
     const what = dataDirIsNamed ? 'DATA_DIR' : 'the directory for temporary files';
-    const why = `${what}: ${root} cannot be used: ${(cause as Error).message}`;
+    const why = `${what}: ${root} cannot be used: ${messageOf(cause)}`;
     throw new SettingsError(`${why}; set DATA_DIR to a directory that this user can write`, { cause });
   }
 }

@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { BlockList } from 'node:net';
 import { withoutBrackets } from '../../lib/loopback.ts';
 import { SettingsError } from '../settings/load.ts';
+import { messageOf } from '../../lib/errors.ts';
 
 const privateNetworks = new BlockList();
 for (const [network, bits] of [
@@ -27,7 +28,7 @@ export async function checkAddress(address: string): Promise<void> {
   if (protocol === 'https:') return;
   const host = withoutBrackets(hostname);
   const found = await lookup(host, { all: true }).catch((cause: unknown) => {
-    throw new SettingsError(`FLEET_ADDRESS: ${host} cannot be resolved: ${(cause as Error).message}`, { cause });
+    throw new SettingsError(`FLEET_ADDRESS: ${host} cannot be resolved: ${messageOf(cause)}`, { cause });
   });
   const open = found.find(({ address, family }) => !privateNetworks.check(address, family === 6 ? 'ipv6' : 'ipv4'));
   if (open === undefined) return;

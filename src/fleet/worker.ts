@@ -20,6 +20,7 @@ import { messagesOf, startPulse, type CallDocument, type FrontMessage, type Mess
 import type { FleetLimits } from './limits.ts';
 import type { SignedRequest } from './signature.ts';
 import { skewMs, version, type Ticket } from './ticket.ts';
+import { errnoOf } from '../../lib/errors.ts';
 
 export interface WorkerOptions {
   /** Id of this node. */
@@ -169,7 +170,7 @@ function unavailable(message: string): Returned {
 
 /** The disk budget has room, and the disk has none. */
 function isWithoutDisk(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '');
+  return ['ENOSPC', 'EDQUOT', 'EROFS'].includes(errnoOf(error) ?? '');
 }
 
 async function transcribe(url: string, line: OpenLine, signal: AbortSignal, options: WorkerOptions) {

@@ -6,6 +6,7 @@ import { ProblemError, invalid } from '../contract/problems.ts';
 import { declaredLength, receive, type BodySource } from './body.ts';
 import { smallBody, type ByteBudget, type Claim } from './body-budget.ts';
 import { ByteBuffer } from './byte-buffer.ts';
+import { reasonOf } from '../../lib/abort.ts';
 
 /** Limits of what a body may contain, as `JsonStructure` measures it. */
 export interface StructureLimits {
@@ -119,7 +120,7 @@ function collect(req: IncomingMessage, { gate, until }: { gate: Gate; until: Abo
       stop();
       resolve(body.take());
     };
-    const abort = () => fail(until.reason as Error);
+    const abort = () => fail(reasonOf(until));
     gate.onRefused = fail;
     until.addEventListener('abort', abort);
     req.on('data', add).once('end', end);

@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gunzip, gzipSync } from 'node:zlib';
+import { errnoOf } from '../../lib/errors.ts';
 
 const unpack = promisify(gunzip);
 
@@ -75,7 +76,7 @@ function filesIn(directory: string): string[] {
       .filter((entry) => entry.isFile() && entry.name !== 'LICENSES.txt')
       .map(({ parentPath, name }) => `${parentPath}/${name}`.slice(directory.length).replace(/^\/+/, ''));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if (errnoOf(error) === 'ENOENT') return [];
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '../../engines/contract/index.ts';
+import { errnoOf } from '../../lib/errors.ts';
 
 /** Wraps an event listener: exceptions are logged, instead of ending the process as uncaught exceptions. */
 export function guard<Args extends unknown[]>(log: Logger, listener: (...args: Args) => void): (...args: Args) => void {
@@ -31,5 +32,5 @@ const connectionCodes = new Set([
 
 /** Whether the error only means that the client has disconnected. */
 export function isConnectionError(error: unknown): boolean {
-  return error instanceof Error && connectionCodes.has((error as NodeJS.ErrnoException).code ?? '');
+  return error instanceof Error && connectionCodes.has(errnoOf(error) ?? '');
 }

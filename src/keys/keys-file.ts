@@ -10,6 +10,7 @@ import { describeErrors, explainable, type Place } from '../settings/schema-erro
 import { parseYaml } from '../settings/yaml.ts';
 import type { KeyRules } from './key.ts';
 import { grantableOperations, keysFileSchema } from './schema.ts';
+import { messageOf } from '../../lib/errors.ts';
 
 /** An entry of the file: one token of the key of this name. */
 export interface KeyEntry extends KeyRules {
@@ -56,7 +57,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new SettingsError(`API_KEYS_FILE: ${path} cannot be read: ${(cause as Error).message}`, { cause });
+    throw new SettingsError(`API_KEYS_FILE: ${path} cannot be read: ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -5,6 +5,7 @@ import type { Logger } from '../../engines/contract/index.ts';
 import { isObject, parseObject } from '../../lib/json.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { createBudgets, type DayUsage, type RaisableBudgets, type Total } from './budgets.ts';
+import { errnoOf } from '../../lib/errors.ts';
 
 const version = 1;
 const writeEveryMs = 10_000;
@@ -55,7 +56,7 @@ async function readUsage(path: string, log: Pick<Logger, 'error'>): Promise<DayU
   try {
     return parseUsage(await readFile(path, 'utf8'));
   } catch (err) {
-    if ((err as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (errnoOf(err) === 'ENOENT') return undefined;
     const aside = `${path}.unreadable`;
     const isKept = await rename(path, aside).then(
       () => true,

@@ -10,6 +10,7 @@ import { ownAddress, type OwnAddress } from './own-address.ts';
 import { describeErrors, explainable } from './schema-errors.ts';
 import { fileSchema, settingsSchema, settingsTable, type McpServerSettings, type Settings } from './table.ts';
 import { parseYaml, SettingsError } from './yaml.ts';
+import { errnoOf, messageOf } from '../../lib/errors.ts';
 
 export { SettingsError };
 
@@ -259,9 +260,8 @@ function readFile(env: Environment, cwd: string): SettingsFile {
   try {
     source = readFileSync(path, 'utf8');
   } catch (error) {
-    if (!named && (error as NodeJS.ErrnoException).code === 'ENOENT')
-      return { path: undefined, dir: cwd, values: {}, unsetKeys: [] };
-    throw new SettingsError(`${named ? 'PARLANCE_CONFIG: ' : ''}${path} cannot be read: ${(error as Error).message}`);
+    if (!named && errnoOf(error) === 'ENOENT') return { path: undefined, dir: cwd, values: {}, unsetKeys: [] };
+    throw new SettingsError(`${named ? 'PARLANCE_CONFIG: ' : ''}${path} cannot be read: ${messageOf(error)}`);
   }
   const values = parseYaml(source, path);
   if (typeof values !== 'object' || values === null || Array.isArray(values)) {

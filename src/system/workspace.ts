@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import type { TemporaryDirectory } from '../../engines/contract/index.ts';
 import { DiskBudget, spaceOf, type AccountOptions, type DiskAccount } from './disk-budget.ts';
+import { errnoOf } from '../../lib/errors.ts';
 
 const dayMs = 86_400_000;
 
@@ -130,6 +131,6 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return errnoOf(error) === 'EPERM';
   }
 }

@@ -64,7 +64,7 @@ const withoutTls = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENG
 /** Maps an error that occurred before the response. An `EngineError` from the request body passes through. */
 function toFailure(error: unknown): EngineError {
   if (EngineError.is(error)) return error;
-  const code = codeOf(error);
+  const code = failureCodeOf(error);
   if (code.startsWith('UND_ERR_REQ_')) {
     return new EngineError('engine-failed', 'The request could not be sent to the provider.', { cause: error });
   }
@@ -86,10 +86,10 @@ const transientCodes = new Set([
  * an invalid certificate, which a retry does not fix.
  */
 export function isTransient(error: EngineError): boolean {
-  return error.code === 'provider-unreachable' && transientCodes.has(codeOf(error.cause));
+  return error.code === 'provider-unreachable' && transientCodes.has(failureCodeOf(error.cause));
 }
 
-function codeOf(error: unknown): string {
+function failureCodeOf(error: unknown): string {
   // Errors of undici's parser do not always have a code.
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
   return String(code ?? name);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { EngineError, type Pcm } from '../../../engines/contract/index.ts';
 import type { EncoderRequest, EncoderResponse } from './worker.ts';
 import { openEncoderSession } from './workers.ts';
+import { reasonOf } from '../../../lib/abort.ts';
 
 /** Half a second of speech per block: each block is a round trip between threads. */
 const blockSamples = 12_288;
@@ -50,7 +51,7 @@ function openEncoder(signal: AbortSignal): Encoder {
   const { promise: broken, reject } = Promise.withResolvers<never>();
   broken.catch(() => undefined); // reported by the next request
   const fail = (cause: unknown) => reject(failed(cause));
-  const abort = () => reject(signal.reason as Error);
+  const abort = () => reject(reasonOf(signal));
   worker.on('error', fail).on('exit', fail);
   signal.addEventListener('abort', abort, { once: true });
   return {

@@ -15,6 +15,7 @@ import { checkEvent } from './events.ts';
 import { callFailure } from './failures.ts';
 import { invoke } from './question.ts';
 import { Wait, type SharedDeadline } from './shared-deadline.ts';
+import { reasonOf } from '../../../lib/abort.ts';
 
 export interface CallFacts {
   readonly instance: string;
@@ -114,7 +115,7 @@ export function outcome<T>(work: () => T | PromiseLike<T>, signal: AbortSignal, 
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
     const giveUp = () => {
-      timer = setTimeout(() => reject(signal.reason as Error), abortMs);
+      timer = setTimeout(() => reject(reasonOf(signal)), abortMs);
     };
     if (signal.aborted) giveUp();
     else signal.addEventListener('abort', giveUp, { once: true });
@@ -211,7 +212,7 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
   /** Rejects the `next()` that waits with the signal's reason, whether or not the engine heeds the signal. */
   readonly interrupt = (): void => {
     this.#facts.idle?.end(this.#wait);
-    this.#reject?.(this.#facts.signal.reason as Error);
+    this.#reject?.(reasonOf(this.#facts.signal));
   };
 
   async return(): Promise<IteratorReturnResult<undefined>> {

@@ -1,6 +1,7 @@
 /** Normalizes the errors that engines throw. */
 import { types } from 'node:util';
 import { EngineError, engineErrorCodes, type EngineErrorCode } from '../../../engines/contract/index.ts';
+import { reasonOf } from '../../../lib/abort.ts';
 
 /** A return value that violates the engine contract. */
 export class BadAnswer extends Error {
@@ -14,7 +15,7 @@ export class BadAnswer extends Error {
 export function callFailure(thrown: unknown, instance: string, signal?: AbortSignal): Error {
   const own = engineErrorOf(thrown);
   if (own !== undefined) return own;
-  if (signal?.aborted) return signal.reason as Error;
+  if (signal?.aborted) return reasonOf(signal);
   return new EngineError('engine-failed', `The engine ${instance} failed; the log of the service has the cause.`, {
     cause: readable(thrown),
   });

@@ -2,7 +2,7 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { RunningProgram, StreamingCall } from '../../../engines/contract/index.ts';
-import { onAbort } from '../../../lib/abort.ts';
+import { onAbort, reasonOf } from '../../../lib/abort.ts';
 import { exitOf } from './exit.ts';
 import { spawnProgram, type Child } from './spawn.ts';
 import { killGroup } from './terminate.ts';
@@ -18,7 +18,7 @@ export function streamProgram(program: string, args: readonly string[], options:
   // Without this listener, Node discards the output of a program that exits before it is read.
   child.stdout.on('error', ignore).on('readable', ignore);
   child.once('exit', (_code, killedBy) => {
-    if (killedBy !== null) child.stdout.destroy(signal.aborted ? (signal.reason as Error) : endedBy(killedBy));
+    if (killedBy !== null) child.stdout.destroy(signal.aborted ? reasonOf(signal) : endedBy(killedBy));
   });
   // Output that is still unread after the program's own exit would keep the pipe open, and the child from closing.
   const off = onAbort(signal, (reason) => {

@@ -1,6 +1,7 @@
 /** The end of child processes: each ends with its process group, and all of them with the service. */
 import type { ChildProcess } from 'node:child_process';
 import { findExecutable } from '../../../lib/find-executable.ts';
+import { errnoOf } from '../../../lib/errors.ts';
 
 const running = new Set<Pick<ChildProcess, 'pid'>>();
 process.on('exit', () => running.forEach(killGroup));
@@ -29,6 +30,6 @@ export function killGroup({ pid }: Pick<ChildProcess, 'pid'>): void {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
     // ESRCH: the group is empty. EPERM: on macOS, only unreaped members are left.
-    if (!['ESRCH', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!['ESRCH', 'EPERM'].includes(errnoOf(error) ?? '')) throw error;
   }
 }

@@ -10,6 +10,7 @@ import { openConnection, type Connection } from './connection.ts';
 import { readDefinitions, type Definition } from './definitions.ts';
 import { longestOutput } from './limits.ts';
 import { toText } from './output.ts';
+import { messageOf } from '../../../lib/errors.ts';
 
 export interface McpServerOptions {
   readonly name: string;
@@ -147,7 +148,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       if (news.hasChanged) void refresh(connected);
     } catch (error) {
       await opened?.close();
-      const reason = lost.signal.aborted && opened !== undefined ? opened.ending(error) : (error as Error).message;
+      const reason = lost.signal.aborted && opened !== undefined ? opened.ending(error) : messageOf(error);
       fail(reason, { attemptedAt, wasDown });
     }
   }
@@ -186,7 +187,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
         connected.definitions = read(list);
         log.debug({ tools: connected.definitions.length }, 'the tools of the MCP server have changed');
       } catch (error) {
-        log.debug({ reason: clean((error as Error).message) }, 'the MCP server does not list its tools');
+        log.debug({ reason: clean(messageOf(error)) }, 'the MCP server does not list its tools');
       }
       await wait(refreshMs, undefined, { ref: false });
     }
@@ -280,7 +281,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
 
 /** 404 by the protocol; servers built on the SDK answer 400 after a restart. */
 function hasForgotten(status: number, error: unknown): boolean {
-  return status === 404 || (status === 400 && /session|not initialized/i.test((error as Error).message));
+  return status === 404 || (status === 400 && /session|not initialized/i.test(messageOf(error)));
 }
 
 /** Arguments that are a key, or are followed by one. */

@@ -8,6 +8,7 @@ import { adopt, endingWithParent } from '../../system/child-process/terminate.ts
 import { LineSplitter } from '../../system/child-process/line-splitter.ts';
 import { largestMessage } from './limits.ts';
 import { createPace } from './pace.ts';
+import { messageOf } from '../../../lib/errors.ts';
 
 export interface StdioOptions {
   /** An absolute path. */
@@ -118,7 +119,7 @@ export class StdioTransport implements Transport {
         else if ((stray += 1) > strayLines) throw new Error('its output is not MCP');
       }
     } catch (error) {
-      if (!this.#isClosed) this.ending = (error as Error).message;
+      if (!this.#isClosed) this.ending = messageOf(error);
       this.#kill?.();
     }
     await this.#exitsWithin(drainMs); // report the exit after its last output
