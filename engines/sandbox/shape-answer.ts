@@ -1,6 +1,7 @@
 /** The answer in the form that the caller asks for: as JSON (`response_format`), or up to a `stop` sequence. */
-import { isObject, objectsOf, textOf, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { ChatCall } from '../contract/index.ts';
+import { sampleOf } from './schema-sample.ts';
 
 export function shapeAnswer(text: string, { provider = {} }: ChatCall): string {
   const { response_format: format, stop } = provider;
@@ -13,60 +14,5 @@ export function shapeAnswer(text: string, { provider = {} }: ChatCall): string {
 function formatted(text: string, { type, json_schema: given }: JsonObject): string {
   if (type === 'json_object') return JSON.stringify({ answer: text });
   if (type !== 'json_schema') return text;
-  const schema = isObject(given) && isObject(given.schema) ? given.schema : {};
-  return JSON.stringify(sampleOf(schema, { text, root: schema, depth: 0, budget: { left: maxValues } }));
-}
-
-interface Sampling {
-  /** The value of every string. */
-  readonly text: string;
-  /** For references such as `#/$defs/City`. */
-  readonly root: JsonObject;
-  readonly depth: number;
-  /** Shared by all depths. */
-  readonly budget: { left: number };
-}
-
-/** Schemas may be recursive, and wide on every level. */
-const maxDepth = 8;
-const maxValues = 1_000;
-
-/** A value for the usual keywords of structured output; null for a schema beyond them. */
-function sampleOf(schema: unknown, { depth, ...sampling }: Sampling): unknown {
-  sampling.budget.left -= 1;
-  if (!isObject(schema) || depth > maxDepth || sampling.budget.left < 0) return null;
-  const sample = (inner: unknown) => sampleOf(inner, { ...sampling, depth: depth + 1 });
-  const { const: fixed, enum: values, $ref: reference, properties, minimum } = schema;
-  if (fixed !== undefined) return fixed;
-  if (Array.isArray(values)) return values[0];
-  if (typeof reference === 'string') return sample(resolve(reference, sampling.root));
-  const [choice] = [...objectsOf(schema.anyOf), ...objectsOf(schema.oneOf), ...objectsOf(schema.allOf)];
-  if (choice !== undefined) return sample(choice);
-  switch (textOf([schema.type].flat()[0])) {
-    case 'string':
-      return sampling.text;
-    case 'integer':
-    case 'number':
-      return typeof minimum === 'number' ? minimum : 0;
-    case 'boolean':
-      return false;
-    case 'array':
-      return [];
-    case 'object':
-    case '':
-      return Object.fromEntries(
-        Object.entries(isObject(properties) ? properties : {}).map(([name, inner]) => [name, sample(inner)]),
-      );
-    default:
-      return null;
-  }
-}
-
-/** A JSON pointer within the schema. */
-function resolve(reference: string, root: JsonObject): unknown {
-  const steps = reference
-    .replace(/^#\/?/, '')
-    .split('/')
-    .filter((step) => step !== '');
-  return steps.reduce<unknown>((at, step) => (isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined), root);
+  return sampleOf(isObject(given) && isObject(given.schema) ? given.schema : {}, text);
 }

@@ -6,7 +6,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
 import type { AnyAnswer, OperationId, Schemas } from './operations.ts';
-import { invalid, type ProblemError } from './problems.ts';
+import { invalid, problems, type ProblemError } from './problems.ts';
 import { nativeContract, type MediaTypeObject, type ResponseObject } from './document.ts';
 
 interface Preferring {
@@ -17,20 +17,24 @@ interface Preferring {
 
 /**
  * Undefined without a preference. `example` selects one of several named examples. Throws `invalid-request`, listing the
- * declared codes or examples.
+ * declared codes or examples; operations that do not declare its status ignore such a preference (RFC 7240, 2), and `example`.
  */
 export function preferredAnswer(operation: string, { id, headers }: Preferring): AnyAnswer | undefined {
   const { code, example } = readPreferences(headers.prefer);
   if (code === undefined) return undefined;
   const declared = nativeContract.operations.get(operation)?.responses ?? {};
   const response = Object.hasOwn(declared, code) ? declared[code] : undefined;
-  if (!response) throw unknownPreference(`code ${code}; ${operation} declares ${Object.keys(declared).join(', ')}`);
+  const refuses = Object.hasOwn(declared, problems['invalid-request'].status);
+  if (!response) {
+    if (!refuses) return undefined;
+    throw unknownPreference(`code ${code}; ${operation} declares ${Object.keys(declared).join(', ')}`);
+  }
   const status = Number(code);
   const head = { status, headers: exampleHeaders(response) };
   const [[mediaType, object] = ['', undefined]] = Object.entries(response.content ?? {});
   if (mediaType === 'text/event-stream') return { ...head, mediaType, body: inTurn(...exampleEvents(operation, id)) };
   if (mediaType.startsWith('audio/')) return { ...head, ...exampleSound(status) };
-  const body = exampleOf(object, code, example);
+  const body = exampleOf(object, code, refuses ? example : undefined);
   return { ...head, mediaType, body: mediaType === 'application/problem+json' ? { ...body, instance: id } : body };
 }
 

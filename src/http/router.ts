@@ -58,8 +58,8 @@ export async function createRouter<Operations extends AnyOperations<Operations>,
 
   return async (request) => {
     const operation = route(request, api);
-    const preferred = options.prefer?.(operation.id, request); // its failure is not validated: operations need not declare it
     try {
+      const preferred = options.prefer?.(operation.id, request);
       const answer = await awaitFirstBytes(preferred ?? (await answerOf(operation, request)), request);
       return check(operation.id, answer);
     } catch (error) {

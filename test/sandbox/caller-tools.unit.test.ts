@@ -30,6 +30,19 @@ async function ask(message: string | readonly Message[], call: Partial<ChatCall>
 
 const tools = [repeat, add];
 
+const wide = (width: number, schema: object) =>
+  Object.fromEntries(Array.from({ length: width }, (_, index) => [`p${String(index)}`, schema]));
+
+/** The schema in each of 3,000 properties. */
+function often(schema: object): object {
+  return { $defs: { it: schema }, properties: wide(3_000, { $ref: '#/$defs/it' }) };
+}
+
+function valuesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, inner) => sum + valuesIn(inner), 1);
+}
+
 describe('the caller’s tools', () => {
   it('are called by the script, in one step, with the arguments as they are written', async () => {
     const events = await run('think: a bit\ncall repeat "alpha"\ncall add {"a": 1, }', { tools });
@@ -123,11 +136,51 @@ describe('the fields of the caller', () => {
     expect(await askFor({ type: 'json_schema' })).toBe('{}');
   });
 
-  it('may bring a schema that refers to itself, in every property', async () => {
-    const properties = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`p${i}`, { $ref: '#' }]));
-    const text = await askFor({ type: 'json_schema', json_schema: { schema: { type: 'object', properties } } });
-    expect(text.length).toBeLessThan(100_000);
-    expect(JSON.parse(text)).toHaveProperty('p99', null);
+  it.each([
+    ['refers to itself in every property', { properties: wide(8_000, { $ref: '#' }) }],
+    ['refers to itself and nothing else', { $ref: '#' }],
+    ['is wide on every level', { $ref: '#/$defs/a', $defs: { a: { properties: wide(5_000, { $ref: '#/$defs/a' }) } } }],
+    ['is deep', JSON.parse('{"properties":{"a":'.repeat(60) + '{}' + '}}'.repeat(60)) as object],
+    ['has a long constant, often', often({ const: 'c'.repeat(100_000) })],
+    ['has a constant of many values, often', often({ const: Array(5_000).fill([]) })],
+    ['has long names, often', often({ properties: { ['\u0001'.repeat(20_000)]: {} } })],
+    ['has a long reference, often', often({ $ref: `#${'/a'.repeat(50_000)}` })],
+    ['has many alternatives, often', often({ anyOf: Array(20_000).fill(1) })],
+    ['has a long enum', { enum: Array.from({ length: 40_000 }, (_, index) => index) }],
+    ['asks for long arrays', { type: 'array', minItems: 1e9, items: { type: 'string' } }],
+    ['asks for long strings', { type: 'string', minLength: 1e9, pattern: '^(a+)+$' }],
+    ['asks for many numbers', { properties: wide(9_000, { type: 'number', minimum: -1.234567890123456e-300 }) }],
+    ['has a property named __proto__', JSON.parse('{"properties":{"__proto__":{"type":"string"}}}') as object],
+  ])('may bring a schema that %s: the answer has at most 10,000 values and 1 MB', async (_what, schema) => {
+    const content = await askFor({ type: 'json_schema', json_schema: { schema } });
+    expect(Buffer.byteLength(content)).toBeLessThan(2 ** 20);
+    expect(valuesIn(JSON.parse(content))).toBeLessThanOrEqual(10_000);
+  });
+
+  it('have the message in as many strings as there is room for', async () => {
+    const schema = { properties: wide(20, { type: 'string' }) };
+    const message = 'x'.repeat(200_000);
+    const { content } = await ask(message, {
+      provider: { response_format: { type: 'json_schema', json_schema: { schema } } },
+    });
+    const strings = Object.values(JSON.parse(content) as Record<string, string>);
+    expect(strings.map(({ length }) => length > 0)).toEqual([
+      ...Array<boolean>(4).fill(true),
+      ...Array<boolean>(16).fill(false),
+    ]);
+  });
+
+  it('are cut in the depth, not in the width', async () => {
+    const schema = { properties: wide(200, { $ref: '#' }) };
+    const answer = JSON.parse(await askFor({ type: 'json_schema', json_schema: { schema } })) as object;
+    expect(Object.keys(answer)).toHaveLength(200);
+  });
+
+  it('must not demand a value of an empty enum', async () => {
+    for (const schema of [{ enum: [] }, { properties: { a: { enum: [] } } }]) {
+      const asked = askFor({ type: 'json_schema', json_schema: { schema } });
+      await expect(asked).rejects.toMatchObject({ code: 'provider-rejected-request' });
+    }
   });
 
   it.each([

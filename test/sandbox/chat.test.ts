@@ -196,3 +196,30 @@ describe('the slow model', () => {
     expect(text).not.toContain('chat.completed');
   });
 });
+
+describe('a response_format under /v1', () => {
+  const ask = (schema: object, more: object = {}) =>
+    sandbox.api.post('/v1/chat/completions', {
+      ...{ model: 'sandbox-chat', ...saying('Hello'), ...more },
+      response_format: { type: 'json_schema', json_schema: { name: 'it', schema } },
+    });
+
+  it('with an empty enum is refused, as by a provider', async () => {
+    for (const more of [{}, { stream: true }]) {
+      const { status, error } = await ask({ enum: [] }, more);
+      expect({ status, type: error.type }).toEqual({ status: 400, type: 'invalid_request_error' });
+      expect(error.message).toContain('enum without values');
+    }
+  });
+
+  it('that repeats a constant of 100 KB is answered within bounds', async () => {
+    const references = Array.from(
+      { length: 500 },
+      (_, index) => [`p${String(index)}`, { $ref: '#/$defs/it' }] as const,
+    );
+    const $defs = { it: { const: 'x'.repeat(100_000) } };
+    const { status, text } = await ask({ $defs, type: 'object', properties: Object.fromEntries(references) });
+    expect(status).toBe(200);
+    expect(text.length).toBeLessThan(2 ** 20);
+  });
+});

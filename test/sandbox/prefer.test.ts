@@ -180,12 +180,17 @@ describe('the preference', () => {
     },
   );
 
-  it('is refused by an operation that has nothing else to refuse, too', async () => {
-    // Without the check of the contract, which declares no 422 here: the refusal is the sandbox's own.
-    const response = await fetch(`${sandbox.service.url}/api/v1/models`, { headers: prefer('code=404') });
-    expect(response.status).toBe(422);
-    expect(await response.json()).toMatchObject({ code: 'invalid-request', errors: [{ pointer: '/Prefer' }] });
-  });
+  it.each(operations.map((operation) => [operation.id, operation] as const))(
+    'has a declared answer for a code that %s does not declare, and for an unknown example',
+    async (_id, operation) => {
+      const refuses = operation.statuses.includes(422);
+      for (const preference of ['code=418', 'code=503, example=other']) {
+        const headers = { authorization: 'Bearer a-key', ...prefer(preference) };
+        const { status } = await sandbox.api.send(operation.method, pathOf(operation), { headers });
+        expect(status).toBe(refuses ? 422 : preference === 'code=418' ? 200 : 503);
+      }
+    },
+  );
 
   it('does not make an address or a method that there is not', async () => {
     expect((await sandbox.api.get('/api/v1/nothing', prefer('code=200'))).status).toBe(404);

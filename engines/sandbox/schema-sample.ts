@@ -1,0 +1,139 @@
+/** A made-up value for a JSON Schema, at a bounded cost: schemas may be large, recursive, and wide on every level. */
+import { isObject, textOf, type JsonObject } from '../../lib/json.ts';
+import { JsonStructure } from '../../lib/json-structure.ts';
+import { EngineError } from '../contract/index.ts';
+
+const maxDepth = 8;
+const maxValues = 10_000;
+const maxBytes = 1_000_000;
+/** A colon, a comma and a number. */
+const bytesPerValue = 26;
+/** References and alternatives on the way to one value. */
+const maxHops = 8;
+
+/**
+ * JSON for the usual keywords of structured output; null for a schema beyond them. Every string is `text`. Breadth first:
+ * what exceeds the bounds is missing in the deepest objects. Throws `provider-rejected-request` for an empty enum.
+ */
+export function sampleOf(schema: JsonObject, text: string): string {
+  return JSON.stringify(new Sampler(schema, text).sample());
+}
+
+/** A value to be made, and where it goes. */
+interface Place {
+  readonly schema: unknown;
+  readonly depth: number;
+  readonly parent: Record<string, unknown>;
+  readonly name: string;
+}
+
+class Sampler {
+  readonly #root: JsonObject;
+  readonly #text: string;
+  readonly #textBytes: number;
+  readonly #places: Place[] = [];
+  /** By reference: each is looked up once. */
+  readonly #targets = new Map<string, unknown>();
+  #values = maxValues - 1; // the whole
+  #bytes = maxBytes;
+
+  constructor(root: JsonObject, text: string) {
+    this.#root = root;
+    this.#text = text;
+    this.#textBytes = bytesOf(text);
+  }
+
+  sample(): unknown {
+    const whole = emptyObject();
+    this.#places.push({ schema: this.#root, depth: 0, parent: whole, name: '' });
+    for (const { schema, depth, parent, name } of this.#places) parent[name] = this.#valueOf(schema, depth);
+    return whole[''];
+  }
+
+  #valueOf(schema: unknown, depth: number, hops = 0): unknown {
+    if (!isObject(schema) || depth > maxDepth || hops > maxHops) return null;
+    const { const: fixed, enum: values, $ref: reference, anyOf, oneOf, allOf } = schema;
+    if (fixed !== undefined) return this.#copy(fixed);
+    if (Array.isArray(values)) return this.#copy(firstOf(values));
+    if (typeof reference === 'string') return this.#valueOf(this.#resolve(reference), depth, hops + 1);
+    const choice = [anyOf, oneOf, allOf].map((list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined));
+    const [chosen] = choice.filter(isObject);
+    return chosen ? this.#valueOf(chosen, depth, hops + 1) : this.#typedValue(schema, depth);
+  }
+
+  #typedValue({ type, minimum, properties }: JsonObject, depth: number): unknown {
+    switch (textOf(Array.isArray(type) ? type[0] : type)) {
+      case 'string':
+        return this.#bytes >= this.#textBytes && this.#take(0, this.#textBytes) ? this.#text : '';
+      case 'integer':
+      case 'number':
+        return typeof minimum === 'number' ? minimum : 0;
+      case 'boolean':
+        return false;
+      case 'array':
+        return [];
+      case 'object':
+      case '':
+        return this.#open(isObject(properties) ? properties : {}, depth);
+      default:
+        return null;
+    }
+  }
+
+  /** The object; its values follow. */
+  #open(properties: JsonObject, depth: number): object {
+    const parent = emptyObject();
+    if (this.#isFull) return parent;
+    for (const [name, schema] of Object.entries(properties)) {
+      if (!this.#take(1, bytesOf(name) + bytesPerValue)) break;
+      this.#places.push({ schema, depth: depth + 1, parent, name });
+    }
+    return parent;
+  }
+
+  #copy(value: unknown): unknown {
+    if (this.#isFull) return null;
+    const json = Buffer.from(JSON.stringify(value));
+    const structure = new JsonStructure();
+    structure.add(json);
+    return this.#take(structure.tokens, json.length) ? value : null;
+  }
+
+  #take(values: number, bytes: number): boolean {
+    this.#values -= values;
+    this.#bytes -= bytes;
+    return !this.#isFull;
+  }
+
+  get #isFull(): boolean {
+    return this.#values < 0 || this.#bytes < 0;
+  }
+
+  /** A JSON pointer within the schema. */
+  #resolve(reference: string): unknown {
+    if (!this.#targets.has(reference)) this.#targets.set(reference, targetOf(reference, this.#root));
+    return this.#targets.get(reference);
+  }
+}
+
+/** Without a prototype: a property may be called `__proto__`. */
+function emptyObject(): Record<string, unknown> {
+  return Object.create(null) as Record<string, unknown>;
+}
+
+function bytesOf(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text));
+}
+
+function firstOf(values: readonly unknown[]): unknown {
+  if (values.length > 0) return values[0];
+  throw new EngineError('provider-rejected-request', 'Sandbox: the JSON Schema has an enum without values.');
+}
+
+function targetOf(reference: string, root: JsonObject): unknown {
+  const steps = reference
+    .replace(/^#\/?/, '')
+    .split('/')
+    .filter((step) => step !== '');
+  return steps.reduce<unknown>((at, step) => (isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined), root);
+}
