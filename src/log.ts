@@ -30,42 +30,58 @@ const censored = '[redacted]';
 /** Deeper values are left out. */
 const deepest = 4;
 
-/** Lines repeat what files, programs and third-party engines say: none of it may fill the disk. */
-const longestFact = 4_096;
-const longestName = 200;
-const mostItems = 200;
+/** Characters of the facts of a line, which repeat what files, programs and third-party engines say. */
+const longestLine = 32_768;
+
+/** What punctuation and a number take of it. */
+const leastOfFact = 8;
 
 type Facts = Record<string, unknown>;
 
+/** The rest of a line. */
+interface Room {
+  left: number;
+}
+
 function withoutSecrets(facts: Facts): Facts {
+  const room = { left: longestLine };
   for (const name in facts) {
-    const value = facts[name];
-    if (secretNames.has(name.toLowerCase())) facts[name] = censored;
-    else facts[name] = readable(value, 1);
+    facts[name] = secretNames.has(name.toLowerCase()) ? censored : readable(facts[name], 1, room);
   }
   return facts;
 }
 
 /** A copy for the log. Third-party engines log as well: a getter of theirs may throw. */
-function readable(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return shorten(value, longestFact);
+function readable(value: unknown, depth: number, room: Room): unknown {
+  if (typeof value === 'string') return cut(value, room);
   if (typeof value !== 'object' || value === null) return value;
-  if (depth > deepest) return '[...]';
+  if (depth > deepest || room.left <= 0) return '[...]';
   try {
-    if (value instanceof Error) return describeError(value);
-    if (Array.isArray(value)) return value.slice(0, mostItems).map((item) => readable(item, depth + 1));
-    if ('toJSON' in value) return value;
+    if (value instanceof Error) return describeError(value, room);
+    if (Array.isArray(value)) return fitting(value, room).map((item) => readable(item, depth + 1, room));
+    if ('toJSON' in value) return readable((value.toJSON as () => unknown).call(value), depth + 1, room);
     return Object.fromEntries(
-      Object.entries(value)
-        .slice(0, mostItems)
-        .map(([name, inner]) => [
-          shorten(name, longestName),
-          secretNames.has(name.toLowerCase()) ? censored : readable(inner, depth + 1),
-        ]),
+      fitting(Object.entries(value), room).map(([name, inner]) => [
+        cut(name, room),
+        secretNames.has(name.toLowerCase()) ? censored : readable(inner, depth + 1, room),
+      ]),
     );
   } catch {
     return '[unreadable]';
   }
+}
+
+function cut(text: string, room: Room): string {
+  const shortened = shorten(text, Math.max(1, room.left));
+  room.left -= shortened.length;
+  return shortened;
+}
+
+/** As many as the line has room for. */
+function fitting<T>(items: readonly T[], room: Room): readonly T[] {
+  const kept = items.slice(0, Math.max(0, Math.floor(room.left / leastOfFact)));
+  room.left -= kept.length * leastOfFact;
+  return kept;
 }
 
 /** Characters of the messages and of the causes: they repeat what programs and providers said. */
@@ -74,10 +90,11 @@ const longestStack = 4_096;
 const mostCauses = 10;
 
 /** Nothing else of an error: libraries attach whole requests to theirs. */
-function describeError(error: Error): object {
+function describeError(error: Error, room: Room): object {
   const [first = error, ...causes] = chainOf(error);
   const because = causes.map((cause) => `\ncaused by: ${stackOf(cause)}`).join('');
   const { code } = error as { readonly code?: unknown };
+  room.left -= longestText + longestStack; // each has its own bound
   return {
     type: first.name,
     message: shorten([first, ...causes].map(({ message }) => message).join(': '), longestText),

@@ -49,15 +49,16 @@ describe('what a line repeats is cut', () => {
     ['a text below', { call: { model: huge } }],
     ['a name', { call: { [huge]: 1 } }],
     ['many names', { call: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`name-${i}`, 1])) }],
+    ['many texts', { call: Array(200).fill({ messages: Array(200).fill({ text: huge }) }) }],
+    ['many errors', { errors: Array(2_000).fill(new Error(huge)) }],
+    ['bytes', { bytes: Buffer.alloc(1_000_000) }],
   ])('%s', (_what, facts) => {
-    expect(JSON.stringify(logged(facts)).length).toBeLessThan(10_000);
+    expect(JSON.stringify(logged(facts)).length).toBeLessThan(150_000);
   });
 
-  it('after 4096 characters of a text, 200 items of a list', () => {
-    expect(logged({ key: huge, names: Array(500).fill('a') })).toMatchObject({
-      key: `${'x'.repeat(4095)}…`,
-      names: Array(200).fill('a'),
-    });
+  it('after 32,768 characters', () => {
+    expect(logged({ reason: huge, key: 'app' })).toMatchObject({ reason: `${'x'.repeat(32_767)}…`, key: '…' });
+    expect(logged({ reason: 'x'.repeat(32_000), key: 'app' })).toMatchObject({ key: 'app' });
   });
 });
 

@@ -2,7 +2,18 @@
  * For random runs, of engines that keep to their contract and of some that do not: the stream keeps every promise,
  * and ends as the plain answer does.
  */
-import { assert, asyncProperty, constant, constantFrom, nat, array, oneof, record, string, tuple } from '../support/fast-check.ts';
+import {
+  assert,
+  asyncProperty,
+  constant,
+  constantFrom,
+  nat,
+  array,
+  oneof,
+  record,
+  string,
+  tuple,
+} from '../support/fast-check.ts';
 import type { Arbitrary } from '../support/fast-check.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectGuarantees } from '../chat/support/guarantees.ts';
