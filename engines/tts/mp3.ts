@@ -1,5 +1,6 @@
 /** The part of MPEG audio (ISO 11172-3, 13818-3) that is needed to concatenate mp3 streams. */
 import type { ByteReader } from '../../lib/byte-reader.ts';
+import { readMp3Frame } from '../../lib/mp3-frame.ts';
 
 const headerBytes = 10;
 
@@ -142,24 +143,7 @@ function isInfo(frame: Buffer): boolean {
   return /Xing|Info|VBRI/.test(frame.toString('latin1', 4, 44));
 }
 
-/** Layer III bit rates in kbit/s by index, for MPEG 1 and for MPEG 2 and 2.5; 0 is "free", unused by speech encoders. */
-const bitRates = {
-  one: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
-  two: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
-} as const;
-const sampleRates = [44_100, 48_000, 32_000] as const;
-/** Divisor of the sample rate by the two version bits; 1 is reserved. */
-const divisors = [4, undefined, 2, 1] as const;
-
 /** In bytes; undefined if there is no layer III frame header. */
 function frameLength(head: Buffer): number | undefined {
-  if (head.length < 4) return undefined;
-  const bits = head.readUInt32BE(0);
-  if (bits >>> 21 !== 0x7ff || ((bits >>> 17) & 3) !== 1) return undefined;
-  const divisor = divisors[(bits >>> 19) & 3];
-  const sampleRate = sampleRates[(bits >>> 10) & 3];
-  const kilobits = (divisor === 1 ? bitRates.one : bitRates.two)[(bits >>> 12) & 15] ?? 0;
-  if (divisor === undefined || sampleRate === undefined || kilobits === 0) return undefined;
-  const padding = (bits >>> 9) & 1;
-  return Math.floor(((divisor === 1 ? 144_000 : 72_000) * kilobits * divisor) / sampleRate) + padding;
+  return head.length < 4 ? undefined : readMp3Frame(head.readUInt32BE(0))?.bytes;
 }

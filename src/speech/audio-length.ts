@@ -1,4 +1,5 @@
 /** Measures the length of encoded speech from its bytes as they pass, without decoding them. */
+import { readMp3Frame } from '../../lib/mp3-frame.ts';
 
 export interface AudioMeter {
   take(chunk: Uint8Array): void;
@@ -15,13 +16,6 @@ export function createAudioMeter(mediaType: string): AudioMeter {
 
 // ------------------------------------------------------------------------------------------------------------- mp3
 
-/** Kilobits per second by index, layer III: MPEG 1, and MPEG 2 and 2.5. */
-const bitRates = [
-  [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
-  [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
-] as const;
-const sampleRates = [44_100, 48_000, 32_000] as const;
-
 /** Adds up the frames; the bytes between them (tags) are skipped. */
 function createMp3Meter(): AudioMeter {
   let head = 0;
@@ -37,7 +31,7 @@ function createMp3Meter(): AudioMeter {
         if (at === chunk.length) return;
         head = ((head << 8) | (chunk[at++] ?? 0)) >>> 0;
         known += 1;
-        const frame = known < 4 ? undefined : readFrame(head);
+        const frame = known < 4 ? undefined : readMp3Frame(head);
         if (frame === undefined) continue;
         ms += frame.ms;
         skip = frame.bytes - 4;
@@ -46,18 +40,6 @@ function createMp3Meter(): AudioMeter {
     },
     ms: () => ms,
   };
-}
-
-/** The header of a frame of layer III (ISO/IEC 11172-3, 2.4.2.3); undefined for other bytes. */
-function readFrame(head: number): { readonly bytes: number; readonly ms: number } | undefined {
-  const version = (head >>> 19) & 3; // 3: MPEG 1, 2: MPEG 2, 0: MPEG 2.5
-  const isLayer3 = head >>> 21 === 0x7ff && ((head >>> 17) & 3) === 1 && version !== 1;
-  const baseRate = sampleRates[(head >>> 10) & 3];
-  const kilobits = bitRates[version === 3 ? 0 : 1][(head >>> 12) & 15];
-  if (!isLayer3 || baseRate === undefined || !kilobits) return undefined;
-  const rate = version === 3 ? baseRate : version === 2 ? baseRate / 2 : baseRate / 4;
-  const samples = version === 3 ? 1152 : 576;
-  return { bytes: Math.floor((samples * 125 * kilobits) / rate) + ((head >>> 9) & 1), ms: (samples * 1000) / rate };
 }
 
 // ------------------------------------------------------------------------------------------------------------- ogg

@@ -1,0 +1,26 @@
+/** Frame headers of MPEG audio layer III (ISO/IEC 11172-3, 2.4.2.3; 13818-3). */
+
+export interface Mp3Frame {
+  /** Including the header. */
+  readonly bytes: number;
+  readonly ms: number;
+}
+
+/** In kbit/s by index; 0 is "free", unused by speech encoders. */
+const mpeg1BitRates = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320] as const;
+/** For MPEG 2 and 2.5. */
+const mpeg2BitRates = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160] as const;
+const sampleRates = [44_100, 48_000, 32_000] as const;
+/** Divisor of the sample rate by the two version bits: MPEG 2.5, reserved, MPEG 2, MPEG 1. */
+const divisors = [4, undefined, 2, 1] as const;
+
+/** `head` is the first four bytes, big-endian; undefined if they are no frame header. */
+export function readMp3Frame(head: number): Mp3Frame | undefined {
+  if (head >>> 21 !== 0x7ff || ((head >>> 17) & 3) !== 1) return undefined;
+  const divisor = divisors[(head >>> 19) & 3];
+  const baseRate = sampleRates[(head >>> 10) & 3];
+  const kilobits = (divisor === 1 ? mpeg1BitRates : mpeg2BitRates)[(head >>> 12) & 15];
+  if (divisor === undefined || baseRate === undefined || !kilobits) return undefined;
+  const [rate, samples] = [baseRate / divisor, divisor === 1 ? 1152 : 576];
+  return { bytes: Math.floor((samples * 125 * kilobits) / rate) + ((head >>> 9) & 1), ms: (samples * 1000) / rate };
+}
