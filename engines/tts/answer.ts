@@ -1,7 +1,7 @@
 /** Reads the audio of a response: the body itself, or base64 in JSON. */
 import { EngineError } from '../contract/index.ts';
 import { parseObject, textOf } from '../../lib/json.ts';
-import { readErrorText, readText, type HttpAnswer } from '../lib/provider/transport.ts';
+import { readErrorText, readText, tooLarge, type HttpAnswer } from '../lib/provider/transport.ts';
 import type { LinkedSignal } from '../../lib/abort.ts';
 
 /** Held in memory as text: 24 MB of audio, that is 25 minutes of mp3 at 128 kbit/s or 8 minutes of WAV at 24 kHz. */
@@ -46,7 +46,7 @@ async function* readBody({ body }: HttpAnswer, { lifetime, idleMs, limit }: Read
   try {
     for (let chunk = await next(); !chunk.done; chunk = await next()) {
       bytes += chunk.value.length;
-      if (bytes > limit) throw notAudio(`more than ${String(limit)} bytes`);
+      if (bytes > limit) throw tooLarge(limit);
       yield chunk.value;
     }
   } finally {

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { createParser } from 'eventsource-parser';
 import { ChunkReader } from '../../../lib/chunk-reader.ts';
 import { EngineError } from '../../contract/index.ts';
+import { tooLarge } from '../provider/transport.ts';
 
 export interface StreamEvent {
   /** The `event:` field, or "". */
@@ -60,7 +61,7 @@ export async function* readEvents(
       const chunk = await chunks.next();
       isWaiting = false;
       bytes += chunk?.length ?? 0;
-      if (bytes > limit) throw new EngineError('provider-bad-response', 'The response of the provider is too large.');
+      if (bytes > limit) throw tooLarge(limit);
       const batch = collector.take(decoder.decode(chunk, { stream: chunk !== undefined }), chunk === undefined);
       hasEvents = batch.length > 0;
       if (hasEvents) yield batch;

@@ -96,8 +96,8 @@ function failureCodeOf(error: unknown): string {
 }
 
 /**
- * Reads the whole body as text. Throws `provider-bad-response` if it ends early or exceeds `limit` bytes, or the signal's
- * reason.
+ * Reads the whole body as text. Throws `provider-bad-response` if it ends early or exceeds `limit` bytes, which the message
+ * tells apart, or the signal's reason.
  */
 export async function readText(answer: HttpAnswer, limit: number, signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = [];
@@ -105,14 +105,20 @@ export async function readText(answer: HttpAnswer, limit: number, signal: AbortS
   try {
     for await (const chunk of answer.body as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      if (bytes > limit) throw new Error(`the response exceeds ${limit} bytes`);
+      if (bytes > limit) throw tooLarge(limit);
       chunks.push(chunk);
     }
   } catch (cause) {
     signal.throwIfAborted();
+    if (EngineError.is(cause)) throw cause;
     throw new EngineError('provider-bad-response', 'The response of the provider ended early.', { cause });
   }
   return Buffer.concat(chunks).toString('utf8');
+}
+
+export function tooLarge(limit: number): EngineError {
+  const cause = new Error(`it exceeds ${limit} bytes`);
+  return new EngineError('provider-bad-response', 'The response of the provider is too large.', { cause });
 }
 
 const errorTextBytes = 65_536;

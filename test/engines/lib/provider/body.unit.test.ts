@@ -19,7 +19,8 @@ describe('the text of a body', () => {
   test('may be as long as the limit, and no longer', async () => {
     expect(await readText(stream('12345', '67890'), 10, noCaller)).toBe('1234567890');
     const tooLong = stream('12345', '67890');
-    const error = { code: 'provider-bad-response', cause: { message: 'the response exceeds 9 bytes' } };
+    const message = 'The response of the provider is too large.';
+    const error = { code: 'provider-bad-response', message, cause: { message: 'it exceeds 9 bytes' } };
     await expect(readText(tooLong, 9, noCaller)).rejects.toMatchObject(error);
     expect(tooLong.body.destroyed).toBe(true);
   });
