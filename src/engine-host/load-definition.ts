@@ -27,7 +27,8 @@ const builtInFolder = join(import.meta.dirname, '../../engines');
 /** `use:` is a built-in folder name, else a path relative to the settings file, else a package name. */
 export async function loadDefinitions(name: string, use: string, options: ModuleOptions): Promise<Definition[]> {
   const builtIns = await listBuiltIns(options.builtIns ?? builtInFolder);
-  const place = builtIns.get(use) ?? (await findModule(use, options.baseDir));
+  const find = () => findModule(use, options.baseDir);
+  const place = builtIns.get(use) ?? (await explained(`${name}.use`, `the package ${use} cannot be used`, find));
   if (place === undefined) {
     const known = [...builtIns.keys()];
     const meant = didYouMean(use, known);
@@ -73,15 +74,31 @@ async function findModule(use: string, baseDir: string): Promise<string | undefi
   return (await isFile(path)) ? path : undefined;
 }
 
-/** Resolves the main module of a package like `import`: `require.resolve` does not find import-only packages. */
+/**
+ * Resolves the main module of a package like `import`: `require.resolve` does not find import-only packages. Undefined if
+ * it is not installed; throws for a package that is broken.
+ */
 async function findPackage(use: string, importer: string): Promise<string | undefined> {
+  const manifest = manifestOf(use, importer);
+  if (manifest === undefined) return undefined;
+  const { exports } = parsed(await readFile(manifest, 'utf8'), manifest);
+  const main = /^(@[^/]+\/)?[^/]+$/.test(use) ? mainOf(exports) : undefined;
+  return main === undefined ? createRequire(importer).resolve(use) : join(dirname(manifest), main);
+}
+
+function manifestOf(use: string, importer: string): string | undefined {
   try {
-    const manifest = findPackageJSON(use, importer) ?? '';
-    const { exports } = JSON.parse(await readFile(manifest, 'utf8')) as { exports?: unknown };
-    const main = /^(@[^/]+\/)?[^/]+$/.test(use) ? mainOf(exports) : undefined;
-    return main === undefined ? createRequire(importer).resolve(use) : join(dirname(manifest), main);
+    return findPackageJSON(use, importer);
   } catch {
-    return undefined; // not installed: the caller lists valid names
+    return undefined; // no package of this name, or no name of a package
+  }
+}
+
+function parsed(text: string, path: string): { readonly exports?: unknown } {
+  try {
+    return Object(JSON.parse(text)) as { readonly exports?: unknown };
+  } catch (cause) {
+    throw new Error(`${path} is not valid JSON`, { cause });
   }
 }
 

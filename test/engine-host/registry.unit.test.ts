@@ -174,6 +174,18 @@ describe('a start is refused', () => {
     }
   });
 
+  it.each([
+    ['no JSON', '{ "name": "broken', 'package.json is not valid JSON'],
+    ['no module', '{}', "Cannot find module 'broken'"],
+    ['a module that is not there', '{ "main": "gone.js" }', 'gone.js'],
+    ['nothing to import', '{ "exports": { "./other": "./other.js" } }', 'No "exports" main defined'],
+  ])('for an installed package whose package.json has %s, which is named', async (_what, manifest, says) => {
+    await writeFiles(home, { 'node_modules/broken/package.json': manifest });
+    const said = await refusal({ mine: { use: 'broken' } });
+    expect(said).toMatch(/^engines\.mine\.use: the package broken cannot be used: /);
+    expect(said).toContain(says);
+  });
+
   const broken: Record<string, { module: string; says: string }> = {
     'has no default export': {
       module: 'export const engine = 1;',
