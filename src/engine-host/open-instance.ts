@@ -54,6 +54,7 @@ export interface Opened {
 interface CreateFailure {
   readonly error: RegistryError;
   readonly log: Logger;
+  readonly instances: readonly AnyInstance[];
 }
 
 /** Flattens the instances. */
@@ -67,14 +68,16 @@ export function listInstances(instances: EngineInstances): Listed[] {
 
 /** Returns the engines that were created before a mistake as well, so that they are disposed. */
 export async function openInstance(listed: Listed, options: InstanceOptions): Promise<Opened> {
-  const { place, settings } = listed;
+  const { place } = listed;
   const instances: AnyInstance[] = [];
   const failures: CreateFailure[] = [];
   try {
-    for (const definition of await loadDefinitions(place, settings.use, options)) {
+    const definitions = await load(listed, options);
+    if (definitions === undefined) return notLoaded(listed, options);
+    for (const definition of definitions) {
       const { instance, failure, missing } = await open(definition, listed, options);
       instances.push(instance); // from here on, disposed with the registry
-      if (failure) failures.push({ error: failure, log: instance.log });
+      if (failure) failures.push({ error: failure, log: instance.log, instances: [instance] });
       if (missing !== undefined) throw lacks(place, definition, missing);
       const { wrapAsRemote } = options;
       if (wrapAsRemote && !failure && instance.capability === 'transcription') {
@@ -86,6 +89,32 @@ export async function openInstance(listed: Listed, options: InstanceOptions): Pr
     return { instances, mistakes: [mistake], failures };
   }
   return { instances, mistakes: [], failures };
+}
+
+/** Undefined after a timeout: a module may await something that never comes. */
+async function load({ place, settings }: Listed, options: InstanceOptions): Promise<readonly Definition[] | undefined> {
+  const loading = () => loadDefinitions(place, settings.use, options);
+  if (options.guard === false) return loading();
+  try {
+    return await within(limitsOf(options).importMs, loading);
+  } catch (error) {
+    if (error instanceof RegistryError) throw error;
+    return undefined;
+  }
+}
+
+const limitsOf = ({ limits }: InstanceOptions): GuardLimits => ({ ...defaultLimits, ...limits });
+
+/** Its capability is unknown: it stands for one of each, so that no hosted model becomes the default in its place. */
+function notLoaded({ name, place, settings: { use } }: Listed, options: InstanceOptions): Opened {
+  const cause = new Error(`its module was not loaded within ${limitsOf(options).importMs / 1000} s`);
+  const error = refusal(`${place}.use`, `${use} could not be loaded: ${cause.message}`, cause);
+  const { log } = options.contextFor(name);
+  const failed = <C extends Capability>(capability: C): Instance<C> => {
+    return { name, capability, guarded: failedEngine(name, 'import', error), log };
+  };
+  const instances = [failed('transcription'), failed('chat'), failed('speech')];
+  return { instances, mistakes: [], failures: [{ error, log, instances }] };
 }
 
 interface OpenedEngine<C extends Capability> {
@@ -119,11 +148,11 @@ async function openEngine<C extends Capability>(
   const context = await explained(place, 'cannot create its context', () => options.contextFor(name));
   const { capability } = definition;
   const { log } = context;
-  const limits = { ...defaultLimits, ...options.limits };
+  const limits = limitsOf(options);
   const created = await create({ place, definition, settings, context, limits, mayFail: options.guard !== false });
   if ('failure' in created) {
     const { failure } = created;
-    return { instance: { name, capability, guarded: failedEngine(name, failure), log }, failure };
+    return { instance: { name, capability, guarded: failedEngine(name, 'create()', failure), log }, failure };
   }
   const { engine } = created;
   if (!hasFunction(engine, 'models')) throw lacks(place, definition, 'models');

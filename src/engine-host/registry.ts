@@ -28,7 +28,8 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
       ...(await registry.clashes()),
     ];
     const failures = opened.flatMap((one) => one.failures);
-    const servesNothing = failures.length > 0 && failures.length === instances.length;
+    const failed = new Set(failures.flatMap((one) => one.instances));
+    const servesNothing = failures.length > 0 && instances.every((one) => failed.has(one));
     if (mistakes.length > 0 || servesNothing) throw combined([...mistakes, ...failures.map(({ error }) => error)]);
     for (const { error, log } of failures) {
       log.error({ err: error.cause }, 'the engine could not be created; it is unavailable until the next start');

@@ -411,6 +411,28 @@ describe('speech', () => {
   });
 });
 
+describe('a module whose import never settles', () => {
+  const source = 'await new Promise(() => {}); export default {};';
+  const limits = { engineLimits: { ...engineLimits, importMs: 500 } };
+
+  it('leaves its instance without entries, and the others serve', async () => {
+    const service = await start(source, limits);
+    await expectOthersWork(service, 'chat');
+    const line = service.log.find(({ msg }) => msg.startsWith('the engine could not be created'));
+    expect(line).toMatchObject({
+      level: 50,
+      engine: 'bad',
+      err: { message: 'its module was not loaded within 0.5 s' },
+    });
+  });
+
+  it('stops the start when it is the only one', async () => {
+    await expect(start(source, { ...limits, config: 'engines: { bad: { use: ./bad.mjs } }' })).rejects.toThrow(
+      'engines.bad.use: ./bad.mjs could not be loaded: its module was not loaded within 0.5 s',
+    );
+  });
+});
+
 describe('create()', () => {
   it.each([
     ['throws at once', `() => { throw new Error('the socket is taken'); }`, 'the socket is taken'],

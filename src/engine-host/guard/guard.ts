@@ -97,9 +97,9 @@ export function withEngine<C extends Capability>(guarded: Guarded<C>, engine: En
   };
 }
 
-/** Placeholder for an engine whose `create()` failed. */
-export function failedEngine<C extends Capability>(instance: string, { message }: Error): Guarded<C> {
-  const finding: Finding = { what: 'create()', ok: false, detail: message };
+/** Placeholder for an engine that could not be created; `what` failed. */
+export function failedEngine<C extends Capability>(instance: string, what: string, { message }: Error): Guarded<C> {
+  const finding: Finding = { what, ok: false, detail: message };
   const fails = () => {
     throw new EngineError('engine-failed', `The engine ${instance} failed to start.`);
   };

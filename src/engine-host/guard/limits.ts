@@ -1,5 +1,7 @@
 /** Timeouts of engine functions in milliseconds. Tests use shorter ones. */
 export interface GuardLimits {
+  /** For the import of the module; after it, the instance counts as failed. */
+  readonly importMs: number;
   /** For `create()`; after it, the instance counts as failed. */
   readonly createMs: number;
   /** For the first `models()`, which may call a provider. */
@@ -25,6 +27,7 @@ export interface GuardLimits {
 }
 
 export const defaultLimits: GuardLimits = {
+  importMs: 30_000,
   createMs: 30_000,
   firstModelsMs: 10_000,
   modelsMs: 1_000,
