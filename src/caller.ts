@@ -39,7 +39,7 @@ export interface Used {
 
 export type Charge = (used: Used) => void;
 
-/** What a request has used so far: for its log line. */
+/** What a request has used so far: for its log line. Filled while it runs; the rest of its scope never changes. */
 export interface RequestUsage {
   /** The id of the model that serves it. */
   model?: string;
@@ -56,15 +56,15 @@ export interface RequestScope {
   /** The request id. */
   readonly id?: string;
   readonly trace?: Trace;
-  /** Set when the request is authenticated. */
-  caller: string;
-  /** Set when the request is authenticated; undefined in open mode and for operations without authentication. */
-  key?: Key;
-  /** Charges the budgets of the key; undefined if it has none for this operation. */
-  charge?: Charge;
+  /** The address until the request is authenticated: then it gets a scope of its own. */
+  readonly caller: string;
+  /** undefined in open mode and for operations without authentication. */
+  readonly key?: Key;
+  /** Charges the budget of the key; undefined if it has none for this operation. */
+  readonly charge?: Charge | undefined;
   readonly usage?: RequestUsage;
   /** Ids of the services that the request has passed (lib/via). */
-  via?: readonly string[];
+  readonly via?: readonly string[];
 }
 
 /** For work outside of requests: startup, refreshes. */
@@ -72,9 +72,13 @@ const nobody = '';
 
 const scopes = new AsyncLocalStorage<RequestScope>();
 
-/** Runs `work`, and everything it starts, in the scope of the request. */
-export function runInScope<T>(scope: RequestScope, work: () => T): T {
-  return scopes.run(scope, work);
+/** Runs `work`, and everything it starts, in the scope of the request. Arguments spare long work a closure. */
+export function runInScope<T, Args extends unknown[]>(
+  scope: RequestScope,
+  work: (...args: Args) => T,
+  ...args: Args
+): T {
+  return scopes.run(scope, work, ...args);
 }
 
 /** Undefined outside of a request. */

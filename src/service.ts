@@ -5,17 +5,18 @@ import type { GuardLimits } from './engine-host/guard/limits.ts';
 import type { Registry } from './engine-host/registry.ts';
 import { createApp, type RequestListener } from './http/app.ts';
 import type { DoorFormat } from './http/door.ts';
-import type { Door, IncomingRequest } from './http/incoming-request.ts';
+import type { Door } from './http/incoming-request.ts';
 import { nativeFormat } from './http/native-door.ts';
-import { createRouter } from './http/router.ts';
+import { createRouter, type RouterOptions } from './http/router.ts';
 import { clipLimits, createClipStore } from './clips/store.ts';
 import { nativeContract } from './contract/document.ts';
 import { largestRequestBody } from './contract/body-limit.ts';
+import type { AnyOperations } from './contract/operations.ts';
 import { preferredAnswer } from './contract/prefer.ts';
 import type { ParentLogger } from './engine-host/context.ts';
 import { createReadiness } from './engine-host/readiness.ts';
 import { openNode, type Node } from './node.ts';
-import { admit, admitFile, handlers } from './handlers/index.ts';
+import { nativeOperations } from './handlers/index.ts';
 import { createAccess } from './http/auth.ts';
 import { createFailedLogins } from './http/failed-logins.ts';
 import { createArrivals, type Pace } from './http/body-pace.ts';
@@ -39,7 +40,7 @@ import type { Metrics } from './metrics/metrics.ts';
 import type { PrometheusMetrics } from './metrics/prometheus.ts';
 import { checkAliases } from './openai/aliases.ts';
 import { openaiFormat } from './openai/format.ts';
-import { admitOpenAI, admitOpenAIFile, openaiHandlers } from './openai/index.ts';
+import { openaiOperations } from './openai/index.ts';
 import { isOpenAITarget } from './openai/paths.ts';
 import { createMcpTools } from './tools/mcp/index.ts';
 import { createReadAloud } from './tools/read-aloud.ts';
@@ -260,29 +261,10 @@ async function buildApp(options: ServiceOptions, engines: Node, metrics: Metrics
   const onRefused = (key: string, policy: string) => metrics?.keyLimited(key, policy);
   const own = budgets && { minutes: createMinuteCounter(), places: createPlaces(), budgets };
   const limits = own && createLimits({ ...(engines.fleet?.shareLimits(own) ?? own), onRefused });
-  const limit = (operation: string, request: IncomingRequest) => limits?.allow(operation, request);
-  const routing = { services, access, limit, checkAnswers: env.NODE_ENV !== 'production' };
-  const native: Door = {
-    ...nativeFormat,
-    respond: await createRouter({
-      ...routing,
-      contract: nativeFormat.contract,
-      handlers,
-      admit: (operation) => admit(operation, services),
-      admitFile: (operation, fields) => admitFile(operation, fields, services),
-      prefer: settings.sandbox ? preferredAnswer : undefined,
-    }),
-  };
-  const openai: Door = {
-    ...openaiFormat,
-    respond: await createRouter({
-      ...routing,
-      contract: openaiFormat.contract,
-      handlers: openaiHandlers,
-      admit: (operation) => admitOpenAI(operation, services),
-      admitFile: (operation, fields) => admitOpenAIFile(operation, fields, services),
-    }),
-  };
+  const routing = { services, access, limits, checkAnswers: env.NODE_ENV !== 'production' };
+  const prefer = settings.sandbox ? preferredAnswer : undefined;
+  const native = await openDoor(nativeFormat, { ...routing, operations: nativeOperations, prefer });
+  const openai = await openDoor(openaiFormat, { ...routing, operations: openaiOperations });
   const readyProbe = createReadyProbe(draining.signal, createReadiness(registry, settings.readyRequires));
   const listener = createApp({
     doorFor: (target) => (isOpenAITarget(target) ? openai : native),
@@ -332,6 +314,13 @@ async function buildApp(options: ServiceOptions, engines: Node, metrics: Metrics
       await budgets?.[Symbol.asyncDispose]();
     },
   };
+}
+
+async function openDoor<Operations extends AnyOperations<Operations>>(
+  format: DoorFormat,
+  options: Omit<RouterOptions<Operations, Services>, 'contract'>,
+): Promise<Door> {
+  return { ...format, respond: await createRouter({ ...options, contract: format.contract }) };
 }
 
 /** A sixteenth of the heap each, and never less than the largest valid request. */

@@ -38,7 +38,7 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   ],
   [
     /^src\/http\//,
-    /^(lib\/|engines\/contract\/|src\/(contract|system|audio|settings|keys)\/|src\/(caller|trace|metrics\/metrics)\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(contract|system|audio|settings|keys|limits)\/|src\/(caller|trace|metrics\/metrics)\.ts$)/,
   ],
   [
     /^src\/conformance\//,

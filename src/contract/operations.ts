@@ -125,10 +125,28 @@ export type HandlerOf<Operations extends AnyOperations<Operations>, Op extends k
   services: Services,
 ) => Promise<AnsweredOf<Operations, Op>>;
 
-/** One handler per operation; a missing one does not compile. */
-export type HandlersOf<Operations extends AnyOperations<Operations>, Services> = {
-  readonly [Op in keyof Operations]: HandlerOf<Operations, Op, Services>;
+export type Handler<Op extends OperationId, Services> = HandlerOf<operations, Op, Services>;
+
+// ----------------------------------------------------------------------------------------------------- operations
+
+/** The daily budget of an API key that an operation uses. */
+export type Budget = 'audio' | 'tokens';
+
+/** What the service does for an operation, beside what its contract says. */
+export interface OperationDefinition<Handle, Services> {
+  readonly handle: Handle;
+  /** Operations of the native contract: an API key needs permission for one of them. */
+  readonly permissions: readonly OperationId[];
+  readonly budget?: Budget;
+  /** Refuses the operation before its body is read, by throwing. */
+  readonly beforeBody?: (services: Services) => void;
+  /** Refuses a form before its file is stored, by rejecting: with the text fields that precede it, not yet validated. */
+  readonly beforeFile?: (fields: FormFields, services: Services) => Promise<void>;
+}
+
+/** One definition per operation; a missing one does not compile. */
+export type OperationTableOf<Operations extends AnyOperations<Operations>, Services> = {
+  readonly [Op in keyof Operations]: OperationDefinition<HandlerOf<Operations, Op, Services>, Services>;
 };
 
-export type Handler<Op extends OperationId, Services> = HandlerOf<operations, Op, Services>;
-export type Handlers<Services> = HandlersOf<operations, Services>;
+export type OperationTable<Services> = OperationTableOf<operations, Services>;

@@ -1,42 +1,30 @@
-/** One handler for each operation of the contract: a missing one does not compile. */
-import type { FormFields, Handlers, OperationId } from '../contract/operations.ts';
-import { requireOperation } from '../keys/permissions.ts';
-import type { Services } from './dependencies.ts';
+/** One definition for each operation of the contract: a missing one does not compile. */
+import type { OperationTable } from '../contract/operations.ts';
 import { createChat, listChatModels, streamChat } from './chat.ts';
+import type { Services } from './dependencies.ts';
 import { createSpeech, createSpeechClip, deleteSpeechClip, getSpeechClip, listSpeechModels } from './speech.ts';
 import {
-  admitRecording,
-  admitTranscription,
+  checkRecordingFields,
   createTranscription,
   getTranscriptionAvailability,
   listTranscriptionModels,
+  requireTranscription,
   streamTranscription,
 } from './transcription.ts';
 
-export const handlers: Handlers<Services> = {
-  createTranscription,
-  streamTranscription,
-  getTranscriptionAvailability,
-  listTranscriptionModels,
-  createChat,
-  streamChat,
-  listChatModels,
-  createSpeech,
-  listSpeechModels,
-  createSpeechClip,
-  getSpeechClip,
-  deleteSpeechClip,
+const recording = { budget: 'audio', beforeBody: requireTranscription, beforeFile: checkRecordingFields } as const;
+
+export const nativeOperations: OperationTable<Services> = {
+  createTranscription: { handle: createTranscription, permissions: ['createTranscription'], ...recording },
+  streamTranscription: { handle: streamTranscription, permissions: ['streamTranscription'], ...recording },
+  getTranscriptionAvailability: { handle: getTranscriptionAvailability, permissions: ['getTranscriptionAvailability'] },
+  listTranscriptionModels: { handle: listTranscriptionModels, permissions: ['listTranscriptionModels'] },
+  createChat: { handle: createChat, permissions: ['createChat'], budget: 'tokens' },
+  streamChat: { handle: streamChat, permissions: ['streamChat'], budget: 'tokens' },
+  listChatModels: { handle: listChatModels, permissions: ['listChatModels'] },
+  createSpeech: { handle: createSpeech, permissions: ['createSpeech'] },
+  listSpeechModels: { handle: listSpeechModels, permissions: ['listSpeechModels'] },
+  createSpeechClip: { handle: createSpeechClip, permissions: ['createSpeechClip'] },
+  getSpeechClip: { handle: getSpeechClip, permissions: ['getSpeechClip'] },
+  deleteSpeechClip: { handle: deleteSpeechClip, permissions: ['deleteSpeechClip'] },
 };
-
-/** Throws when the API key may not use the operation or it is switched off, before its body is read. */
-export function admit(operation: string, services: Services): void {
-  requireOperation(operation as OperationId);
-  if (takesRecording.has(operation)) admitTranscription(services);
-}
-
-/** Throws when the fields that precede the file of a form ask for what cannot be done, before the file is stored. */
-export async function admitFile(operation: string, fields: FormFields, services: Services): Promise<void> {
-  if (takesRecording.has(operation)) await admitRecording(fields, services);
-}
-
-const takesRecording: ReadonlySet<string> = new Set<OperationId>(['createTranscription', 'streamTranscription']);

@@ -17,7 +17,7 @@ const disabled: Availability = {
 };
 
 /** Before the body is read, so that callers do not upload 25 MB to a service that is switched off. */
-export function admitTranscription({ transcribeEnabled }: Services): void {
+export function requireTranscription({ transcribeEnabled }: Services): void {
   if (!transcribeEnabled) throw new ProblemError('transcription-disabled', disabled.reason);
 }
 
@@ -26,7 +26,7 @@ export function admitTranscription({ transcribeEnabled }: Services): void {
  * `model-not-allowed` and `parameter-not-supported`; everything else is reported after validation. Without `model` nothing
  * is known yet: it may follow.
  */
-export async function admitRecording(fields: FormFields, { registry }: Services): Promise<void> {
+export async function checkRecordingFields(fields: FormFields, { registry }: Services): Promise<void> {
   const { timestamps, model: named } = fields;
   if (typeof named !== 'string') return;
   const models = allowedModels(await registry.models('transcription'));

@@ -13,18 +13,19 @@ export interface RequestEnd {
 
 /** One line for each request. What is not known is left out; an address is never a key. */
 export function logRequest(request: IncomingRequest, { method, status, ms }: RequestEnd): void {
-  const { id, operation, log, scope } = request;
+  const { id, log, scope, record } = request;
+  const { operation, key } = record;
   const { model, audioMs, queueMs, tokens } = scope.usage ?? {};
-  const level = isProbe(request.path) ? 'debug' : 'info'; // probes would be most of the log
+  const level = isProbe(record.path) ? 'debug' : 'info'; // probes would be most of the log
   const path = pathForLog(request);
-  const facts = { id, operation, method, path, status, ms: Math.round(ms), key: scope.key?.name };
+  const facts = { id, operation, method, path, status, ms: Math.round(ms), key };
   log[level]({ ...facts, model, audio_ms: rounded(audioMs), queue_ms: rounded(queueMs), tokens }, 'request');
 }
 
 export function countRequest(request: IncomingRequest, { method, status, ms }: RequestEnd, metrics: Metrics): void {
-  const { operation, problem, scope } = request;
+  const { path, operation, key, problem } = request.record;
   const error = problem ?? (status === 499 ? 'cancelled' : undefined);
-  const facts = { method, route: routeOf(request), isProbe: isProbe(request.path), operation, key: scope.key?.name };
+  const facts = { method, route: routeOf(request), isProbe: isProbe(path), operation, key };
   metrics.requestEnded({ ...facts, status, ms, error });
 }
 
@@ -32,11 +33,11 @@ const maxLoggedPath = 200;
 
 /** The contract's template where there is one. The id of a clip is never logged: to know it is the permission to read it. */
 function pathForLog(request: IncomingRequest): string {
-  return routeOf(request) ?? request.path.replace(/(\/clips\/)[^/]+/i, '$1{id}').slice(0, maxLoggedPath);
+  return routeOf(request) ?? request.record.path.replace(/(\/clips\/)[^/]+/i, '$1{id}').slice(0, maxLoggedPath);
 }
 
 /** The template of its operation in the contract, where it has one. */
-export function routeOf({ operation, door: { contract } }: IncomingRequest): string | undefined {
+export function routeOf({ record: { operation }, door: { contract } }: IncomingRequest): string | undefined {
   return operation && `${contract.root}${contract.operations.get(operation)?.path ?? ''}`;
 }
 

@@ -4,7 +4,6 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa, { type Context } from 'koa';
-import { readVia, viaHeader } from '../../lib/via.ts';
 import { runInScope } from '../caller.ts';
 import { nativeContract, nativeDocument32, openaiContract, withServers } from '../contract/document.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
@@ -15,7 +14,7 @@ import type { IncomingRequest } from './incoming-request.ts';
 import { createRequestOpener, type IncomingRequestOptions } from './open-request.ts';
 import type { PageFile, PageFiles } from './page.ts';
 import { alive, isProbe, type ReadyProbe } from './probes.ts';
-import { readRequestHead } from './request-head.ts';
+import { readRequestHead, type RequestTarget } from './request-head.ts';
 import { guard } from './safe-listener.ts';
 import { eventStreamHeaders, sendEvents } from './sse.ts';
 
@@ -64,30 +63,29 @@ async function serve(context: Context, request: IncomingRequest, options: Servin
   context.set('X-Request-Id', request.id);
   try {
     context.set(options.access.corsHeaders(request.headers.origin));
-    checkHead(context, request, options);
-    const file = options.page.get(request.path);
-    const document = options.documents.get(request.path);
+    const target = checkHead(context, request, options);
+    const file = options.page.get(target.path);
+    const document = options.documents.get(target.path);
     if (isPreflight(context)) answerPreflight(context, options.access);
     else if (file) await sendFile(context, file, request);
     else if (document) await sendDocument(context, document, request);
-    else await send(context, await request.door.respond(request), request, options);
+    else {
+      const { answer, scope } = await request.door.respond(request, target);
+      await runInScope(scope, send, context, answer, request, options);
+    }
   } catch (error) {
     if (failureReason(error, request) instanceof CallerGone) context.respond = false;
     else sendWhole(context, failureOf(error, request).answer);
   }
 }
 
-function checkHead({ req, headers }: Context, request: IncomingRequest, { access, viaId }: AppOptions): void {
+function checkHead({ req, headers }: Context, request: IncomingRequest, { access, viaId }: AppOptions): RequestTarget {
   const { host, path, query } = readRequestHead(req);
-  request.path = path;
-  request.query = query;
+  request.record.path = path;
   if (!isProbe(path)) access.checkSource({ ...headers, host });
-  request.path = request.door.readPath(path);
-  if (headers[viaHeader] !== undefined) refuseLoop((request.scope.via = readVia(headers[viaHeader])), viaId);
-}
-
-function refuseLoop(chain: readonly string[], own: string): void {
-  if (chain.includes(own)) throw new ProblemError('provider-misconfigured', loop);
+  const target = { host, path: request.door.readPath(path), query };
+  if (request.scope.via?.includes(viaId)) throw new ProblemError('provider-misconfigured', loop);
+  return target;
 }
 
 const loop =

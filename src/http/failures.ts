@@ -42,15 +42,16 @@ function logged(error: unknown, request: IncomingRequest): { reason: unknown; pr
 }
 
 /**
- * Server errors are logged with their cause; a probe that says "not now" is none. Client errors go to the response; the log has their code only, at debug,
- * because their details quote what the client has sent.
+ * Server errors are logged with their cause; a probe that says "not now" is none. Client errors go to the response; the
+ * log has their code only, at debug, because their details quote what the client has sent.
  */
 export function logFailure({ status, body }: ProblemAnswer, error: unknown, request: IncomingRequest): void {
-  const { id, operation, log } = request;
-  request.loggedFailure = error;
-  request.problem = body.code;
+  const { id, log, record } = request;
+  const { operation } = record;
+  record.loggedFailure = error;
+  record.problem = body.code;
   const facts = { id, operation, code: body.code, err: error };
-  const isAnswerOfProbe = isProbe(request.path) && status === 503;
+  const isAnswerOfProbe = isProbe(record.path) && status === 503;
   if (status >= 500 && !isAnswerOfProbe) log.error(facts, 'a request failed');
   else if (error instanceof Error && error.cause !== undefined) log.warn(facts, 'a request was refused');
   else log.debug({ id, operation, code: body.code }, 'a request was refused');
@@ -61,11 +62,11 @@ export function logFailure({ status, body }: ProblemAnswer, error: unknown, requ
  * has already begun.
  */
 export function answerDefect(error: unknown, res: ServerResponse, request: IncomingRequest): void {
-  const { id, log, loggedFailure, door, signal } = request;
+  const { id, log, record, door, signal } = request;
   if (error === null || error === undefined) return; // Koa also calls this without an error
-  const isKnown = error === loggedFailure || error instanceof CallerGone || isConnectionError(error);
+  const isKnown = error === record.loggedFailure || error instanceof CallerGone || isConnectionError(error);
   log[isKnown ? 'debug' : 'error']({ id, err: error }, 'an answer could not be sent');
-  if (!isKnown) request.problem ??= problemCodeOf(error);
+  if (!isKnown) record.problem ??= problemCodeOf(error);
   if (res.headersSent || res.writableEnded || res.destroyed) return;
   for (const name of res.getHeaderNames().filter((name) => !isOfEveryAnswer.test(name))) res.removeHeader(name);
   const { status, mediaType, headers, body } = door.toFailure(problemAnswer(error, id), { reason: error, signal });

@@ -4,24 +4,28 @@ import type { RequestScope } from '../caller.ts';
 import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
 import type { DoorFormat } from './door.ts';
 import type { RequestBody } from './request-body.ts';
+import type { RequestTarget } from './request-head.ts';
 
-export type Respond = (request: IncomingRequest) => Promise<AnyAnswer>;
+/** The path of the target is as the door reads it. */
+export type Respond = (request: IncomingRequest, target: RequestTarget) => Promise<ScopedAnswer>;
 
 export interface Door extends DoorFormat {
   /** The router of its contract. */
   readonly respond: Respond;
 }
 
-/** A request as the app hands it to the router: its head has been read, its body is still on its way. */
+export interface ScopedAnswer {
+  readonly answer: AnyAnswer;
+  /** Where its body is read: with the API key, if the request has one. */
+  readonly scope: RequestScope;
+}
+
+/** A request as the app hands it to the router: its body is still on its way. */
 export interface IncomingRequest {
   readonly id: string;
   readonly door: Door;
   /** GET for HEAD. */
   readonly method: string;
-  /** As the door reads it, without the query; "" until the head of the request has been checked. */
-  path: string;
-  /** As sent, without the question mark. */
-  query: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Pick<RequestBody, 'json' | 'form'>;
   /** A small object of its own: everything that the request starts keeps it in memory. */
@@ -31,8 +35,19 @@ export interface IncomingRequest {
   readonly log: Logger;
   /** Runs the cleanup once the answer is sent or the caller has disconnected; immediately if that has happened. */
   readonly atEnd: (cleanup: () => unknown) => void;
-  /** Set by the router once it is known. */
+  readonly record: RequestRecord;
+}
+
+/**
+ * What is known of a request at its end, for its log line, its metrics and its span. The only part of a request that is
+ * written to: a request may end within any step, which then returns nothing.
+ */
+export interface RequestRecord {
+  /** As sent; "" until the head of the request has been checked. */
+  path: string;
   operation?: string;
+  /** The name of its API key. */
+  key?: string;
   /** The last failure that has been logged. */
   loggedFailure?: unknown;
   /** The code of its problem. */

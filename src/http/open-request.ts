@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Logger } from '../../engines/contract/index.ts';
 import { LinkedList, type Linked } from '../../lib/linked-list.ts';
 import { openTrace } from '../../lib/trace-context.ts';
+import { readVia, viaHeader } from '../../lib/via.ts';
 import { callerOfAddress, runInScope, type RequestScope } from '../caller.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { beginSpan, endSpan, hasTracer, type Attributes, type Span } from '../trace.ts';
@@ -63,6 +64,7 @@ function openRequest(
     id,
     trace: openTrace(id, traceparent, tracestate),
     usage: {},
+    via: readVia(req.headers[viaHeader]),
   };
   const span = hasTracer() && !isProbe(url) ? runInScope(scope, () => beginRequestSpan(method)) : undefined;
   const controller = new AbortController();
@@ -77,14 +79,13 @@ function openRequest(
     id,
     door: doorFor(url),
     method: method === 'HEAD' ? 'GET' : method,
-    path: '',
-    query: '',
     headers: method === 'HEAD' ? withoutRange(req.headers) : req.headers,
     body: new RequestBody({ req, res, signal, atEnd }, options),
     scope,
     signal,
     log,
     atEnd,
+    record: { path: '' },
   };
   // Both are called from outside of the scope of the request, by its socket and by other requests.
   const abort = (reason: unknown) => runInScope(scope, () => controller.abort(reason));

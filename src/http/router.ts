@@ -1,53 +1,48 @@
 /**
- * The path of a request, step by step, and the only file that knows openapi-backend: it matches requests and validates
- * them by the contract.
+ * The path of a request, step by step: Routed -> Authenticated -> Admitted -> Read -> Valid -> its answer. Each step takes
+ * what the one before has returned. The only file that knows openapi-backend, which matches requests and validates them
+ * by the contract.
  */
 import { parse as parseQuery } from 'node:querystring';
 import { Ajv2020, type ErrorObject, type Options as AjvOptions } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { OpenAPIBackend, type Document, type Operation as OpenApiOperation, type Request } from 'openapi-backend';
 import { ajvOptions } from '../../lib/ajv-options.ts';
-import { runInScope } from '../caller.ts';
+import { runInScope, type RequestScope } from '../caller.ts';
 import { largestBody } from '../contract/body-limit.ts';
 import type { Contract, OperationObject, Schema } from '../contract/document.ts';
 import { knownParts } from '../contract/known-parts.ts';
-import type { AnyAnswer, AnyOperations, FormFields, HandlersOf } from '../contract/operations.ts';
+import type { AnyAnswer, AnyOperations, OperationDefinition, OperationTableOf } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
-import type { LimitHeaders } from '../contract/rate-limit.ts';
 import { createAnswerCheck, type CheckAnswer } from '../contract/response-validation.ts';
 import { toViolations } from '../contract/violations.ts';
+import { requireOperation } from '../keys/permissions.ts';
+import type { Allowance, Limits } from '../limits/limits.ts';
 import { awaitFirstBytes } from './audio-body.ts';
 import type { Access } from './auth.ts';
 import { failureOf } from './failures.ts';
 import type { IncomingRequest, Respond } from './incoming-request.ts';
-
-/** A request that is within the limits of its API key. */
-interface Allowance {
-  /** For its answer. */
-  headers(): LimitHeaders;
-}
+import type { RequestTarget } from './request-head.ts';
 
 export interface RouterOptions<Operations extends AnyOperations<Operations>, Services> {
   readonly contract: Contract;
-  readonly handlers: HandlersOf<Operations, Services>;
+  readonly operations: OperationTableOf<Operations, Services>;
   readonly services: Services;
   readonly access: Pick<Access, 'authorize'>;
-  /** Refuses an operation before its body is read, by throwing. */
-  readonly admit: (operationId: string) => void;
-  /** Counts a request against the limits of its API key, before its body is read. Rejects when one of them is reached. */
-  readonly limit: (operationId: string, request: IncomingRequest) => Promise<Allowance> | undefined;
-  /** Refuses the file of a form before it is stored, by rejecting: with the text fields that precede it. */
-  readonly admitFile: (operationId: string, fields: FormFields) => Promise<void>;
+  /** Absent in open mode. */
+  readonly limits?: Limits | undefined;
   /** Sandbox mode: the answer that the `Prefer` header asks for, whatever the rest of the request; undefined for none. */
   readonly prefer?: ((operationId: string, request: IncomingRequest) => AnyAnswer | undefined) | undefined;
   /** Validates every answer against the contract before it is sent. */
   readonly checkAnswers: boolean;
 }
 
+type StepOptions = Pick<RouterOptions<object, unknown>, 'contract' | 'services' | 'access' | 'limits'>;
+
 /** Failures of HTTP itself, possible while a body is read: no operation declares them. */
 const httpFailures: ReadonlySet<string> = new Set(['malformed-request', 'headers-too-large']);
 
-/** Each request takes these steps, in this order; every one of them may end it by throwing. The app sends the answer. */
+/** Every step may end the request by throwing. The app sends the answer. */
 export async function createRouter<Operations extends AnyOperations<Operations>, Services>(
   options: RouterOptions<Operations, Services>,
 ): Promise<Respond> {
@@ -56,44 +51,56 @@ export async function createRouter<Operations extends AnyOperations<Operations>,
   // In tests and development. Throws a `ContractViolation`; the events of a stream are validated one by one.
   const check: CheckAnswer = options.checkAnswers ? createAnswerCheck(contract) : (_id, answer) => answer;
 
-  return async (request) => {
-    const operation = route(request, api);
+  return async (request, target) => {
+    const operation = route(request, target, api);
+    const { id } = operation;
+    const definition = options.operations[id as keyof Operations] as AnyDefinition; // typed by the table
+    const routed: Routed = { request, target, operation, definition };
     try {
-      const preferred = options.prefer?.(operation.id, request);
-      const answer = await awaitFirstBytes(preferred ?? (await answerOf(operation, request)), request);
-      return check(operation.id, answer);
+      const preferred = options.prefer?.(id, request);
+      if (preferred) return { answer: check(id, await awaitFirstBytes(preferred, request)), scope: request.scope };
+      const authenticated = authenticate(routed, options);
+      const { scope } = authenticated;
+      return { answer: check(id, await runInScope(scope, answerOf, authenticated)), scope };
     } catch (error) {
       const { code, answer } = failureOf(error, request);
-      return httpFailures.has(code) ? answer : check(operation.id, answer);
+      return { answer: httpFailures.has(code) ? answer : check(id, answer), scope: request.scope };
     }
   };
 
-  async function answerOf(operation: Operation, request: IncomingRequest): Promise<AnyAnswer> {
-    authenticate(operation, request, options.access);
-    options.admit(operation.id);
-    const allowance = await options.limit(operation.id, request);
-    const body = await readBody(operation, request, options);
-    const parameters = readParameters(operation, request, api);
-    await validate(operation, { request, parameters, body }, api);
-    const answer = await handle(operation, { request, parameters, body }, options);
-    return allowance ? { ...answer, headers: { ...answer.headers, ...allowance.headers() } } : answer;
+  async function answerOf(authenticated: Authenticated): Promise<AnyAnswer> {
+    const { request, definition } = authenticated;
+    const admitted = await admit(authenticated, options);
+    const parameters = readParameters(admitted, api);
+    const read: Read = { ...admitted, parameters, body: await readBody(admitted, options) };
+    const valid = await validate(read, api);
+    const answer = await definition.handle(valid, options.services);
+    return await awaitFirstBytes(withLimits(answer, admitted), request);
   }
 }
 
 // ---------------------------------------------------------------------------------------------------------- route
 
+interface Routed {
+  readonly request: IncomingRequest;
+  readonly target: RequestTarget;
+  readonly operation: Operation;
+  readonly definition: AnyDefinition;
+}
+
+type AnyDefinition = OperationDefinition<(request: unknown, services: unknown) => Promise<AnyAnswer>, unknown>;
+
 /**
  * Throws `not-found` and `method-not-allowed`. One slash at the end is ignored. No operation has an empty segment, nor is
  * one the value of a parameter; /v1 has removed them (openai/paths).
  */
-function route(request: IncomingRequest, { match, page }: ContractApi): Operation {
-  const { path, method } = request;
+function route({ method, record }: IncomingRequest, { path }: RequestTarget, { match, page }: ContractApi): Operation {
   if (!isDecodable(path)) throw new ProblemError('not-found', 'The path is not valid percent-encoding.');
   // openapi-backend ignores any number of slashes at the end, so `/tts/clips//` would be `/tts/clips`.
   if (path.includes('//')) throw new ProblemError('not-found', 'The path has an empty segment.');
   const operation = match(method, path);
   if (operation) {
-    request.operation = operation.id;
+    record.operation = operation.id;
     return operation;
   }
   const known = ['GET', 'POST', 'DELETE'].filter((other) => match(other, path));
@@ -117,19 +124,47 @@ function isDecodable(path: string): boolean {
 
 // --------------------------------------------------------------------------------------------------- authenticate
 
-/** The security of an operation is `{}` or a bearer token; a rejected token must not pass as `{}`. */
-function authenticate(
-  { takesToken }: Operation,
-  { headers, scope }: IncomingRequest,
-  access: Pick<Access, 'authorize'>,
-): void {
-  const key = takesToken ? access.authorize(headers, scope.caller) : undefined;
-  if (!key) return;
-  scope.key = key;
-  scope.caller = key.name;
+interface Authenticated extends Routed {
+  /** With the API key, if there is one. Everything that follows runs in it. */
+  readonly scope: RequestScope;
 }
 
-// ------------------------------------------------------------------------------------------------- read the body
+/** The security of an operation is `{}` or a bearer token; a rejected token must not pass as `{}`. */
+function authenticate(routed: Routed, { access, limits }: StepOptions): Authenticated {
+  const { operation, definition, request } = routed;
+  const { headers, scope, record } = request;
+  const key = operation.takesToken ? access.authorize(headers, scope.caller) : undefined;
+  if (!key) return { ...routed, scope };
+  record.key = key.name;
+  return { ...routed, scope: { ...scope, key, caller: key.name, charge: limits?.chargeFor(key, definition.budget) } };
+}
+
+// ---------------------------------------------------------------------------------------------------------- admit
+
+interface Admitted extends Authenticated {
+  /** undefined: nothing limits the request. */
+  readonly allowance: Allowance | undefined;
+}
+
+/** Before the body is read. Throws `operation-not-allowed`, what `beforeBody` throws, and the refusals of limits. */
+async function admit(authenticated: Authenticated, { limits, services }: StepOptions): Promise<Admitted> {
+  const { request, definition, scope } = authenticated;
+  requireOperation(...definition.permissions);
+  definition.beforeBody?.(services);
+  const allowance = scope.key && (await limits?.allow(scope.key, definition.budget, request));
+  return { ...authenticated, allowance };
+}
+
+function withLimits(answer: AnyAnswer, { allowance }: Admitted): AnyAnswer {
+  return allowance ? { ...answer, headers: { ...answer.headers, ...allowance.headers() } } : answer;
+}
+
+// ----------------------------------------------------------------------------------------------------------- read
+
+interface Read extends Admitted {
+  readonly parameters: RequestParameters;
+  readonly body: ReadBody;
+}
 
 interface ReadBody {
   /** The JSON, or the text fields of the form. */
@@ -142,13 +177,10 @@ interface ReadBody {
 
 const noBody: ReadBody = { bytes: 0 };
 
-type FileRules = Pick<RouterOptions<AnyOperations<object>, unknown>, 'contract' | 'admitFile'>;
-
-/** Throws `unsupported-media-type`, `malformed-body`, the failures of size and speed, and what `admitFile` throws. */
+/** Throws `unsupported-media-type`, `malformed-body`, the failures of size and speed, and what `beforeFile` throws. */
 async function readBody(
-  { id, content }: Operation,
-  { headers, body, scope }: IncomingRequest,
-  { contract, admitFile }: FileRules,
+  { request: { headers, body }, operation: { content }, definition, scope }: Admitted,
+  { contract, services }: StepOptions,
 ): Promise<ReadBody> {
   if (!content) return noBody;
   const { mediaType, schema } = content;
@@ -158,7 +190,7 @@ async function readBody(
       bounds: contract.form,
       lists: arraysOf(schema, contract),
       // Bodies are read in the scope of their connection.
-      admitFile: (preceding) => runInScope(scope, () => admitFile(id, preceding)),
+      admitFile: async (preceding) => runInScope(scope, () => definition.beforeFile?.(preceding, services)),
     });
     return { value: fields, file, bytes };
   }
@@ -187,8 +219,6 @@ function checkMediaType(headers: IncomingRequest['headers'], expected: string): 
   throw new ProblemError('unsupported-media-type', `${problem}; expected ${expected}.`);
 }
 
-// ------------------------------------------------------------------------------------------------------- validate
-
 interface RequestParameters {
   readonly path: object;
   readonly query: Readonly<Record<string, unknown>>;
@@ -198,23 +228,23 @@ interface RequestParameters {
 const noParameters: RequestParameters = { path: {}, query: {}, headers: {} };
 
 /** Only declared parameters, headers by their declared names. An empty query parameter counts as absent. */
-function readParameters(operation: Operation, request: IncomingRequest, api: ContractApi): RequestParameters {
+function readParameters(routed: Routed, api: ContractApi): RequestParameters {
+  const { request, target, operation } = routed;
   const { hasParameters, queryNames, headerNames } = operation;
   if (!hasParameters) return noParameters;
-  const given = parseQuery(request.query);
+  const given = parseQuery(target.query);
   const query = queryNames.filter((name) => given[name] !== undefined && given[name] !== '');
   return {
-    path: api.pathParameters(operation, request),
+    path: api.pathParameters(routed),
     query: Object.fromEntries(query.map((name) => [name, given[name]])),
     headers: Object.fromEntries(headerNames.map((name) => [name, request.headers[name.toLowerCase()]])),
   };
 }
 
-interface ReadRequest {
-  readonly request: IncomingRequest;
-  readonly parameters: RequestParameters;
-  readonly body: ReadBody;
-}
+// ------------------------------------------------------------------------------------------------------- validate
+
+/** What a handler takes: the `RequestOf` its operation. */
+type Valid = ReturnType<typeof toValid>;
 
 /** maxItems of Problem.errors in the contract. */
 const mostViolations = 100;
@@ -223,11 +253,11 @@ const mostViolations = 100;
 const explainBytes = 65_536;
 
 /** Rejects with `invalid-request`. */
-async function validate(operation: Operation, read: ReadRequest, api: ContractApi): Promise<void> {
-  const errors = api.errorsOf(operation, read);
-  if (errors.length === 0) return;
+async function validate(read: Read, api: ContractApi): Promise<Valid> {
+  const errors = api.errorsOf(read);
+  if (errors.length === 0) return toValid(read);
   const explains = api.namesAllViolations && read.body.bytes <= explainBytes;
-  const violations = toViolations(explains ? await api.allErrorsOf(operation, read) : errors);
+  const violations = toViolations(explains ? await api.allErrorsOf(read) : errors);
   const [first] = violations;
   const more = violations.length > 1 ? `, and ${String(violations.length - 1)} more` : '';
   const detail = first
@@ -236,21 +266,8 @@ async function validate(operation: Operation, read: ReadRequest, api: ContractAp
   throw new ProblemError('invalid-request', detail, { errors: violations.slice(0, mostViolations) });
 }
 
-// --------------------------------------------------------------------------------------------------------- handle
-
-function handle<Operations extends AnyOperations<Operations>, Services>(
-  operation: Operation,
-  { request, parameters, body }: ReadRequest,
-  { handlers, services }: RouterOptions<Operations, Services>,
-): Promise<AnyAnswer> {
-  const { id, signal, log } = request;
-  const { value, file } = body;
-  // Validated against the contract; typed by the map of handlers.
-  const handler = handlers[operation.id as keyof Operations] as (
-    request: unknown,
-    services: Services,
-  ) => Promise<AnyAnswer>;
-  return handler({ id, ...parameters, body: file ? { ...value, file } : value, signal, log }, services);
+function toValid({ request: { id, signal, log }, parameters, body: { value, file } }: Read) {
+  return { id, ...parameters, body: file ? { ...value, file } : value, signal, log };
 }
 
 // ------------------------------------------------------------------------------------------------ openapi-backend
@@ -269,10 +286,10 @@ interface Operation {
 
 interface ContractApi extends Pick<Contract, 'page' | 'namesAllViolations'> {
   readonly match: (method: string, path: string) => Operation | undefined;
-  readonly pathParameters: (operation: Operation, request: IncomingRequest) => object;
+  readonly pathParameters: (routed: Routed) => object;
   /** Empty for a valid request, else at least one. */
-  readonly errorsOf: (operation: Operation, read: ReadRequest) => readonly ErrorObject[];
-  readonly allErrorsOf: (operation: Operation, read: ReadRequest) => Promise<readonly ErrorObject[]>;
+  readonly errorsOf: (read: Read) => readonly ErrorObject[];
+  readonly allErrorsOf: (read: Read) => Promise<readonly ErrorObject[]>;
 }
 
 const opened = new WeakMap<Contract, Promise<ContractApi>>();
@@ -304,11 +321,11 @@ async function compileContractApi(contract: Contract): Promise<ContractApi> {
     match: (method, path) =>
       byPlace.get(`${method} ${path}`) ??
       operations.get(router.matchOperation({ method, path, headers: {} })?.operationId),
-    pathParameters: ({ object }, request) => router.parseRequest(toOpenApi(request), object).params as object,
-    errorsOf: (operation, read) => errorsBy(validator, operation, read),
-    async allErrorsOf(operation, read) {
+    pathParameters: (routed) => router.parseRequest(toOpenApi(routed), routed.operation.object).params as object,
+    errorsOf: (read) => errorsBy(validator, read),
+    async allErrorsOf(read) {
       explainer ??= openBackend(contract, { allErrors: true }); // only for invalid requests
-      return errorsBy((await explainer).validator, operation, read);
+      return errorsBy((await explainer).validator, read);
     },
   };
 }
@@ -346,14 +363,12 @@ function toOperation(object: OpenApiOperation): Operation {
   };
 }
 
-function errorsBy(
-  validator: OpenAPIBackend['validator'],
-  { object, hasParameters }: Operation,
-  { request, parameters, body }: ReadRequest,
-): readonly ErrorObject[] {
+function errorsBy(validator: OpenAPIBackend['validator'], read: Read): readonly ErrorObject[] {
+  const { request, parameters, body } = read;
+  const { object, hasParameters } = read.operation;
   if (hasParameters) {
     const { query } = parameters;
-    const sent = { ...toOpenApi(request), query, body: body.value } as Request;
+    const sent = { ...toOpenApi(read), query, body: body.value } as Request;
     return validator.validateRequest(sent, object).errors ?? [];
   }
   // Shortcut: openapi-backend would parse and look up every kind of parameter first.
@@ -362,6 +377,6 @@ function errorsBy(
   return validators.flatMap((isValid) => (isValid(parts) ? [] : (isValid.errors ?? [])));
 }
 
-function toOpenApi({ method, path, headers }: IncomingRequest): Request {
+function toOpenApi({ request: { method, headers }, target: { path } }: Routed): Request {
   return { method, path, headers: headers as Request['headers'] };
 }

@@ -1,6 +1,6 @@
 /** The limits of API keys: which of them apply to a request, and whether it is within them. */
 import type { Charge, Key, KeyLimits } from '../caller.ts';
-import type { OperationId as NativeOperation, ProblemCode } from '../contract/operations.ts';
+import type { Budget, ProblemCode } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { LimitHeaders, Policy } from '../contract/rate-limit.ts';
 import type { Budgets } from './budgets.ts';
@@ -9,7 +9,6 @@ import type { Places } from './places.ts';
 
 /** What limits need of a request. */
 export interface LimitedRequest {
-  readonly scope: { readonly key?: Key; charge?: Charge };
   readonly door: { limitHeaders(policies: readonly Policy[], shown: readonly Policy[]): LimitHeaders };
   readonly atEnd: (cleanup: () => unknown) => void;
 }
@@ -25,19 +24,10 @@ export interface Limits {
    * Counts the request until its end. Rejects with `rate-limited`, `concurrency-limited` and `quota-exceeded`, in this
    * order. undefined: nothing limits it.
    */
-  allow(operation: string, request: LimitedRequest): Promise<Allowance> | undefined;
+  allow(key: Key, budget: Budget | undefined, request: LimitedRequest): Promise<Allowance> | undefined;
+  /** Charges the budget of the key; undefined if the key has no such budget. */
+  chargeFor(key: Key, budget: Budget | undefined): Charge | undefined;
 }
-
-type Budget = 'audio' | 'tokens';
-
-/** The budget that an operation uses, at both doors. */
-const budgetOf: Readonly<Partial<Record<NativeOperation | 'createChatCompletion', Budget>>> = {
-  createTranscription: 'audio',
-  streamTranscription: 'audio',
-  createChat: 'tokens',
-  streamChat: 'tokens',
-  createChatCompletion: 'tokens',
-};
 
 /** Of this process, or shared with others. */
 export interface Counters {
@@ -55,18 +45,15 @@ export interface LimitsOptions extends Counters {
 
 export function createLimits({ minutes, places, budgets, onRefused, random = Math.random }: LimitsOptions): Limits {
   return {
-    allow(operation, request) {
-      const { key } = request.scope;
-      if (!key) return undefined;
-      const budget = budgetOf[operation as keyof typeof budgetOf];
-      return isLimited(key.limits, budget) ? enter(key, budget, request) : undefined;
-    },
+    allow: (key, budget, request) => (isLimited(key.limits, budget) ? enter(key, budget, request) : undefined),
+    chargeFor: ({ name, limits }, budget) =>
+      hasBudget(limits, budget) ? (used) => budgets.charge(name, used) : undefined,
   };
 
   async function enter(
     { name, limits }: Key,
     budget: Budget | undefined,
-    { scope, door, atEnd }: LimitedRequest,
+    { door, atEnd }: LimitedRequest,
   ): Promise<Allowance> {
     const { requestsPerMinute, concurrentRequests } = limits;
     const minute = requestsPerMinute === undefined ? undefined : await minutes.count(name, requestsPerMinute);
@@ -103,7 +90,6 @@ export function createLimits({ minutes, places, budgets, onRefused, random = Mat
     for (const { name: spent, quota, remaining } of budgetPolicy(limits, budget, name)) {
       const what = spent === 'audio' ? `${String(quota)} s of recordings` : count(quota, 'token');
       if (remaining === 0) throw refuse('quota-exceeded', spent, () => `has used its ${what} of today (UTC).`);
-      scope.charge = (used) => budgets.charge(name, used);
     }
     return {
       headers() {

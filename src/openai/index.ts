@@ -1,32 +1,25 @@
-/** One handler per operation of the OpenAI-compatible contract; a missing one does not compile. */
-import type { FormFields } from '../contract/operations.ts';
-import { admitTranscription } from '../handlers/transcription.ts';
+/** One definition for each operation of the OpenAI-compatible contract: a missing one does not compile. */
 import type { Services } from '../handlers/dependencies.ts';
-import { requireOperation } from '../keys/permissions.ts';
+import { requireTranscription } from '../handlers/transcription.ts';
 import { createChatCompletion } from './chat.ts';
-import { listAudioModels, listAudioVoices, listModels, retrieveModel } from './models.ts';
-import { nativeOperations } from './native-operations.ts';
-import type { Handlers, OperationId } from './operations.ts';
+import { listAudioModels, listAudioVoices, listModels, listings, retrieveModel } from './models.ts';
+import type { OperationTable } from './operations.ts';
 import { createSpeech } from './speech.ts';
-import { admitRecording, createTranscription } from './transcription.ts';
+import { checkRecordingFields, createTranscription } from './transcription.ts';
 
-export const openaiHandlers: Handlers<Services> = {
-  listModels,
-  retrieveModel,
-  listAudioModels,
-  listAudioVoices,
-  createTranscription,
-  createSpeech,
-  createChatCompletion,
+/** Where an operation has several permissions, the body of the request decides which one it needs. */
+export const openaiOperations: OperationTable<Services> = {
+  listModels: { handle: listModels, permissions: Object.values(listings) },
+  retrieveModel: { handle: retrieveModel, permissions: Object.values(listings) },
+  listAudioModels: { handle: listAudioModels, permissions: [listings.speech] },
+  listAudioVoices: { handle: listAudioVoices, permissions: [listings.speech] },
+  createTranscription: {
+    handle: createTranscription,
+    permissions: ['createTranscription', 'streamTranscription'],
+    budget: 'audio',
+    beforeBody: requireTranscription,
+    beforeFile: checkRecordingFields,
+  },
+  createSpeech: { handle: createSpeech, permissions: ['createSpeech'] },
+  createChatCompletion: { handle: createChatCompletion, permissions: ['createChat', 'streamChat'], budget: 'tokens' },
 };
-
-/** Throws when the API key may not use the operation or it is switched off, before its body is read. */
-export function admitOpenAI(operation: string, services: Services): void {
-  requireOperation(...nativeOperations[operation as OperationId]);
-  if (operation === 'createTranscription') admitTranscription(services);
-}
-
-/** Throws when the fields that precede the file of a form ask for what cannot be done, before the file is stored. */
-export async function admitOpenAIFile(operation: string, fields: FormFields, services: Services): Promise<void> {
-  if (operation === 'createTranscription') await admitRecording(fields, services);
-}

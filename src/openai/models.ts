@@ -2,13 +2,20 @@
 import type { Capability } from '../../engines/contract/index.ts';
 import type { ServedModel } from '../engine-host/served-models.ts';
 import type { Services } from '../handlers/dependencies.ts';
+import type { OperationId } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { allowedModels, mayCall } from '../keys/permissions.ts';
 import { capabilities, findModel, resolveModel } from './aliases.ts';
-import { listings } from './native-operations.ts';
 import { answer, type Handler, type Schemas } from './operations.ts';
 
 type Model = Schemas['Model'];
+
+/** What a key needs to see the models of each capability. */
+export const listings = {
+  chat: 'listChatModels',
+  transcription: 'listTranscriptionModels',
+  speech: 'listSpeechModels',
+} as const satisfies Record<Capability, OperationId>;
 
 export const listModels: Handler<'listModels', Services> = async (_request, services) => {
   const data = await allModels(services);

@@ -1,6 +1,6 @@
 /** The contract of this door as types; see src/contract/operations.ts. */
 import type { components, operations } from '../../generated/openai-api.d.ts';
-import type { AnswerOf, AnsweredOf, HandlerOf, HandlersOf, RequestOf } from '../contract/operations.ts';
+import type { AnswerOf, AnsweredOf, HandlerOf, OperationTableOf, RequestOf } from '../contract/operations.ts';
 
 export type Operations = operations;
 export type OperationId = keyof operations;
@@ -9,7 +9,7 @@ export type Schemas = components['schemas'];
 export type OperationRequest<Op extends OperationId> = RequestOf<operations[Op]>;
 export type Answer<Op extends OperationId> = AnswerOf<operations, Op>;
 export type Handler<Op extends OperationId, Services> = HandlerOf<operations, Op, Services>;
-export type Handlers<Services> = HandlersOf<operations, Services>;
+export type OperationTable<Services> = OperationTableOf<operations, Services>;
 
 /** Every handler returns its answer through this function, for the reason given in src/contract/operations.ts. */
 export function answer<Op extends OperationId>(declared: Answer<Op>): AnsweredOf<operations, Op> {

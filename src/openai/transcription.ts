@@ -19,7 +19,7 @@ import { toJson, toVerboseJson } from './verbose-json.ts';
  * Checks the fields that precede the recording, before it is stored. Throws for a wrong value, and for a named model that
  * lacks a feature. Other fields may follow the recording.
  */
-export async function admitRecording(fields: FormFields, services: Services): Promise<void> {
+export async function checkRecordingFields(fields: FormFields, services: Services): Promise<void> {
   const wish = readTranscriptionFields(fields, { complete: false });
   if (fields.stream !== undefined) requireOperation(operationOf(wish));
   if (wish.model !== undefined) toJob(await resolveModel(services, 'transcription', wish.model), wish);

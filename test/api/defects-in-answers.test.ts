@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
+import type { AnyAnswer } from '../../src/contract/operations.ts';
 import { createApp, type AppOptions } from '../../src/http/app.ts';
 import { createAccess } from '../../src/http/auth.ts';
 import { createArrivals } from '../../src/http/body-pace.ts';
@@ -20,6 +21,11 @@ type Level = 'debug' | 'info' | 'warn' | 'error';
 const failedLogins = { count: () => undefined };
 
 const noRouter: Respond = () => Promise.reject(new Error('no router'));
+
+const answering =
+  (answer: AnyAnswer): Respond =>
+  (request) =>
+    Promise.resolve({ answer, scope: request.scope });
 
 /** An app of its own on a socket, with one part of it replaced. */
 async function serve({ respond = noRouter, ...options }: Partial<AppOptions> & { respond?: Respond }) {
@@ -56,7 +62,7 @@ async function serve({ respond = noRouter, ...options }: Partial<AppOptions> & {
 it('an error that reaches Koa becomes a problem and is logged at error', async () => {
   const unsendable = { status: 200, mediaType: 'application/json', headers: { ETag: '"1"' }, body: 1n };
   const access = createAccess({ keys: undefined, failedLogins, allowOpen: false, corsOrigins: ['*'] });
-  const { url, log, at } = await serve({ access, respond: () => Promise.resolve(unsendable) });
+  const { url, log, at } = await serve({ access, respond: answering(unsendable) });
   const write = log.error;
   log.error = () => {
     log.error = write;
@@ -77,7 +83,7 @@ it('a connection error during a response is logged at debug', async () => {
     for (;;) yield await Promise.resolve(Buffer.alloc(65_536));
   };
   const { url, lines, at } = await serve({
-    respond: () => Promise.resolve({ status: 200, mediaType: 'audio/mpeg', body: Readable.from(endless()) }),
+    respond: answering({ status: 200, mediaType: 'audio/mpeg', body: Readable.from(endless()) }),
   });
   const connection = await connectRaw(url);
   await connection.send(requestHead('GET', '/api/v1/none', {}));

@@ -1,8 +1,9 @@
 /** The path of a request: which step comes first, and what a failure in each of them is answered with. */
 import { describe, expect, it } from 'vitest';
 import type { operations } from '../../generated/api.d.ts';
-import type { Handlers } from '../../src/contract/operations.ts';
+import type { OperationTable } from '../../src/contract/operations.ts';
 import { ProblemError } from '../../src/contract/problems.ts';
+import { currentCaller } from '../../src/caller.ts';
 import type { IncomingRequest } from '../../src/http/incoming-request.ts';
 import { nativeFormat } from '../../src/http/native-door.ts';
 import { createRouter, type RouterOptions } from '../../src/http/router.ts';
@@ -22,16 +23,20 @@ type Part = Partial<RouterOptions<operations, object>>;
 async function send({ method = 'GET', path, query = '', headers = {}, body = {} }: Sent, options: Part = {}) {
   const steps: string[] = [];
   const handled: unknown[] = [];
-  const handlers = new Proxy({} as Handlers<object>, {
-    get: (_handlers, operation) => (request: unknown) => {
-      steps.push(`handle ${String(operation)}`);
-      handled.push(request);
-      return Promise.resolve({ status: 200, mediaType: 'application/json', body: {} });
-    },
+  const operations = new Proxy({} as OperationTable<object>, {
+    get: (_operations, operation) => ({
+      permissions: [operation],
+      beforeBody: () => steps.push(`admit ${String(operation)} for ${currentCaller()}`),
+      handle(request: unknown) {
+        steps.push(`handle ${String(operation)}`);
+        handled.push(request);
+        return Promise.resolve({ status: 200, mediaType: 'application/json', body: {} });
+      },
+    }),
   });
   const respond = await createRouter<operations, object>({
     contract: nativeFormat.contract,
-    handlers,
+    operations,
     services: {},
     access: {
       authorize() {
@@ -39,9 +44,6 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
         return createKey('key-1');
       },
     },
-    admit: (operation) => steps.push(`admit ${operation}`),
-    limit: () => undefined,
-    admitFile: () => Promise.resolve(),
     checkAnswers: false,
     ...options,
   });
@@ -51,13 +53,12 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
     id: 'request-1',
     door: { ...nativeFormat, respond },
     method,
-    path: `/api/v1${path}`,
-    query,
     headers: { ...(method === 'POST' && { 'content-type': 'application/json' }), ...headers },
     scope: { caller: '127.0.0.1' },
     signal: new AbortController().signal,
     log: { debug: log, info: log, warn: log, error: log },
     atEnd: (cleanup) => cleanups.push(cleanup),
+    record: { path: `/api/v1${path}` },
     body: {
       json() {
         steps.push('read the body');
@@ -66,25 +67,27 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
       form: () => Promise.reject(new Error('no form here')),
     },
   };
-  const answer = await respond(request).catch((error: unknown) => error);
-  return { answer, request, steps, handled };
+  const responded = respond(request, { path: `/api/v1${path}`, query, host: '127.0.0.1' });
+  const { answer, scope } = await responded.catch((error: unknown) => ({ answer: error, scope: undefined }));
+  return { answer, scope, record: request.record, steps, handled };
 }
 
 const chat = { method: 'POST', path: '/chat', body: { messages: [{ role: 'user', content: 'Hello.' }] } };
 
 describe('the steps of a request', () => {
   it('are taken in order', async () => {
-    const { answer, request, steps, handled } = await send(chat);
+    const { answer, scope, record, steps, handled } = await send(chat);
     expect(answer).toMatchObject({ status: 200 });
-    expect(steps).toEqual(['authenticate', 'admit createChat', 'read the body', 'handle createChat']);
-    expect(request).toMatchObject({ operation: 'createChat', scope: { caller: 'key-1' } });
+    expect(steps).toEqual(['authenticate', 'admit createChat for key-1', 'read the body', 'handle createChat']);
+    expect(record).toMatchObject({ operation: 'createChat', key: 'key-1' });
+    expect(scope).toMatchObject({ caller: 'key-1', key: { name: 'key-1' } });
     expect(handled).toMatchObject([{ id: 'request-1', body: chat.body, path: {}, query: {}, headers: {} }]);
   });
 
   it('end with a path that does not exist', async () => {
-    const { answer, request, steps } = await send({ path: '/nowhere' });
+    const { answer, record, steps } = await send({ path: '/nowhere' });
     expect(answer).toMatchObject({ code: 'not-found' });
-    expect(request.operation).toBeUndefined();
+    expect(record.operation).toBeUndefined();
     expect(steps).toEqual([]);
   });
 
@@ -122,19 +125,24 @@ describe('the steps of a request', () => {
   });
 
   it('need no token for a clip, whose id is the permission', async () => {
-    const { request, steps, handled } = await send({ path: '/tts/clips/a%20b', headers: { range: 'bytes=0-' } });
-    expect(steps).toEqual(['admit getSpeechClip', 'handle getSpeechClip']);
-    expect(request.scope.caller).toBe('127.0.0.1');
+    const { scope, steps, handled } = await send({ path: '/tts/clips/a%20b', headers: { range: 'bytes=0-' } });
+    expect(steps).toEqual(['admit getSpeechClip for 127.0.0.1', 'handle getSpeechClip']);
+    expect(scope).toEqual({ caller: '127.0.0.1' });
     expect(handled).toMatchObject([{ path: { id: 'a b' }, headers: { Range: 'bytes=0-' } }]);
   });
 
-  it('end with an operation that is not admitted, before its body is read', async () => {
-    const admit = () => {
-      throw new ProblemError('transcription-disabled', 'Transcription is switched off.');
-    };
-    const { answer, steps } = await send(chat, { admit });
-    expect(answer).toMatchObject({ status: 503, body: { code: 'transcription-disabled' } });
-    expect(steps).toEqual(['authenticate']);
+  it('end with an operation that the key may not use, before its body is read', async () => {
+    const authorize = () => createKey('key-1', { operations: ['listChatModels'] });
+    const { answer, steps } = await send(chat, { access: { authorize } });
+    expect(answer).toMatchObject({ status: 403, body: { code: 'operation-not-allowed' } });
+    expect(steps).toEqual([]);
+  });
+
+  it('end with a limit of the key, before its body is read', async () => {
+    const allow = () => Promise.reject(new ProblemError('rate-limited', 'The API key may send 1 request in a minute.'));
+    const { answer, steps } = await send(chat, { limits: { allow, chargeFor: () => undefined } });
+    expect(answer).toMatchObject({ status: 429, body: { code: 'rate-limited' } });
+    expect(steps).toEqual(['authenticate', 'admit createChat for key-1']);
   });
 
   it('end with a body that breaks the contract', async () => {
@@ -143,7 +151,7 @@ describe('the steps of a request', () => {
       status: 422,
       body: { code: 'invalid-request', errors: [{ pointer: '/messages' }] },
     });
-    expect(steps).toEqual(['authenticate', 'admit createChat', 'read the body']);
+    expect(steps).toEqual(['authenticate', 'admit createChat for key-1', 'read the body']);
   });
 
   it('end with a query that breaks the contract; what it does not declare is not passed on', async () => {

@@ -1,5 +1,6 @@
 /** Keys of the file and of API_KEYS over HTTP: unknown, expired, too many wrong ones. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { as, hello, hold, startLimited } from '../limits/support.ts';
 import { createApi, type Api, type Call } from '../support/http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { engines } from './support/engines.ts';
@@ -62,6 +63,20 @@ describe.each(doors)('GET %s', (path) => {
     expect(warnings.at(-1)).toMatchObject({ address: path === doors[0] ? '192.0.2.1' : '2001:db8:0:0::/64' });
   });
 });
+
+it.each(['/api/v1/chat', '/api/v1/chat/stream', '/v1/chat/completions'])(
+  '%s works for its key to the end, also while the answer is sent',
+  async (path) => {
+    await using limited = await startLimited({ app: {} });
+    const held = hold();
+    const body = { ...hello('held'), ...(path.startsWith('/v1') && { stream: true }) };
+    const answer = createApi(limited.url).post(path, body, as('app'));
+    await held.wait(1);
+    held.release();
+    expect((await answer).status).toBe(200);
+    expect(held.callers).toEqual(['app']);
+  },
+);
 
 it('no valid key at all: everything is refused, nothing is open', async () => {
   await using closed = await start(keysFile(expired));

@@ -1,9 +1,9 @@
 /** The limits of a key, request by request: what is counted, what is refused, and which fields say so. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Charge } from '../../src/caller.ts';
 import { ProblemError } from '../../src/contract/problems.ts';
 import { limitHeaders, type LimitHeaders } from '../../src/contract/rate-limit.ts';
-import type { Key, KeyLimits } from '../../src/caller.ts';
+import type { Charge, Key, KeyLimits } from '../../src/caller.ts';
+import type { Budget } from '../../src/contract/operations.ts';
 import { createKey } from '../../src/keys/key.ts';
 import { createBudgets } from '../../src/limits/budgets.ts';
 import { createLimits, type LimitedRequest } from '../../src/limits/limits.ts';
@@ -36,15 +36,15 @@ function open({ random = 0, door = limitHeaders } = {}) {
     random: () => random,
   });
   /** Admits a request; its end is the test's. */
-  async function send(key: Key | undefined, operation = 'createChat'): Promise<Sent> {
+  async function send(key: Key, budget: Budget | 'none' = 'tokens'): Promise<Sent> {
     const cleanups: (() => unknown)[] = [];
-    const scope: { key?: Key; charge?: Charge } = key ? { key } : {};
-    const request = { scope, door: { limitHeaders: door }, atEnd: (cleanup: () => unknown) => cleanups.push(cleanup) };
-    const allowance = await limits.allow(operation, request);
+    const request = { door: { limitHeaders: door }, atEnd: (cleanup: () => unknown) => cleanups.push(cleanup) };
+    const counted = budget === 'none' ? undefined : budget;
+    const allowance = await limits.allow(key, counted, request);
     return {
       ...request,
       headers: () => allowance?.headers(),
-      charge: (used) => scope.charge?.(used),
+      charge: (used) => limits.chargeFor(key, counted)?.(used),
       end: () => cleanups.forEach((cleanup) => cleanup()),
     };
   }
@@ -60,11 +60,10 @@ async function refusal(sent: Promise<unknown>): Promise<ProblemError> {
   throw error;
 }
 
-it('without limits, and without a key, nothing is counted and nothing is sent', async () => {
+it('without limits nothing is counted and nothing is sent', async () => {
   const { send } = open();
-  expect((await send(undefined)).headers()).toBeUndefined();
   expect((await send(keyWith({}))).headers()).toBeUndefined();
-  expect((await send(keyWith({ audioMinutesPerDay: 1 }), 'createChat')).headers(), 'another budget').toBeUndefined();
+  expect((await send(keyWith({ audioMinutesPerDay: 1 }), 'tokens')).headers(), 'another budget').toBeUndefined();
 });
 
 describe('requestsPerMinute', () => {
@@ -72,7 +71,7 @@ describe('requestsPerMinute', () => {
 
   it('admits 60 in a minute, and refuses the 61st', async () => {
     const { send } = open();
-    for (let count = 1; count <= 60; count += 1) await send(key, 'listChatModels');
+    for (let count = 1; count <= 60; count += 1) await send(key, 'none');
     vi.advanceTimersByTime(47_500);
     const { code, message, headers, violatedPolicies } = await refusal(send(key));
     expect({ code, message, violatedPolicies }).toEqual({
@@ -174,19 +173,18 @@ describe('concurrentRequests', () => {
 });
 
 describe.each([
-  ['audioMinutesPerDay', { audioMinutesPerDay: 2 }, 'createTranscription', 'audio', { audioMs: 60_000 }, 60],
-  ['audioMinutesPerDay, of streams', { audioMinutesPerDay: 2 }, 'streamTranscription', 'audio', { audioMs: 1 }, 120],
-  ['tokensPerDay', { tokensPerDay: 120 }, 'createChat', 'tokens', { tokens: 60 }, 60],
-  ['tokensPerDay, of streams', { tokensPerDay: 120 }, 'streamChat', 'tokens', { tokens: 1 }, 119],
-  ['tokensPerDay, under /v1', { tokensPerDay: 120 }, 'createChatCompletion', 'tokens', { tokens: 1 }, 119],
-] as const)('%s', (_limit, limits, operation, name, used, left) => {
+  ['audioMinutesPerDay', { audioMinutesPerDay: 2 }, 'audio', { audioMs: 60_000 }, 60],
+  ['audioMinutesPerDay, of a moment', { audioMinutesPerDay: 2 }, 'audio', { audioMs: 1 }, 120],
+  ['tokensPerDay', { tokensPerDay: 120 }, 'tokens', { tokens: 60 }, 60],
+  ['tokensPerDay, of one token', { tokensPerDay: 120 }, 'tokens', { tokens: 1 }, 119],
+] as const)('%s', (_limit, limits, name, used, left) => {
   const key = keyWith(limits);
   const unit = name === 'audio' ? 'parlance-audio-seconds' : 'parlance-tokens';
   const policy = `"${name}";q=120;qu="${unit}";w=86400`;
 
   it('is charged with what was used, and the answer says what is left', async () => {
     const { send } = open();
-    const sent = await send(key, operation);
+    const sent = await send(key, name);
     expect(sent.headers()).toEqual({ 'RateLimit-Policy': policy, RateLimit: `"${name}";r=120;t=3600` });
     sent.charge(used);
     expect(sent.headers()).toMatchObject({ RateLimit: `"${name}";r=${left};t=3600` });
@@ -194,11 +192,11 @@ describe.each([
 
   it('lets the request that crosses the line finish, and refuses the next until the day is over (UTC)', async () => {
     const { send } = open();
-    const crossing = await send(key, operation);
-    const beside = await send(key, operation);
+    const crossing = await send(key, name);
+    const beside = await send(key, name);
     crossing.charge({ audioMs: 500_000, tokens: 500 });
     beside.charge({ audioMs: 500_000, tokens: 500 });
-    const { code, message, headers, violatedPolicies } = await refusal(send(key, operation));
+    const { code, message, headers, violatedPolicies } = await refusal(send(key, name));
     expect({ code, violatedPolicies }).toEqual({ code: 'quota-exceeded', violatedPolicies: [name] });
     const amount = name === 'audio' ? '120 s of recordings' : '120 tokens';
     expect(message).toBe(`The API key has used its ${amount} of today (UTC).`);
@@ -207,9 +205,9 @@ describe.each([
       RateLimit: `"${name}";r=0;t=3600`,
       'Retry-After': '3600',
     });
-    await send(key, 'listChatModels');
+    await send(key, 'none');
     vi.setSystemTime('2026-11-23T00:00:00Z');
-    expect((await send(key, operation)).headers()).toMatchObject({ RateLimit: `"${name}";r=120;t=86400` });
+    expect((await send(key, name)).headers()).toMatchObject({ RateLimit: `"${name}";r=120;t=86400` });
   });
 });
 
@@ -218,7 +216,7 @@ describe('the fields', () => {
 
   it('have every limit of the key that applies to the operation, as RFC 9651 writes lists', async () => {
     const { send } = open();
-    const { 'RateLimit-Policy': policies, RateLimit: state } = (await send(key, 'createTranscription')).headers() ?? {};
+    const { 'RateLimit-Policy': policies, RateLimit: state } = (await send(key, 'audio')).headers() ?? {};
     expect(parseList(policies!)).toEqual([
       { value: 'requests', parameters: { q: 60, w: 60 } },
       { value: 'concurrent', parameters: { q: 4, qu: 'concurrent-requests' } },
@@ -229,7 +227,7 @@ describe('the fields', () => {
       { value: 'concurrent', parameters: { r: 3 } },
       { value: 'audio', parameters: { r: 7200, t: 3600 } },
     ]);
-    const others = await Promise.all(['createChat', 'createSpeech'].map((operation) => send(key, operation)));
+    const others = await Promise.all([send(key, 'tokens'), send(key, 'none')]);
     const names = others.map((sent) => parseList(sent.headers()!.RateLimit!).map(({ value }) => value));
     expect(names).toEqual([
       ['requests', 'concurrent', 'tokens'],

@@ -1,5 +1,5 @@
 /** A service with keys that have limits, and engines that a test holds and releases. */
-import type { KeyLimits } from '../../src/caller.ts';
+import { currentCaller, type KeyLimits } from '../../src/caller.ts';
 import { bearer, keysFile, tokenOf } from '../keys/support/keys.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
 
@@ -76,6 +76,8 @@ export const as = (name: string) => bearer(tokenOf(name));
 export const hello = (model = 'fine') => ({ model, messages: [{ role: 'user', content: 'Hello' }] });
 
 interface Held {
+  /** Whom the calls that are held work for. */
+  readonly callers: readonly string[];
   /** Resolves when so many calls of the model \`held\` are at work. */
   wait(calls: number): Promise<void>;
   release(): void;
@@ -83,13 +85,16 @@ interface Held {
 
 /** Holds the calls of the model `held`. One test at a time. */
 export function hold(): Held {
+  const callers: string[] = [];
   let releases: (() => void)[] = [];
   let wake = (): void => undefined;
   (globalThis as { limitsTest?: (release: () => void) => void }).limitsTest = (release) => {
+    callers.push(currentCaller());
     releases.push(release);
     wake();
   };
   return {
+    callers,
     async wait(calls) {
       while (releases.length < calls) await new Promise<void>((resolve) => (wake = resolve));
     },

@@ -3,7 +3,13 @@
  * Handlers that keep the contract and handlers that break it. Above each mistake stands a line that expects the
  * compiler to refuse the next one; handlers.process.test.ts makes sure that it does so.
  */
-import { answer, type Handler, type Handlers, type OperationId, type Schemas } from '../../src/contract/operations.ts';
+import {
+  answer,
+  type Handler,
+  type OperationId,
+  type OperationTable,
+  type Schemas,
+} from '../../src/contract/operations.ts';
 import { invalid, ProblemError } from '../../src/contract/problems.ts';
 
 /** What these handlers are handed. */
@@ -55,7 +61,7 @@ async function* streamOf<E>(...events: readonly E[]): AsyncGenerator<E> {
   for (const event of events) yield Promise.resolve(event);
 }
 
-declare const all: Handlers<Services>;
+declare const all: OperationTable<Services>;
 
 // ------------------------------------------------------------------------------------------- what must compile
 
@@ -106,7 +112,10 @@ export const readsTheQuery: Handler<'getTranscriptionAvailability', Services> = 
   return answer({ status: 200, mediaType: json, body: { available, code, reason, model: query.model ?? '' } });
 };
 
-export const complete: Handlers<Services> = { ...all, createTranscription: transcribes };
+export const complete: OperationTable<Services> = {
+  ...all,
+  createTranscription: { handle: transcribes, permissions: ['createTranscription'], budget: 'audio' },
+};
 
 // ---------------------------------------------------------------------------------------- mistakes of a status
 
@@ -229,17 +238,26 @@ export const eventInsteadOfAStream: Handler<'streamChat', Services> = async () =
   // @ts-expect-error the body is the iterator of the events
   answer({ status: 200, mediaType: 'text/event-stream', body: { type: 'step.started', seq: 0, step: 0 } });
 
-// ----------------------------------------------------------------------------------------- mistakes of the map
+// ----------------------------------------------------------------------------------------- mistakes of the table
 
 const { getSpeechClip: _left, ...allButOne } = all;
-// @ts-expect-error every operation has a handler
-export const missingHandler: Handlers<Services> = allButOne;
+// @ts-expect-error every operation has a definition
+export const missingOperation: OperationTable<Services> = allButOne;
 
 // @ts-expect-error the contract has no such operation
-export const handlerOfNoOperation: Handlers<Services> = { ...all, createSong: all.createSpeech };
+export const definitionOfNoOperation: OperationTable<Services> = { ...all, createSong: all.createSpeech };
 
 // @ts-expect-error a chat's answer is no transcript
-export const handlerOfAnotherOperation: Handlers<Services> = { ...all, createTranscription: all.createChat };
+export const definitionOfAnotherOperation: OperationTable<Services> = { ...all, createTranscription: all.createChat };
+
+// @ts-expect-error every operation says which permission it needs
+export const withoutPermissions: OperationTable<Services>['createSpeech'] = { handle: all.createSpeech.handle };
+
+export const undeclaredPermission: OperationTable<Services>['createSpeech'] = {
+  ...all.createSpeech,
+  // @ts-expect-error permissions are operations of the native contract
+  permissions: ['createSong'],
+};
 
 // @ts-expect-error the contract has no such operation
 export type HandlerOfNoOperation = Handler<'createSong', Services>;
