@@ -4,8 +4,8 @@ import type { Outcome } from './follow.ts';
 import { newId } from './ticket.ts';
 
 export interface Attempts {
-  /** Id of the worker that handed the call back last. */
-  readonly returnedBy: string | undefined;
+  /** Ids of the workers that have handed the call back, the last one at the end. */
+  readonly returnedBy: readonly string[];
   /** Throws what the caller gets when no other worker should try. */
   count(outcome: Extract<Outcome, { readonly is: 'lost' | 'returned' }>): void;
 }
@@ -22,17 +22,12 @@ const most = 3;
 
 export function createAttempts({ instance, workersOf, log }: AttemptsOptions): Attempts {
   let lost = 0;
-  const returnedBy = new Set<string>();
-  let last: string | undefined;
-
-  function isReturnedByAll(): boolean {
-    const workers = workersOf(instance);
-    return workers.length > 0 && workers.every((worker) => returnedBy.has(worker));
-  }
+  let returnedBy: readonly string[] = [];
+  const isReturnedByAll = () => workersOf(instance).every((worker) => returnedBy.includes(worker));
 
   return {
     get returnedBy() {
-      return last;
+      return returnedBy;
     },
     count(outcome) {
       if (outcome.is === 'lost') {
@@ -42,9 +37,9 @@ export function createAttempts({ instance, workersOf, log }: AttemptsOptions): A
       } else {
         const { error, worker } = outcome;
         log.info({ instance, code: error.code, worker }, 'a worker has handed a transcription back');
-        last = worker ?? newId(); // one that stops does not get it again
-        returnedBy.add(last);
-        if (returnedBy.size === most || isReturnedByAll()) throw error;
+        const by = worker ?? newId(); // one that stops does not get it again
+        returnedBy = [...returnedBy.filter((other) => other !== by), by];
+        if (returnedBy.length === most || (worker !== undefined && isReturnedByAll())) throw error;
       }
     },
   };

@@ -77,7 +77,8 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
 
   if (frontSettings) await checkAddress(frontSettings.address);
   const redis = openRedis({ url, prefix, limits, log, onReady: () => void refresh() });
-  const takers = createTakers(redis, limits, log);
+  const hasOthers = (instance: string) => nodes.workersOf(instance).some((worker) => worker !== id);
+  const takers = createTakers({ redis, hasOthers, limits, log });
   const self = () => ({ instances: takers.capacities(), ...(frontSettings && { address: frontSettings.address }) });
   const nodes = createNodes({ id, self, secret, redis, limits, log });
   const queues = new Map<string, TicketQueue>();
@@ -94,7 +95,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
     queues.set(instance, queue);
     return queue;
   };
-  const ticketFor = (address: string, call: string, returnedBy: string | undefined) =>
+  const ticketFor = (address: string, call: string, returnedBy: readonly string[]) =>
     sealTicket(secret, `${address}${callsPath}${call}`, Date.now() + lifeMs(transcribeTimeout), returnedBy);
   const front =
     frontSettings &&
@@ -172,7 +173,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
         const ticket = openTicket(secret, value, Date.now());
         if (!ticket && !isWarned) log.warn({}, notOurs);
         isWarned = !ticket;
-        const isForOthers = isPaused && ticket?.returnedBy === id; // they get it when its front places it again
+        const isForOthers = isPaused && ticket?.returnedBy?.includes(id); // they get it when its front places it again
         if (ticket && !isForOthers) await run(ticket, report);
       };
       takers.start(runIfOurs, () => void refresh());

@@ -41,7 +41,15 @@ const usualWaiting = 16;
 /** Number of finished jobs used to estimate the duration of a job. */
 const remembered = 8;
 
-export function createTakers(redis: Redis, limits: FleetLimits, log: Logger): Takers {
+export interface TakersOptions {
+  readonly redis: Pick<Redis, 'work'>;
+  /** Whether another worker is there for the instance. */
+  readonly hasOthers: (instance: string) => boolean;
+  readonly limits: FleetLimits;
+  readonly log: Logger;
+}
+
+export function createTakers({ redis, hasOthers, limits, log }: TakersOptions): Takers {
   const engines = new Map<string, TranscriptionEngine>();
   const queues = new Map<string, QueueOptions>();
   const workers = new Map<string, TicketWorker>();
@@ -83,9 +91,9 @@ export function createTakers(redis: Redis, limits: FleetLimits, log: Logger): Ta
       const started = performance.now();
       const report: Report = (end, code) => {
         if (end === 'done') noteDuration(instance, performance.now() - started);
-        // Calls that were at work when a pause began do not make it longer.
-        if (isDrained() || (isPaused() && end !== 'done')) return;
-        const ms = backOff(end);
+        // Calls that were at work when a pause began do not make it longer. Without others, callers would only wait.
+        const mayPause = !isDrained() && !isPaused() && hasOthers(instance);
+        const ms = mayPause || end === 'done' ? backOff(end) : 0;
         if (ms === 0) return;
         log.warn({ instance, code, ms }, 'takes no tickets for a while: the last ones failed on this worker');
         pause(instance, worker, ms, onChange);

@@ -19,8 +19,8 @@ export interface Ticket {
   readonly expires: number;
   /** HMAC of address and expiry: Redis is not trusted to send workers anywhere. */
   readonly mac: string;
-  /** Id of the worker that handed the call back last. */
-  readonly returnedBy?: string | undefined;
+  /** Ids of the workers that have handed the call back, the last one at the end. */
+  readonly returnedBy?: readonly string[];
 }
 
 /** Clocks of nodes may differ by this much. */
@@ -35,14 +35,8 @@ export function queueName(instance: string): string {
   return `transcription-v${version}-${instance}`;
 }
 
-export function sealTicket(secret: string, url: string, expires: number, returnedBy?: string): Ticket {
-  return {
-    v: version,
-    url,
-    expires,
-    mac: macOf(secret, url, expires),
-    ...(returnedBy !== undefined && { returnedBy }),
-  };
+export function sealTicket(secret: string, url: string, expires: number, returnedBy?: readonly string[]): Ticket {
+  return { v: version, url, expires, mac: macOf(secret, url, expires), ...(returnedBy && { returnedBy }) };
 }
 
 /** Undefined for a ticket that no front of this fleet has made, or that has expired. */
@@ -52,7 +46,7 @@ export function openTicket(secret: string, value: unknown, now: number): Ticket 
   if (typeof v !== 'number' || typeof url !== 'string' || typeof expires !== 'number' || typeof mac !== 'string')
     return undefined;
   if (expires + skewMs < now || !isEqual(mac, macOf(secret, url, expires))) return undefined;
-  return { v, url, expires, mac, ...(typeof returnedBy === 'string' && { returnedBy }) };
+  return { v, url, expires, mac, ...(areStrings(returnedBy) && { returnedBy }) };
 }
 
 function macOf(secret: string, url: string, expires: number): string {
@@ -62,6 +56,10 @@ function macOf(secret: string, url: string, expires: number): string {
 /** HMAC-SHA256 of the fields; the first one names what they are. */
 export function macFor(secret: string, fields: readonly string[]): string {
   return createHmac('sha256', secret).update(fields.join('\n')).digest('base64url');
+}
+
+function areStrings(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 /** What stands for a caller in Redis. */

@@ -29,8 +29,8 @@ export interface WantedCall {
   readonly priority: number;
   /** Only a new call fails when Redis does; one that had a worker waits for Redis. */
   readonly isFirst: boolean;
-  /** The worker that handed it back last. */
-  readonly returnedBy: string | undefined;
+  /** The workers that have handed it back. */
+  readonly returnedBy: readonly string[];
   readonly onQueued: (ahead: number) => void;
 }
 
@@ -48,8 +48,8 @@ export interface WaitingCalls extends Disposable {
 export interface WaitingCallsOptions {
   readonly nodes: Pick<Nodes, 'absentMs'>;
   readonly queueOf: (instance: string) => TicketQueue;
-  /** The ticket for the call with the id; `returnedBy` is the worker that handed it back last. */
-  readonly ticketFor: (id: string, returnedBy: string | undefined) => Ticket;
+  /** The ticket for the call with the id. */
+  readonly ticketFor: (id: string, returnedBy: readonly string[]) => Ticket;
   /** Throws what the caller gets when Redis does not take a ticket. */
   readonly refuse: (error: unknown) => never;
   readonly limits: Pick<FleetLimits, 'firstWorkerMs' | 'lookMs'>;

@@ -38,7 +38,8 @@ export interface WorkerOptions {
 /**
  * Resolves when nothing of the call is left on this machine. Never rejects: the front gets every failure. A front that has
  * another worker, has no caller any more, or cannot be reached costs only the ticket: the front places it again if its
- * caller still waits. `report` is called once a call has ended, before its front knows and may place it again.
+ * caller still waits. `report` is called when a call has ended in a way that says something about this worker, before its
+ * front knows and may place it again.
  */
 export type RunTicket = (ticket: Ticket, report: Report) => Promise<void>;
 
@@ -55,7 +56,8 @@ export function createWorker(options: WorkerOptions): RunTicket {
       await using line = await openLine(ticket.url, life.signal, options);
       clocks.agrees(origin);
       const last = await lastMessage(ticket, line, options);
-      report(endOf(last), 'code' in last ? last.code : undefined);
+      const end = endOf(last, ticket.returnedBy?.includes(options.id) ?? false);
+      if (end) report(end, 'code' in last ? last.code : undefined);
       line.send(last);
       await line.end();
     } catch (error) {
@@ -132,9 +134,9 @@ function callOf(messages: AsyncIterable<FrontMessage>): Promise<CallDocument> {
   return promise;
 }
 
-/** Any other failure is due to the recording or the call. */
-function endOf(last: LastMessage): CallEnd {
-  if (last.type === 'returned') return 'returned';
+/** Any other failure is due to the recording. One model that is not there says something only if its call comes again. */
+function endOf(last: LastMessage, isAgain: boolean): CallEnd | undefined {
+  if (last.type === 'returned') return last.code === 'model-unavailable' && !isAgain ? undefined : 'returned';
   return last.type === 'failed' && last.code === 'engine-failed' ? 'failed' : 'done';
 }
 

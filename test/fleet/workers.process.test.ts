@@ -13,7 +13,8 @@ describeWith(['redis-server'], 'in a fleet', () => {
   async function start() {
     const { url } = await use(openRedisServer());
     const front = await use(openNode({ url, role: 'front' }));
-    const slots = async () => (await front.fleet.state()).engines[0]!.all?.slots;
+    /** Of all workers, as the node knows them. */
+    const slots = async (node = front) => (await node.fleet.state()).engines[0]!.all?.slots;
     return { url, front, slots };
   }
 
@@ -21,15 +22,15 @@ describeWith(['redis-server'], 'in a fleet', () => {
     const { url, front, slots } = await start();
     const full = await use(openNode({ url, role: 'worker', diskBytes: 0, limits }));
     const isPaused = async () => (await full.fleet.state()).engines[0]!.isPaused;
-    await expect.poll(slots).toBe(1);
+    await expect.poll(() => slots()).toBe(1);
     expect(await isPaused()).toBe(false);
 
     const gate = Promise.withResolvers<typeof transcript>();
     await use(openNode({ url, role: 'worker', transcribe: () => gate.promise }));
-    await expect.poll(slots).toBe(2);
+    for (const node of [front, full]) await expect.poll(() => slots(node)).toBe(2);
     const answers = Array.from({ length: 16 }, () => front.transcribe());
     await expect.poll(isPaused).toBe(true);
-    await expect.poll(slots).toBe(1);
+    await expect.poll(() => slots()).toBe(1);
     gate.resolve(transcript);
     expect(await Promise.all(answers)).toEqual(Array(16).fill(transcript));
     expect(full.log).toContainEqual(
@@ -41,11 +42,12 @@ describeWith(['redis-server'], 'in a fleet', () => {
     ]);
   });
 
-  test('a lone worker with a full disk is answered for at once', async () => {
+  test('a lone worker with a full disk is answered for at once, each time', async () => {
     const { url, front, slots } = await start();
     await use(openNode({ url, role: 'worker', diskBytes: 0, limits }));
-    await expect.poll(slots).toBe(1);
-    await expect(front.transcribe()).rejects.toMatchObject({ code: 'storage-full' });
+    await expect.poll(() => slots()).toBe(1);
+    for (let times = 0; times < 3; times++)
+      await expect(front.transcribe()).rejects.toMatchObject({ code: 'storage-full' });
   });
 
   test('a worker whose program always fails pauses after two failures', async () => {
@@ -54,7 +56,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
     const failing = await use(openNode({ url, role: 'worker', transcribe: fail, limits }));
     const gate = Promise.withResolvers<typeof transcript>();
     await use(openNode({ url, role: 'worker', transcribe: () => gate.promise }));
-    await expect.poll(slots).toBe(2);
+    for (const node of [front, failing]) await expect.poll(() => slots(node)).toBe(2);
     const answers = Promise.allSettled(Array.from({ length: 16 }, () => front.transcribe()));
     await expect.poll(async () => (await failing.fleet.state()).engines[0]!.isPaused).toBe(true);
     gate.resolve(transcript);
@@ -65,9 +67,30 @@ describeWith(['redis-server'], 'in a fleet', () => {
     const { url, front, slots } = await start();
     const outcomes = [() => Promise.reject(new EngineError('storage-full', 'Full.'))];
     const transcribe = () => outcomes.pop()?.() ?? Promise.resolve(transcript);
+    const gate = Promise.withResolvers<typeof transcript>();
+    await use(openNode({ url, role: 'worker', transcribe: () => gate.promise }));
+    await expect.poll(() => slots()).toBe(1);
+    const occupying = front.transcribe();
+    await expect.poll(async () => (await front.fleet.state()).engines[0]!.all?.running).toBe(1);
     await use(openNode({ url, role: 'worker', transcribe, limits: { pauseMs: 100 } }));
-    await expect.poll(slots).toBe(1);
-    await expect(front.transcribe()).rejects.toMatchObject({ code: 'storage-full' });
+    await expect.poll(() => slots()).toBe(2);
     expect(await front.transcribe()).toEqual(transcript);
+    gate.resolve(transcript);
+    await occupying;
+  });
+
+  test('a model that one worker lacks is no reason to pause, unless its call comes again', async () => {
+    const { url, front, slots } = await start();
+    const lacking = () => Promise.reject(new EngineError('unknown-model', 'Unknown.'));
+    const without = await use(openNode({ url, role: 'worker', transcribe: lacking, limits }));
+    const gate = Promise.withResolvers<typeof transcript>();
+    await use(openNode({ url, role: 'worker', transcribe: () => gate.promise }));
+    for (const node of [front, without]) await expect.poll(() => slots(node)).toBe(2);
+    const answers = Array.from({ length: 4 }, () => front.transcribe());
+    await expect.poll(async () => (await without.fleet.state()).engines[0]!.isPaused).toBe(true);
+    const handedBack = front.log.filter(({ msg }) => msg === 'a worker has handed a transcription back');
+    expect(handedBack.length).toBeGreaterThan(1);
+    gate.resolve(transcript);
+    expect(await Promise.all(answers)).toEqual(Array(4).fill(transcript));
   });
 });
