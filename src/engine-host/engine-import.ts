@@ -19,3 +19,11 @@ export function provideEngineContract(): void {
       name === specifier ? { url: contract, shortCircuit: true } : nextResolve(name, context),
   });
 }
+
+/**
+ * Call it before importing an external engine. A property that an engine adds to `Object.prototype` would appear in every
+ * object: validators compiled from then on are wrong, and every request fails. The engine gets a TypeError instead.
+ */
+export function protectObjects(): void {
+  Object.preventExtensions(Object.prototype);
+}

@@ -7,7 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Capability, EngineDefinition } from '../../engines/contract/index.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import { describeErrors, explainable } from '../settings/schema-errors.ts';
-import { provideEngineContract } from './engine-import.ts';
+import { protectObjects, provideEngineContract } from './engine-import.ts';
 import { explained, refusal, RegistryError, validNames } from './registry-error.ts';
 
 export const capabilities = ['transcription', 'chat', 'speech'] as const satisfies readonly Capability[];
@@ -38,7 +38,10 @@ export async function loadDefinitions(name: string, use: string, options: Module
       : `${meant === undefined ? '' : `did you mean ${meant}? `}${names}`;
     throw new RegistryError(`engines.${name}.use: unknown engine "${use}"; ${hint}`);
   }
-  if (!builtIns.has(use)) provideEngineContract();
+  if (!builtIns.has(use)) {
+    provideEngineContract();
+    protectObjects();
+  }
   const module = await explained(`${name}.use`, `${place} cannot be loaded`, () => load(place));
   const definitions: unknown[] = Array.isArray(module.default) ? module.default : [module.default];
   if (definitions.length === 0) throw refusal(`${name}.use`, `${place} exports an empty list of engines`);

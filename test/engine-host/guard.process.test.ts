@@ -505,6 +505,28 @@ describe('a process', () => {
     expect(service.said.stderr).toContain('the engine bad fails at models(): lost');
   });
 
+  it('keeps its objects as they are with engines that add to Object.prototype', async () => {
+    const adds = `Object.prototype.extension = () => 'x';`;
+    const service = await startChildService({
+      config: 'engines: { bad: { use: ./bad.mjs }, lax: { use: ./lax.cjs }, sandbox: { use: sandbox } }',
+      files: {
+        'bad.mjs': engine('chat', '', `() => { ${adds} }`),
+        'lax.cjs': `${adds} ${engine('speech').replace('export default', 'module.exports =')}`, // ignored without strict mode
+      },
+    });
+    const post = async (path: string, content: unknown) => {
+      const body = JSON.stringify({ model: 'sandbox-chat', messages: [{ role: 'user', content }] });
+      const headers = { 'content-type': 'application/json' };
+      return (await fetch(service.url + path, { method: 'POST', headers, body })).status;
+    };
+    const paths = ['/api/v1/chat', '/v1/chat/completions'];
+    expect(await Promise.all(paths.map((path) => post(path, 'Hello')))).toEqual([200, 200]);
+    expect(await Promise.all(paths.map((path) => post(path, 1)))).toEqual([422, 400]);
+    const { body } = await createApi(service.url).get('/api/v1/tts/models');
+    expect(JSON.stringify(body)).toContain('"bad-model"'); // of the second engine
+    expect(service.said.stdout).toContain('Cannot add property extension, object is not extensible');
+  });
+
   it('that is the doctor names what an engine fails at', async () => {
     const cwd = await temporaryDirectory();
     await writeFiles(cwd, {
