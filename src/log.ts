@@ -1,15 +1,18 @@
 /**
  * The service's log: pino, with the ids of the current request in every line. Callers must not log secrets or texts; in
- * case one does, values with the names of secrets are removed here, and what errors say is cut.
+ * case one does, values with the names of secrets are removed here. Texts of programs, providers and third-party engines
+ * are cut, and what looks like a key in them is masked.
  */
-import { pino, type DestinationStream, type Logger } from 'pino';
+import { pino, type DestinationStream, type Logger, type LogFn } from 'pino';
+import { maskKeys } from '../lib/mask-keys.ts';
 import { shorten } from '../lib/truncate.ts';
 import { currentScope } from './caller.ts';
 
 /** Writes to stdout by default. */
 export function createLog(level: string, destination?: DestinationStream): Logger {
   const serializers = { err: (err: unknown) => err }; // already described
-  const options = { level, mixin: requestFacts, formatters: { log: withoutSecrets }, serializers };
+  const formatters = { log: withoutSecrets };
+  const options = { level, mixin: requestFacts, formatters, serializers, hooks: { logMethod: withMaskedMessage } };
   return destination ? pino(options, destination) : pino(options);
 }
 
@@ -20,12 +23,21 @@ function requestFacts(): object {
   return { id, trace_id: trace.traceId, span_id: trace.spanId };
 }
 
+/** Engines write messages as well. */
+function withMaskedMessage(this: Logger, args: Parameters<LogFn>, write: LogFn): void {
+  const [facts, message, ...rest] = args;
+  write.call(this, typeof facts === 'string' ? foreignText(facts) : facts, message && foreignText(message), ...rest);
+}
+
 /** In lower case. pino's own `redact` knows no depth and no case, and costs 2 µs per line. */
 const secretNames: ReadonlySet<string> = new Set([
   ...['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'x-api-key'],
   ...['apikey', 'api_key', 'token', 'secret', 'password'],
 ]);
 const censored = '[redacted]';
+
+/** The service's own names, which may look like keys: of API keys and models. */
+const ownNames: ReadonlySet<string> = new Set(['id', 'key', 'model', 'added', 'removed', 'changed', 'widened']);
 
 /** Deeper values are left out. */
 const deepest = 4;
@@ -46,14 +58,25 @@ interface Room {
 function withoutSecrets(facts: Facts): Facts {
   const room = { left: longestLine };
   for (const name in facts) {
-    facts[name] = secretNames.has(name.toLowerCase()) ? censored : readable(facts[name], 1, room);
+    const value = facts[name];
+    if (secretNames.has(name.toLowerCase())) facts[name] = censored;
+    else facts[name] = ownNames.has(name) && isText(value) ? bounded(value, room) : readable(value, 1, room);
   }
   return facts;
 }
 
+/** A name or a list of names. */
+function isText(value: unknown): value is string | readonly string[] {
+  return [value].flat().every((item) => typeof item === 'string');
+}
+
+function bounded(names: string | readonly string[], room: Room): unknown {
+  return typeof names === 'string' ? cut(names, room) : fitting(names, room).map((name) => cut(name, room));
+}
+
 /** A copy for the log. Third-party engines log as well: a getter of theirs may throw. */
 function readable(value: unknown, depth: number, room: Room): unknown {
-  if (typeof value === 'string') return cut(value, room);
+  if (typeof value === 'string') return cut(maskKeys(value), room);
   if (typeof value !== 'object' || value === null) return value;
   if (depth > deepest || room.left <= 0) return '[...]';
   try {
@@ -62,7 +85,7 @@ function readable(value: unknown, depth: number, room: Room): unknown {
     if ('toJSON' in value) return readable((value.toJSON as () => unknown).call(value), depth + 1, room);
     return Object.fromEntries(
       fitting(Object.entries(value), room).map(([name, inner]) => [
-        cut(name, room),
+        cut(maskKeys(name), room),
         secretNames.has(name.toLowerCase()) ? censored : readable(inner, depth + 1, room),
       ]),
     );
@@ -96,11 +119,16 @@ function describeError(error: Error, room: Room): object {
   const { code } = error as { readonly code?: unknown };
   room.left -= longestText + longestStack; // each has its own bound
   return {
-    type: first.name,
-    message: shorten([first, ...causes].map(({ message }) => message).join(': '), longestText),
-    ...((typeof code === 'string' || typeof code === 'number') && { code }),
-    stack: shorten(stackOf(first), longestStack) + shorten(because, longestText),
+    type: foreignText(first.name),
+    message: foreignText([first, ...causes].map(({ message }) => message).join(': ')),
+    ...(typeof code === 'number' && { code }),
+    ...(typeof code === 'string' && { code: foreignText(code) }),
+    stack: foreignText(stackOf(first), longestStack) + foreignText(because),
   };
+}
+
+function foreignText(text: unknown, limit = longestText): string {
+  return shorten(maskKeys(String(text)), limit);
 }
 
 function chainOf(error: Error): Error[] {

@@ -91,6 +91,52 @@ describe('secrets', () => {
   });
 });
 
+describe('what looks like a key in a foreign text', () => {
+  const key = 'sk-proj-4f9aQ7xk20Lm';
+  const complaint = `Incorrect API key provided: ${key}, find yours at https://provider.example.`;
+  const masked = 'Incorrect API key provided: [key], find yours at https://provider.example.';
+
+  it.each([
+    ['the message of an error', { err: new Error(complaint) }],
+    ['its cause', { err: new Error('failed', { cause: new TypeError(complaint) }) }],
+    ['one of several errors', { err: new AggregateError([new Error(complaint)]) }],
+    ['an error under another name, deeper', { outcome: { reason: new Error(complaint) } }],
+    ['a name and a code', { err: Object.assign(new Error('failed'), { name: complaint, code: complaint }) }],
+    ['a text that was thrown', { err: complaint }],
+    ['what a program has printed', { stderr: complaint }],
+    ['a list', { lines: ['one', complaint] }],
+    ['an object', { server: { answer: { text: complaint } } }],
+    ['what an engine logs under a name of ours', { model: { said: complaint } }],
+  ])('is masked in %s', (_where, facts) => {
+    const line = JSON.stringify(logged(facts));
+    expect(line).not.toContain(key);
+    expect(line).toContain(masked);
+  });
+
+  it('is masked in the stack of an error and of its causes', () => {
+    const { stack } = errOf(new Error(complaint, { cause: new Error(complaint) }));
+    expect(stack).not.toContain(key);
+    expect(stack.split(masked)).toHaveLength(3);
+  });
+
+  it('is masked in the message of a line, also of an engine', () => {
+    log.child({ engine: 'third-party' }).warn({}, complaint);
+    expect(lines.at(-1)).toMatchObject({ engine: 'third-party', msg: masked });
+    log.info(complaint);
+    expect(lines.at(-1)).toMatchObject({ msg: masked });
+  });
+
+  it('is not masked in names of the service: API keys and models', () => {
+    const facts = { key: 'token-service-2027', model: 'hf:meta-llama-3.1', removed: ['key-of-app-2026'] };
+    expect(logged(facts)).toMatchObject(facts);
+  });
+
+  it('is masked, too, where the text is cut', () => {
+    const text = 'x'.repeat(2_040) + ` ${key}${'9'.repeat(5_000)}`;
+    expect(JSON.stringify(logged({ text }))).not.toContain('sk-proj');
+  });
+});
+
 describe('an error', () => {
   it('has its type, message, code and stack, with those of its causes', () => {
     const cause = new TypeError('deep down');
