@@ -2,10 +2,10 @@
 import { computed } from '@preact/signals';
 import { dictation, dropDictation } from './dictation.ts';
 import { handsFree, stopHandsFree } from './hands-free.ts';
-import { stopTranscribing, transcribing } from './hearing.ts';
+import { stopTranscribing, transcribing } from './transcription.ts';
 import { isAnswering, stopAnswer } from './run.ts';
-import { hush, speaking } from './speaker.ts';
-import { say } from './status.ts';
+import { hush, speaking } from './playback.ts';
+import { say } from './announcements.ts';
 
 /** Anything but speech, which the next question may interrupt. */
 export const isWorking = computed(

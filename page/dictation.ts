@@ -1,13 +1,13 @@
 /** Press to speak, press to stop: the words land in the composer. Files take the same way. */
 import { signal } from '@preact/signals';
 import { addToDraft, draft, focusDraft } from './draft.ts';
-import { kept, transcribe, transcribing } from './hearing.ts';
+import { kept, transcribe, transcribing } from './transcription.ts';
 import { explain, openMicrophone } from './microphone.ts';
 import { settings } from './preferences.ts';
 import { ask, isAnswering } from './run.ts';
-import { hush, unlock } from './speaker.ts';
-import { say } from './status.ts';
-import { record, type Take } from './take.ts';
+import { hush, unlock } from './playback.ts';
+import { say } from './announcements.ts';
+import { record, type Take } from './recorder.ts';
 
 export const dictation = signal<'off' | 'asking' | 'recording'>('off');
 /** `performance.now()` at the start of the recording. */

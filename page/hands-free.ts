@@ -1,13 +1,13 @@
 /** A conversation without hands: listens, sends each turn, speaks the answer, listens again. Deaf while it speaks, unless it may be interrupted. */
 import { computed, effect, signal } from '@preact/signals';
 import { levelOf, loudness } from './gate.ts';
-import { stopTranscribing, transcribe, transcribing } from './hearing.ts';
+import { stopTranscribing, transcribe, transcribing } from './transcription.ts';
 import { close, explain, level, onGone, openMicrophone } from './microphone.ts';
 import { settings } from './preferences.ts';
 import { ask, isAnswering, stopAnswer } from './run.ts';
-import { hush, speaking, unlock } from './speaker.ts';
-import { say } from './status.ts';
-import { TurnCutter } from './turns.ts';
+import { hush, speaking, unlock } from './playback.ts';
+import { say } from './announcements.ts';
+import { TurnCutter } from './utterance-cutter.ts';
 import { keepAwake } from './wake-lock.ts';
 import { encodeWav } from './wav.ts';
 

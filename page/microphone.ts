@@ -1,7 +1,7 @@
 /** The microphone: opened in a click only, released after every take. */
 import { signal } from '@preact/signals';
 import { failureOf, type Failure } from './failure.ts';
-import { obstacleOf, obstacleOfError, type Obstacle } from './obstacles.ts';
+import { obstacleOf, obstacleOfError, type Obstacle } from './capture-checks.ts';
 import { settings } from './preferences.ts';
 
 export const obstacle = signal<Obstacle | undefined>(

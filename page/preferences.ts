@@ -1,6 +1,6 @@
 /** The user's settings, kept on this device. */
 import { effect, signal } from '@preact/signals';
-import { readSettings, writeSettings, type Settings } from './settings.ts';
+import { readSettings, writeSettings, type Settings } from './preference-storage.ts';
 
 const storage = () => localStorage;
 

@@ -1,14 +1,14 @@
 /** Asks the model, and lets the answer grow. One run at a time. */
 import { computed, signal } from '@preact/signals';
-import { applyEvent, fail, messagesOf, newAnswer, stop, textOf, type Answer, type Turn } from './conversation.ts';
+import { applyEvent, fail, messagesOf, newAnswer, stop, textOf, type Answer, type Turn } from './conversation-state.ts';
 import { isKeyRefused } from './failure.ts';
 import { isKeyAsked } from './key.ts';
 import { canSpeak, chosen } from './listings.ts';
 import { settings } from './preferences.ts';
 import { client, clipUrl } from './service.ts';
-import { enqueue, readAloud } from './speaker.ts';
+import { enqueue, readAloud } from './playback.ts';
 import { speakable } from './speakable.ts';
-import { say } from './status.ts';
+import { say } from './announcements.ts';
 
 export const turns = signal<readonly Turn[]>([]);
 export const isAnswering = computed(() =>

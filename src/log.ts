@@ -6,7 +6,7 @@
 import { pino, type DestinationStream, type Logger, type LogFn } from 'pino';
 import { maskKeys } from '../lib/mask-keys.ts';
 import { shorten } from '../lib/truncate.ts';
-import { currentScope } from './caller.ts';
+import { currentScope } from './request-scope.ts';
 
 /** Writes to stdout by default. */
 export function createLog(level: string, destination?: DestinationStream): Logger {

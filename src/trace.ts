@@ -6,7 +6,7 @@ import { channel } from 'node:diagnostics_channel';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLoopback } from '../lib/loopback.ts';
 import { writeTraceparent, type Trace } from '../lib/trace-context.ts';
-import { currentScope } from './caller.ts';
+import { currentScope } from './request-scope.ts';
 
 export type Attributes = Readonly<Record<string, string | number | readonly string[]>>;
 

@@ -10,35 +10,35 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   [/^engines\//, /^(engines\/(contract|lib)|lib)\//],
   [/^page\//, /^(page\/|src\/client\/index\.ts$)/],
   [/^src\/client\//, /^generated\/api\.d\.ts$/],
-  [/^src\/system\//, /^(lib\/|engines\/contract\/|src\/(caller|trace|contract\/problems)\.ts$)/],
+  [/^src\/system\//, /^(lib\/|engines\/contract\/|src\/(request-scope|trace|contract\/problems)\.ts$)/],
   [/^src\/audio\//, /^(lib\/|engines\/contract\/|src\/(system\/|contract\/problems\.ts$))/],
   [/^src\/contract\//, /^(lib\/|engines\/contract\/|generated\/)/],
   [/^src\/settings\//, /^(lib|engines\/contract)\//],
   [/^src\/metrics\//, /^(engines\/contract\/|src\/contract\/)/],
   [
     /^src\/engine-host\//,
-    /^(lib\/|engines\/contract\/|src\/(settings|contract|system|audio|keys)\/|src\/(caller|trace|metrics\/metrics)\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(settings|contract|system|audio|keys)\/|src\/(request-scope|trace|metrics\/metrics)\.ts$)/,
   ],
-  [/^src\/clips\//, /^(lib\/|engines\/contract\/|src\/(contract|system)\/|src\/caller\.ts$)/],
+  [/^src\/clips\//, /^(lib\/|engines\/contract\/|src\/(contract|system)\/|src\/request-scope\.ts$)/],
   [
     /^src\/(chat|speech|tools|transcription)\//,
-    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|settings|contract|system|keys)\/|src\/(caller|trace|metrics\/metrics)\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|settings|contract|system|keys)\/|src\/(request-scope|trace|metrics\/metrics)\.ts$)/,
   ],
   [
     /^src\/fleet\//,
-    /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|limits|clips)\/|src\/(caller|trace|metrics\/metrics)\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|limits|clips)\/|src\/(request-scope|trace|metrics\/metrics)\.ts$)/,
   ],
   [
     /^src\/handlers\//,
-    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|contract|keys)\/|src\/metrics\/metrics\.ts$|src\/http\/byte-range\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|contract|keys)\/|src\/metrics\/metrics\.ts$)/,
   ],
   [
     /^src\/openai\//,
-    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|handlers|engine-host|contract|keys)\/|src\/http\/door\.ts$|generated\/openai-api\.d\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|handlers|engine-host|contract|keys)\/|src\/http\/api-format\.ts$|generated\/openai-api\.d\.ts$)/,
   ],
   [
     /^src\/http\//,
-    /^(lib\/|engines\/contract\/|src\/(contract|system|audio|settings|keys|limits)\/|src\/(caller|trace|metrics\/metrics)\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(contract|system|audio|settings|keys|limits)\/|src\/(request-scope|trace|metrics\/metrics)\.ts$)/,
   ],
   [
     /^src\/conformance\//,
@@ -46,13 +46,13 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   ],
   [/^src\/bin\//, /^(src\/(?!client\/)|lib\/|engines\/contract\/|generated\/)/],
   [
-    /^src\/(service|node|worker|index)\.ts$/,
+    /^src\/(service|open-node|start-worker|index)\.ts$/,
     /^(src\/(?!bin\/|client\/|conformance\/)|lib\/|engines\/contract\/|generated\/)/,
   ],
-  [/^src\/keys\//, /^(lib\/|engines\/contract\/|src\/(settings|contract)\/|src\/caller\.ts$)/],
-  [/^src\/limits\//, /^(lib\/|engines\/contract\/|src\/contract\/|src\/caller\.ts$)/],
-  [/^src\/caller\.ts$/, /^lib\/trace-context\.ts$/],
-  [/^src\/(log|trace)\.ts$/, /^(lib\/|src\/caller\.ts$)/],
+  [/^src\/keys\//, /^(lib\/|engines\/contract\/|src\/(settings|contract)\/|src\/request-scope\.ts$)/],
+  [/^src\/limits\//, /^(lib\/|engines\/contract\/|src\/contract\/|src\/request-scope\.ts$)/],
+  [/^src\/request-scope\.ts$/, /^lib\/trace-context\.ts$/],
+  [/^src\/(log|trace)\.ts$/, /^(lib\/|src\/request-scope\.ts$)/],
 ];
 
 /** The folder that a file may always import. A file directly in `src/` has none: its rule lists all. */

@@ -1,6 +1,6 @@
 /** The log: ids of the request in each line, and the second net for secrets. */
 import { describe, expect, it } from 'vitest';
-import { runInScope } from '../src/caller.ts';
+import { runInScope } from '../src/request-scope.ts';
 import { createLog } from '../src/log.ts';
 import type { LogLine } from './support/service.ts';
 

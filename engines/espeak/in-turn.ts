@@ -1,5 +1,5 @@
 import { EngineError, type JobQueue, type Speech } from '../contract/index.ts';
-import { begin } from '../lib/begin.ts';
+import { begin } from '../lib/await-first-chunk.ts';
 import { linkedSignal, onAbort } from '../../lib/abort.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** The caller's tools: the engine only passes them on, and returns the model's calls. */
 import { EngineError, type ChatCall, type ToolChoice } from '../contract/index.ts';
 import type { Model } from './models.ts';
-import { takesTools } from './shape.ts';
+import { takesTools } from './request-variant.ts';
 
 /** Only for the caller's tools: the service's are always the model's choice. */
 export function toolChoiceOf({ tools = [], toolChoice }: ChatCall): ToolChoice | undefined {

@@ -20,7 +20,7 @@ import { badResponse } from './failures.ts';
 import type { Model } from './models.ts';
 import { chatFields } from './provider-fields.ts';
 import { createReasoningDetails, type ReasoningDetails } from './reasoning-details.ts';
-import type { Shape } from './shape.ts';
+import type { Shape } from './request-variant.ts';
 
 type Request = OpenAI.ChatCompletionCreateParamsStreaming;
 

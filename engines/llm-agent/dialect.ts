@@ -3,7 +3,7 @@ import type { CallerTool, ChatCall } from '../contract/index.ts';
 import type { Delta, Round } from '../lib/agent/loop.ts';
 import { isObject, textOf, type JsonObject } from '../../lib/json.ts';
 import type { Model } from './models.ts';
-import type { Shape } from './shape.ts';
+import type { Shape } from './request-variant.ts';
 
 export interface Dialect {
   /** Below the base URL. */

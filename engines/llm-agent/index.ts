@@ -15,7 +15,7 @@ import { runLoop } from '../lib/agent/loop.ts';
 import { serveModels } from '../lib/serve-models.ts';
 import { describeFailure, describeProvider, inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
-import { converse } from './ask.ts';
+import { converse } from './request.ts';
 import { requireTools } from './caller-tools.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { refuseParlance, startDiscovery, type Discovery } from './discovery.ts';

@@ -3,7 +3,7 @@ import type { Feature } from '../contract/index.ts';
 import { entryOf, type ModelSource } from '../lib/serve-models.ts';
 import type { Discovery } from './discovery.ts';
 import type { DialectOptions, ModelOptions, Options } from './options.ts';
-import { takesTools, type Shape } from './shape.ts';
+import { takesTools, type Shape } from './request-variant.ts';
 
 export interface Model {
   readonly id: string;

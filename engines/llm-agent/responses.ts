@@ -19,7 +19,7 @@ import type { Dialect, History, RoundReader } from './dialect.ts';
 import { badResponse } from './failures.ts';
 import type { Model } from './models.ts';
 import { responsesFields } from './provider-fields.ts';
-import type { Shape } from './shape.ts';
+import type { Shape } from './request-variant.ts';
 
 type Request = OpenAI.Responses.ResponseCreateParamsStreaming;
 

@@ -1,9 +1,9 @@
 import type { EngineContext, Pcm, Speech, SpeechCall } from '../contract/index.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
-import { begin } from '../lib/begin.ts';
+import { begin } from '../lib/await-first-chunk.ts';
 import { splitSentences } from './sentences.ts';
 import { notAudio } from './answer.ts';
-import { requestPiece, type Endpoint } from './ask.ts';
+import { requestPiece, type Endpoint } from './request.ts';
 import type { ByteReader } from '../../lib/byte-reader.ts';
 import type { Model } from './models.ts';
 import { framesOf } from './mp3.ts';

@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { cancel, isBusy, isWorking } from '../cancel.ts';
 import { isComposing } from '../composing.ts';
-import { maxTextLength } from '../conversation.ts';
+import { maxTextLength } from '../conversation-state.ts';
 import { dictation, dropDictation, finishDictation, startDictation, startedAt, takeFile } from '../dictation.ts';
 import { draft, draftId, hasKeyboard, keepFocus } from '../draft.ts';
 import {
@@ -14,12 +14,12 @@ import {
   toggleMute,
   type HandsFree,
 } from '../hands-free.ts';
-import { transcribing } from '../hearing.ts';
+import { transcribing } from '../transcription.ts';
 import { canChat, canSpeak, canTranscribe } from '../listings.ts';
 import { isImpossible } from '../microphone.ts';
 import { prefer, settings } from '../preferences.ts';
 import { ask, isAnswering } from '../run.ts';
-import { hush, unlock } from '../speaker.ts';
+import { hush, unlock } from '../playback.ts';
 import { shareOf, textOfTranscript, type Transcript } from '../transcript.ts';
 import { scrollToEnd } from './follow.ts';
 import { Icon } from './icons.tsx';

@@ -9,7 +9,7 @@ import {
   type TextPart,
   type ToolPart,
   type Turn,
-} from '../conversation.ts';
+} from '../conversation-state.ts';
 import { draft, focusDraft } from '../draft.ts';
 import { key } from '../key.ts';
 import { canChat, canSpeak, chosen, listings } from '../listings.ts';
@@ -17,7 +17,7 @@ import { Markdown } from '../markdown.tsx';
 import { prettyJson } from '../pretty-json.ts';
 import { askAgain, soundOf, turns } from '../run.ts';
 import { clipUrl } from '../service.ts';
-import { hush, play, readAloud, speaking, unlock } from '../speaker.ts';
+import { hush, play, readAloud, speaking, unlock } from '../playback.ts';
 import { speakable } from '../speakable.ts';
 import { followsEnd, scrollToEnd } from './follow.ts';
 import { Icon } from './icons.tsx';

@@ -4,12 +4,12 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { startDictation, tryAgain } from '../dictation.ts';
 import { keepFocus } from '../draft.ts';
 import type { Failure } from '../failure.ts';
-import { kept, saveKept, transcribing, wasSilent } from '../hearing.ts';
+import { kept, saveKept, transcribing, wasSilent } from '../transcription.ts';
 import { isKeyAsked } from '../key.ts';
 import { isKeyMissing, listingFailure, refreshListings } from '../listings.ts';
 import { isImpossible, microphoneFailure, obstacle } from '../microphone.ts';
-import { textOfObstacle } from '../obstacles.ts';
-import { isBlocked, speakerFailure } from '../speaker.ts';
+import { textOfObstacle } from '../capture-checks.ts';
+import { isBlocked, speakerFailure } from '../playback.ts';
 import { Icon } from './icons.tsx';
 import { RequestId } from './conversation.tsx';
 

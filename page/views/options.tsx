@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import { forgetKey, key } from '../key.ts';
 import { microphones } from '../microphone.ts';
 import { prefer, settings } from '../preferences.ts';
-import { pauseRange } from '../settings.ts';
+import { pauseRange } from '../preference-storage.ts';
 import { Dialog } from './dialog.tsx';
 
 export const isOptionsOpen = signal(false);

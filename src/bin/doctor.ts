@@ -15,8 +15,8 @@ import { runProgram } from '../system/child-process/run-program.ts';
 import { listModels, toEntry } from '../engine-host/model-selection.ts';
 import { describeDoubts, loadSettings, type LoadedSettings } from '../settings/load.ts';
 import { explainStartFailure } from './startup-error.ts';
-import { judgeFleet } from './judge-fleet.ts';
-import { judgeKeys } from './judge-keys.ts';
+import { judgeFleet } from './check-fleet.ts';
+import { judgeKeys } from './check-keys.ts';
 import { createMcpTools } from '../tools/mcp/index.ts';
 import { messageOf } from '../../lib/errors.ts';
 

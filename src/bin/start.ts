@@ -7,7 +7,7 @@ import { keepYoungObjectsYoung, shrinkHeap } from '../system/heap.ts';
 import { prepareEngines } from './prepare-engines.ts';
 import { createLog } from '../log.ts';
 import { startService, type Service } from '../service.ts';
-import { startWorker, type Worker } from '../worker.ts';
+import { startWorker, type Worker } from '../start-worker.ts';
 import { describeDoubts, loadSettings, type LoadedSettings } from '../settings/load.ts';
 import { flushSpans } from '../trace.ts';
 import { explainStartFailure } from './startup-error.ts';

@@ -4,7 +4,7 @@ import { capabilities } from '../engine-host/load-definition.ts';
 import type { EngineFailure } from '../engine-host/served-models.ts';
 import { listModels, noModelHint, toEntry } from '../engine-host/model-selection.ts';
 import type { Service } from '../service.ts';
-import type { Worker } from '../worker.ts';
+import type { Worker } from '../start-worker.ts';
 
 const titles: Readonly<Record<Capability, string>> = {
   transcription: 'Transcription',

@@ -1,7 +1,7 @@
 /** A chat run, for every chat operation: a non-streaming answer is made of the same events. */
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, type AgentEvent, type ChatCall, type Tool } from '../../engines/contract/index.ts';
-import { currentUsage } from '../caller.ts';
+import { currentUsage } from '../request-scope.ts';
 import type { ServedModel } from '../engine-host/served-models.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import { requireAvailable } from '../engine-host/model-selection.ts';

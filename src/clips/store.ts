@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { Logger } from '../../engines/contract/index.ts';
-import { currentCaller } from '../caller.ts';
+import { currentCaller } from '../request-scope.ts';
 import { type LinkedSignal, linkedSignal, reasonOf } from '../../lib/abort.ts';
 import { largestSpeech } from '../system/disk-budget.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
@@ -13,7 +13,7 @@ import type { Audio } from '../contract/audio.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { StoredClip, type Clip, type ClipLimits } from './clip.ts';
 import { createPump } from './pump.ts';
-import { ClipRoom } from './room.ts';
+import { ClipRoom } from './clip-quota.ts';
 
 /** Derived from the disk budget: clips take at most half of it, and a single clip half of that. */
 export function clipLimits(diskBytes: number): ClipLimits {

@@ -2,7 +2,7 @@
 import { inspect } from 'node:util';
 import { EngineError, engineErrorCodes, type EngineErrorCode } from '../../engines/contract/index.ts';
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
-import { afterMs } from './patience.ts';
+import { afterMs } from './process-timer.ts';
 
 /** One rule of the engine contract. */
 export interface Check<Subject> {

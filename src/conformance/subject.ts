@@ -11,7 +11,7 @@ import { RegistryError } from '../engine-host/registry-error.ts';
 import type { Registry } from '../engine-host/registry.ts';
 import { connectionsDuring } from './connections.ts';
 import { expectThat, Nonconformance, promptly, promptMs, shown, type Check } from './kit.ts';
-import { held, leftAfter } from './traces.ts';
+import { held, leftAfter } from './leftovers.ts';
 
 export interface Subject {
   /** Valid options of the engine on this machine. */

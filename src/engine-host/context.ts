@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { readWav, WavError } from '../../lib/wav-reader.ts';
 import { viaHeader, writeVia } from '../../lib/via.ts';
 import type { EngineContext, Logger, Pcm, QueueOptions } from '../../engines/contract/index.ts';
-import { currentVia } from '../caller.ts';
+import { currentVia } from '../request-scope.ts';
 import { traceHeaders } from '../trace.ts';
 import { createDecoder } from '../audio/decode.ts';
 import { createEncoder } from '../audio/encode/index.ts';

@@ -1,7 +1,7 @@
 /** A bounded, fair job queue for CPU-bound work: one line per caller, served in turn by weight. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { EngineError, type JobQueue, type QueueOptions } from '../../engines/contract/index.ts';
-import { currentCaller, currentKey, currentUsage } from '../caller.ts';
+import { currentCaller, currentKey, currentUsage } from '../request-scope.ts';
 import type { QueueMetrics, QueueRefusal, QueueState } from '../metrics/metrics.ts';
 import { traced } from '../trace.ts';
 import {
@@ -14,7 +14,7 @@ import {
   servingOrder,
   startJob,
   type Line as LineOf,
-} from './turns.ts';
+} from './fair-scheduler.ts';
 
 /** Number of finished jobs used to estimate the duration of a job. */
 const remembered = 8;

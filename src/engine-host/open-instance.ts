@@ -11,7 +11,7 @@ import {
 import type { EngineInstances, InstanceSettings } from '../settings/load.ts';
 import { readable } from './guard/failures.ts';
 import { dispose, failedEngine, guardEngine, hasFunction, unguarded, withEngine, within, type Guarded } from './guard/guard.ts'; // prettier-ignore
-import { defaultLimits, type GuardLimits } from './guard/limits.ts';
+import { defaultLimits, type GuardLimits } from './guard/timeouts.ts';
 import { checkOptions, loadDefinitions, type Definition, type ModuleOptions } from './load-definition.ts';
 import { explained, refusal, RegistryError } from './registry-error.ts';
 

@@ -3,7 +3,7 @@
  * requests do not wait one after the other for a Redis that hangs; a probe in the background finds it again.
  */
 import type { Logger } from '../../engines/contract/index.ts';
-import type { FleetLimits } from './limits.ts';
+import type { FleetLimits } from './timeouts.ts';
 
 export interface CircuitOptions {
   /** Whether Redis is connected. */

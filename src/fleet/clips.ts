@@ -11,7 +11,7 @@ import type { Part } from '../clips/spool.ts';
 import type { Clips } from '../clips/store.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { clipsPath, type ClipDocument } from './clip-port.ts';
-import type { FleetLimits } from './limits.ts';
+import type { FleetLimits } from './timeouts.ts';
 import type { SignedRequest } from './signature.ts';
 
 export interface ClipsElsewhere {

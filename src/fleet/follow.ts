@@ -6,7 +6,7 @@ import {
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
 import { onAbort } from '../../lib/abort.ts';
-import type { Failure, Line, Message } from './line.ts';
+import type { Failure, Line, Message } from './call-protocol.ts';
 
 export type Outcome =
   | { readonly is: 'result'; readonly transcript: Transcript }

@@ -9,14 +9,14 @@ import {
   type TranscriptionCall,
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
-import { currentScope, currentVia } from '../caller.ts';
+import { currentScope, currentVia } from '../request-scope.ts';
 import { traced } from '../trace.ts';
 import { createAttempts } from './attempts.ts';
 import { follow, forSeveralAttempts } from './follow.ts';
-import type { CallDocument } from './line.ts';
-import type { FleetLimits } from './limits.ts';
+import type { CallDocument } from './call-protocol.ts';
+import type { FleetLimits } from './timeouts.ts';
 import type { Nodes } from './nodes.ts';
-import type { Shares } from './shares.ts';
+import type { Shares } from './admission.ts';
 import { newId } from './ticket.ts';
 import { createWaitingCalls, type WaitingCalls, type WaitingCallsOptions } from './waiting-calls.ts';
 

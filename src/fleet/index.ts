@@ -14,19 +14,19 @@ import { SettingsError } from '../settings/load.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { checkAddress, listenAddress } from './address.ts';
 import { shareClips } from './clips.ts';
-import { runElsewhere, runsOnWorkers } from './elsewhere.ts';
+import { runElsewhere, runsOnWorkers } from './remote-engine.ts';
 import { createFront } from './front.ts';
 import { shareKeyLimits, type OwnCounters, type SharedCounters } from './key-limits.ts';
-import { fleetLimits, type FleetLimits } from './limits.ts';
+import { fleetLimits, type FleetLimits } from './timeouts.ts';
 import { callsPath, listenForFleet } from './listener.ts';
 import { createNodes } from './nodes.ts';
 import { openRedis, type Redis, type TicketQueue } from './redis.ts';
-import { createShares } from './shares.ts';
+import { createShares } from './admission.ts';
 import { createVerifier, sign, type SignedRequest } from './signature.ts';
 import { countRoles, readState } from './state.ts';
-import { createTakers, type TakeTicket } from './takers.ts';
+import { createTakers, type TakeTicket } from './ticket-consumers.ts';
 import { openTicket, queueName, sealTicket } from './ticket.ts';
-import { createWorker } from './worker.ts';
+import { createWorker } from './call-runner.ts';
 
 export interface Fleet extends AsyncDisposable {
   /** For the registry: instances of the fleet are replaced by ones whose work is done by workers. */

@@ -5,8 +5,8 @@ import type { Finding, Logger, TranscriptionEngine } from '../../engines/contrac
 import type { FleetSettings, FrontSettings } from '../settings/fleet.ts';
 import { SettingsError } from '../settings/load.ts';
 import { checkAddress, listenAddress } from './address.ts';
-import { runElsewhere, runsOnWorkers } from './elsewhere.ts';
-import { fleetLimits } from './limits.ts';
+import { runElsewhere, runsOnWorkers } from './remote-engine.ts';
+import { fleetLimits } from './timeouts.ts';
 import { capacityIn, nodesIn, type Announcement } from './nodes.ts';
 import { openRedis, type Redis, type ServerFacts } from './redis.ts';
 

@@ -7,9 +7,9 @@ import type { Logger } from '../../engines/contract/index.ts';
 import type { RaisableBudgets, Total } from '../limits/budgets.ts';
 import type { Counters } from '../limits/limits.ts';
 import type { MinuteCounter } from '../limits/minutes.ts';
-import type { Places } from '../limits/places.ts';
+import type { Places } from '../limits/concurrency.ts';
 import { createCircuit, type Circuit } from './circuit.ts';
-import type { FleetLimits } from './limits.ts';
+import type { FleetLimits } from './timeouts.ts';
 import type { KeyCounters } from './redis-counters.ts';
 import { pseudonymOf } from './ticket.ts';
 

@@ -11,8 +11,8 @@ import { SettingsError } from '../settings/load.ts';
 import { connectionLimit } from '../system/file-descriptors.ts';
 import { clipsPath, serveClip } from './clip-port.ts';
 import { createClocks, type Clocks } from './clocks.ts';
-import { messagesOf, startPulse, type FrontMessage, type Line } from './line.ts';
-import type { FleetLimits } from './limits.ts';
+import { messagesOf, startPulse, type FrontMessage, type Line } from './call-protocol.ts';
+import type { FleetLimits } from './timeouts.ts';
 import type { Verify } from './signature.ts';
 import type { OpenCall } from './waiting-calls.ts';
 

@@ -2,7 +2,7 @@
 import type { Logger } from '../../engines/contract/index.ts';
 import { countOf, isObject, parseObject } from '../../lib/json.ts';
 import { isEqual, macFor, version } from './ticket.ts';
-import type { FleetLimits } from './limits.ts';
+import type { FleetLimits } from './timeouts.ts';
 import { isReply, type Redis } from './redis.ts';
 
 /** What a node says of itself. */

@@ -11,7 +11,7 @@ import type * as IORedisPackage from 'ioredis';
 import type { Logger } from '../../engines/contract/index.ts';
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
 import { SettingsError } from '../settings/load.ts';
-import type { FleetLimits } from './limits.ts';
+import type { FleetLimits } from './timeouts.ts';
 import { createKeyCounters, type KeyCounters } from './redis-counters.ts';
 import type { Ticket } from './ticket.ts';
 

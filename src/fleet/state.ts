@@ -3,7 +3,7 @@ import type { FleetState } from '../metrics/metrics.ts';
 import type { Front } from './front.ts';
 import type { Announcement, Nodes } from './nodes.ts';
 import type { Redis } from './redis.ts';
-import type { Takers } from './takers.ts';
+import type { Takers } from './ticket-consumers.ts';
 import { queueName } from './ticket.ts';
 
 export interface StateSources {

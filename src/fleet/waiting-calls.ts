@@ -4,8 +4,8 @@
  */
 import { EngineError } from '../../engines/contract/index.ts';
 import { raceAbort } from '../../lib/abort.ts';
-import type { CallDocument, Line } from './line.ts';
-import type { FleetLimits } from './limits.ts';
+import type { CallDocument, Line } from './call-protocol.ts';
+import type { FleetLimits } from './timeouts.ts';
 import type { Nodes } from './nodes.ts';
 import type { Place, TicketQueue } from './redis.ts';
 import { newId, type Ticket } from './ticket.ts';

@@ -2,7 +2,7 @@
 import type { Registry } from '../engine-host/registry.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Clips } from '../clips/store.ts';
-import type { Speakers } from '../speech/speaker.ts';
+import type { Speakers } from '../speech/speech-models.ts';
 import type { SpeechSpool } from '../speech/speech-spool.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 

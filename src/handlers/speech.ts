@@ -4,10 +4,10 @@ import { listModels, toEntry } from '../engine-host/model-selection.ts';
 import { answer, noBody, type Handler, type Schemas } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { Audio } from '../contract/audio.ts';
-import type { Speakers } from '../speech/speaker.ts';
-import type { Listener } from '../speech/watchdog.ts';
+import type { Speakers } from '../speech/speech-models.ts';
+import type { Listener } from '../speech/timeouts.ts';
 import type { Services } from './dependencies.ts';
-import { locate, parseRange, type ByteRange } from '../http/byte-range.ts';
+import { locate, parseRange, type ByteRange } from '../clips/byte-range.ts';
 
 export const createSpeech: Handler<'createSpeech', Services> = async ({ body, signal }, { speakers, speechSpool }) => {
   const audio = await speak(body, { signal }, speakers);

@@ -4,18 +4,18 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa, { type Context } from 'koa';
-import { runInScope } from '../caller.ts';
+import { runInScope } from '../request-scope.ts';
 import { nativeContract, nativeDocument32, openaiContract, withServers } from '../contract/document.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
-import type { Access } from './auth.ts';
+import type { Access } from './access/auth.ts';
 import { answerDefect, CallerGone, encodedFailureOf, failureOf, failureReason } from './failures.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import { createRequestOpener, type IncomingRequestOptions } from './open-request.ts';
 import type { PageFile, PageFiles } from './page.ts';
 import { alive, isProbe, type ReadyProbe } from './probes.ts';
 import { readRequestHead, type RequestTarget } from './request-head.ts';
-import { guard } from './safe-listener.ts';
+import { guard } from './connection/safe-listener.ts';
 import { eventStreamHeaders, sendEvents } from './sse.ts';
 
 export interface AppOptions extends IncomingRequestOptions {

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
-import { runInScope } from '../caller.ts';
+import { runInScope } from '../request-scope.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
 import { problemAnswer } from '../contract/problems.ts';
 import { CallerGone, failureReason, logFailure } from './failures.ts';
 import type { IncomingRequest } from './incoming-request.ts';
-import { guard } from './safe-listener.ts';
+import { guard } from './connection/safe-listener.ts';
 
 /**
  * The answer, once the first bytes of its audio are there: a failure before them can still be answered with a problem

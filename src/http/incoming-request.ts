@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from '../../engines/contract/index.ts';
-import type { RequestScope } from '../caller.ts';
+import type { RequestScope } from '../request-scope.ts';
 import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
-import type { DoorFormat } from './door.ts';
-import type { RequestBody } from './request-body.ts';
+import type { DoorFormat } from './api-format.ts';
+import type { RequestBody } from './body/request-body.ts';
 import type { RequestTarget } from './request-head.ts';
 
 /** The path of the target is as the door reads it. */

@@ -5,18 +5,18 @@ import type { Logger } from '../../engines/contract/index.ts';
 import { LinkedList, type Linked } from '../../lib/linked-list.ts';
 import { openTrace } from '../../lib/trace-context.ts';
 import { readVia, viaHeader } from '../../lib/via.ts';
-import { callerOfAddress, runInScope, type RequestScope } from '../caller.ts';
+import { callerOfAddress, runInScope, type RequestScope } from '../request-scope.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { beginSpan, endSpan, hasTracer, type Attributes, type Span } from '../trace.ts';
 import { countRequest, logRequest, routeOf } from './access-log.ts';
-import { linger } from './body.ts';
-import { onBroken } from './break-request.ts';
-import { clientAddress } from './client-address.ts';
+import { linger } from './body/receive.ts';
+import { onBroken } from './body/break-request.ts';
+import { clientAddress } from './access/client-address.ts';
 import { CallerGone } from './failures.ts';
 import type { Door, IncomingRequest } from './incoming-request.ts';
 import { isProbe } from './probes.ts';
-import { RequestBody, type RequestBodyOptions } from './request-body.ts';
-import { guard, guardShared } from './safe-listener.ts';
+import { RequestBody, type RequestBodyOptions } from './body/request-body.ts';
+import { guard, guardShared } from './connection/safe-listener.ts';
 
 export interface IncomingRequestOptions extends RequestBodyOptions {
   readonly log: Logger;

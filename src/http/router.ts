@@ -8,7 +8,7 @@ import { Ajv2020, type ErrorObject, type Options as AjvOptions } from 'ajv/dist/
 import addFormats from 'ajv-formats';
 import { OpenAPIBackend, type Document, type Operation as OpenApiOperation, type Request } from 'openapi-backend';
 import { ajvOptions } from '../../lib/ajv-options.ts';
-import { runInScope, type RequestScope } from '../caller.ts';
+import { runInScope, type RequestScope } from '../request-scope.ts';
 import { largestBody } from '../contract/body-limit.ts';
 import type { Contract, OperationObject, Schema } from '../contract/document.ts';
 import { knownParts } from '../contract/known-parts.ts';
@@ -19,7 +19,7 @@ import { toViolations } from '../contract/violations.ts';
 import { requireOperation } from '../keys/permissions.ts';
 import type { Allowance, Limits } from '../limits/limits.ts';
 import { awaitFirstBytes } from './audio-body.ts';
-import type { Access } from './auth.ts';
+import type { Access } from './access/auth.ts';
 import { failureOf } from './failures.ts';
 import type { IncomingRequest, Respond } from './incoming-request.ts';
 import type { RequestTarget } from './request-head.ts';

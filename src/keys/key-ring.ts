@@ -1,7 +1,7 @@
 /** The keys of API_KEYS and of the keys file, found by token. */
 import { hash } from 'node:crypto';
 import { SettingsError, requiresKeys, type LoadedSettings } from '../settings/load.ts';
-import type { Key } from '../caller.ts';
+import type { Key } from '../request-scope.ts';
 import { createKey } from './key.ts';
 import { readKeysFile, type KeyEntry } from './keys-file.ts';
 import { isWidened } from './widened.ts';

@@ -1,6 +1,6 @@
 /** The rules of an API key: what it may do, and how much. */
 import { createNameFilter } from '../../lib/name-filter.ts';
-import type { Key, KeyLimits } from '../caller.ts';
+import type { Key, KeyLimits } from '../request-scope.ts';
 
 /** As the keys file writes them; absent lists: all. */
 export interface KeyRules {

@@ -1,6 +1,6 @@
 /** What the API key of the current request may do. Without a key (open mode, start) everything is permitted. */
 import { someOf } from '../../lib/listing.ts';
-import { currentKey } from '../caller.ts';
+import { currentKey } from '../request-scope.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 

@@ -1,5 +1,5 @@
 /** Which keys may do more than before: a lost line of the keys file means "all". Errs on the side of a warning. */
-import type { KeyLimits } from '../caller.ts';
+import type { KeyLimits } from '../request-scope.ts';
 import type { KeyRules } from './key.ts';
 import type { KeyEntry } from './keys-file.ts';
 

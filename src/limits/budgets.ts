@@ -1,5 +1,5 @@
 /** What each key has used today (UTC), charged after the fact. */
-import type { Used } from '../caller.ts';
+import type { Used } from '../request-scope.ts';
 
 export type Total = Readonly<Required<Used>>;
 

@@ -1,11 +1,11 @@
 /** The limits of API keys: which of them apply to a request, and whether it is within them. */
-import type { Charge, Key, KeyLimits } from '../caller.ts';
+import type { Charge, Key, KeyLimits } from '../request-scope.ts';
 import type { Budget, ProblemCode } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { LimitHeaders, Policy } from '../contract/rate-limit.ts';
 import type { Budgets } from './budgets.ts';
 import { minuteSeconds, type Minute, type MinuteCounter } from './minutes.ts';
-import type { Places } from './places.ts';
+import type { Places } from './concurrency.ts';
 
 /** What limits need of a request. */
 export interface LimitedRequest {

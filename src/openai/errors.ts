@@ -1,7 +1,7 @@
 /** The table of errors under /v1, in the shape that OpenAI's clients read. */
 import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
 import { ProblemError, type ProblemAnswer } from '../contract/problems.ts';
-import type { Failed } from '../http/door.ts';
+import type { Failed } from '../http/api-format.ts';
 import type { Schemas } from './operations.ts';
 
 interface ErrorRow {

@@ -1,6 +1,6 @@
 /** What differs under /v1 from the native API. */
 import { openaiContract } from '../contract/document.ts';
-import type { DoorFormat } from '../http/door.ts';
+import type { DoorFormat } from '../http/api-format.ts';
 import { toErrorAnswer, toErrorResponse } from './errors.ts';
 import { openaiLimitHeaders } from './limit-headers.ts';
 import { readOpenAIPath } from './paths.ts';

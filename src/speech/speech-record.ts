@@ -2,7 +2,7 @@
 import type { Speech } from '../../engines/contract/index.ts';
 import { errorTypeOf, type ErrorType, type Metrics } from '../metrics/metrics.ts';
 import { createAudioMeter, type AudioMeter } from './audio-length.ts';
-import type { Listener } from './watchdog.ts';
+import type { Listener } from './timeouts.ts';
 
 export interface SpeechOrder {
   readonly model: string;

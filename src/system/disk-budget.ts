@@ -4,7 +4,7 @@
  */
 import { statfsSync } from 'node:fs';
 import { EngineError } from '../../engines/contract/index.ts';
-import { currentCaller } from '../caller.ts';
+import { currentCaller } from '../request-scope.ts';
 
 /** Owner of the bytes: a caller, or a store with its own quotas per caller. */
 export type Holder = string | symbol;

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { EngineError, type Logger, type Tool } from '../../engines/contract/index.ts';
 import type { Clips } from '../clips/store.ts';
 import { problemAnswer } from '../contract/problems.ts';
-import type { Speaker, Speakers } from '../speech/speaker.ts';
+import type { Speaker, Speakers } from '../speech/speech-models.ts';
 import type { ChatFacts, ToolSource } from './toolbox.ts';
 
 export interface ReadAloudOptions {

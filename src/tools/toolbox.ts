@@ -2,7 +2,7 @@
 import type { Logger, Tool } from '../../engines/contract/index.ts';
 import { mayUseTool } from '../keys/permissions.ts';
 import { hasTracer, traced } from '../trace.ts';
-import { mostTools } from './mcp/limits.ts';
+import { mostTools } from './mcp/bounds.ts';
 
 /** What a request determines of its tools. */
 export interface ToolOptions {

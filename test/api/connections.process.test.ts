@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { ConnectionLimits } from '../../src/http/listener.ts';
+import type { ConnectionLimits } from '../../src/http/connection/listener.ts';
 import { chatOf, completed, scripted, stepStarted, type Script } from '../chat/support/script.ts';
 import { openStream } from '../chat/support/stream.ts';
 import { startChildService, type ChildService } from '../support/child-service.ts';

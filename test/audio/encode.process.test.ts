@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { speechFormats } from '../../engines/contract/index.ts';
-import { openEncoderSession } from '../../src/audio/encode/workers.ts';
+import { openEncoderSession } from '../../src/audio/encode/thread-pool.ts';
 import { describeWith, requireProgram, run } from '../support/programs.ts';
 import {
   collect,

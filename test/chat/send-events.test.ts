@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { nativeFormat } from '../../src/http/native-door.ts';
+import { nativeFormat } from '../../src/http/native-format.ts';
 import { sendEvents } from '../../src/http/sse.ts';
 
 const { stream: format } = nativeFormat;

@@ -2,7 +2,7 @@
 import { readdir, readlink, stat } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EngineError } from '../../engines/contract/index.ts';
-import { runInScope } from '../../src/caller.ts';
+import { runInScope } from '../../src/request-scope.ts';
 import { clipLimits, createClipStore, type ClipStore } from '../../src/clips/store.ts';
 import type { Clip, ClipLimits } from '../../src/clips/clip.ts';
 import { getSpeechClip } from '../../src/handlers/speech.ts';

@@ -52,9 +52,9 @@ describe('a run of the tests', () => {
         globalSetup: [join(home, 'test/contract/coverage/global-setup.ts')],
         projects: [
           project('unit', 'test/contract/problems.unit.test.ts'),
-          project('service', 'test/caller.unit.test.ts'),
+          project('service', 'test/request-scope.unit.test.ts'),
           project('process', 'test/lib/json.unit.test.ts'),
-          project('system', 'test/caller.unit.test.ts'),
+          project('system', 'test/request-scope.unit.test.ts'),
         ],
       },
     };

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../../engines/contract/index.ts';
-import { runInScope, type RequestScope } from '../../src/caller.ts';
+import { runInScope, type RequestScope } from '../../src/request-scope.ts';
 import { createQueue } from '../../src/engine-host/job-queue.ts';
 import type { QueueState } from '../../src/metrics/metrics.ts';
 

@@ -2,7 +2,7 @@
 import fc from '../support/fast-check.ts';
 import { expect, it } from 'vitest';
 import { EngineError, type QueueOptions } from '../../engines/contract/index.ts';
-import { runInScope } from '../../src/caller.ts';
+import { runInScope } from '../../src/request-scope.ts';
 import { createQueue } from '../../src/engine-host/job-queue.ts';
 
 const callers = ['', 'a', 'b', 'c'] as const;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { EngineError, type JobQueue, type QueueOptions } from '../../engines/contract/index.ts';
-import { runInScope } from '../../src/caller.ts';
+import { runInScope } from '../../src/request-scope.ts';
 import { createQueue } from '../../src/engine-host/job-queue.ts';
 
 /** Milliseconds on the queue's clock. */

@@ -2,9 +2,9 @@
 import fc from '../support/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { EngineError, type JobQueue, type QueueOptions } from '../../engines/contract/index.ts';
-import { runInScope } from '../../src/caller.ts';
+import { runInScope } from '../../src/request-scope.ts';
 import { createQueue } from '../../src/engine-host/job-queue.ts';
-import { createTurns, endJob, lineOf, startJob } from '../../src/engine-host/turns.ts';
+import { createTurns, endJob, lineOf, startJob } from '../../src/engine-host/fair-scheduler.ts';
 import { createKey } from '../../src/keys/key.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));

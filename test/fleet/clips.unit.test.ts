@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { shareClips } from '../../src/fleet/clips.ts';
-import { fleetLimits } from '../../src/fleet/limits.ts';
+import { fleetLimits } from '../../src/fleet/timeouts.ts';
 import type { Clips } from '../../src/clips/store.ts';
 import type { HttpResponse } from '../../lib/http-client.ts';
 

@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { EngineError, type TimedText, type TranscriptionOptions } from '../../engines/contract/index.ts';
 import { createFront } from '../../src/fleet/front.ts';
-import type { Line, Message } from '../../src/fleet/line.ts';
-import { fleetLimits } from '../../src/fleet/limits.ts';
+import type { Line, Message } from '../../src/fleet/call-protocol.ts';
+import { fleetLimits } from '../../src/fleet/timeouts.ts';
 import type { Place, TicketQueue } from '../../src/fleet/redis.ts';
 import { sealTicket, type Ticket } from '../../src/fleet/ticket.ts';
 

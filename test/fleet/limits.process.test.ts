@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { bearer, keysFile, tokenOf } from '../keys/support/keys.ts';
-import type { KeyLimits } from '../../src/caller.ts';
+import type { KeyLimits } from '../../src/request-scope.ts';
 import { find, seriesOf } from '../metrics/support.ts';
 import { describeWith } from '../support/programs.ts';
 import { openRedisServer, type RedisServer } from '../support/redis.ts';

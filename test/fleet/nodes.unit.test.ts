@@ -1,6 +1,6 @@
 /** What nodes say of themselves in Redis, which is not trusted. */
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { fleetLimits } from '../../src/fleet/limits.ts';
+import { fleetLimits } from '../../src/fleet/timeouts.ts';
 import { createNodes, nodesIn } from '../../src/fleet/nodes.ts';
 import type { Redis } from '../../src/fleet/redis.ts';
 import { macFor } from '../../src/fleet/ticket.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ByteBudget, smallBody } from '../../src/http/body-budget.ts';
+import { ByteBudget, smallBody } from '../../src/http/body/body-budget.ts';
 
 const KB = 1024;
 

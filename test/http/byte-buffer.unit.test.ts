@@ -1,6 +1,6 @@
 import fc from '../support/fast-check.ts';
 import { expect, it } from 'vitest';
-import { ByteBuffer } from '../../src/http/byte-buffer.ts';
+import { ByteBuffer } from '../../src/http/body/byte-buffer.ts';
 
 it('collects chunks of any size in order', () => {
   const sizes = fc.array(fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 4000, max: 9000 })));

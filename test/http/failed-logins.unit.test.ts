@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ProblemError } from '../../src/contract/problems.ts';
-import { createFailedLogins } from '../../src/http/failed-logins.ts';
+import { createFailedLogins } from '../../src/http/access/failed-logins.ts';
 
 function start() {
   const clock = { now: 1_000_000 };

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { operations } from '../../generated/api.d.ts';
 import type { OperationTable } from '../../src/contract/operations.ts';
 import { ProblemError } from '../../src/contract/problems.ts';
-import { currentCaller } from '../../src/caller.ts';
+import { currentCaller } from '../../src/request-scope.ts';
 import type { IncomingRequest } from '../../src/http/incoming-request.ts';
-import { nativeFormat } from '../../src/http/native-door.ts';
+import { nativeFormat } from '../../src/http/native-format.ts';
 import { createRouter, type RouterOptions } from '../../src/http/router.ts';
 import { createKey } from '../../src/keys/key.ts';
 

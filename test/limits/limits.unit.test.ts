@@ -2,13 +2,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ProblemError } from '../../src/contract/problems.ts';
 import { limitHeaders, type LimitHeaders } from '../../src/contract/rate-limit.ts';
-import type { Charge, Key, KeyLimits } from '../../src/caller.ts';
+import type { Charge, Key, KeyLimits } from '../../src/request-scope.ts';
 import type { Budget } from '../../src/contract/operations.ts';
 import { createKey } from '../../src/keys/key.ts';
 import { createBudgets } from '../../src/limits/budgets.ts';
 import { createLimits, type LimitedRequest } from '../../src/limits/limits.ts';
 import { createMinuteCounter } from '../../src/limits/minutes.ts';
-import { createPlaces } from '../../src/limits/places.ts';
+import { createPlaces } from '../../src/limits/concurrency.ts';
 import { openaiLimitHeaders } from '../../src/openai/limit-headers.ts';
 import { parseList } from '../support/structured-fields.ts';
 

@@ -1,5 +1,5 @@
 /** A service with keys that have limits, and engines that a test holds and releases. */
-import { currentCaller, type KeyLimits } from '../../src/caller.ts';
+import { currentCaller, type KeyLimits } from '../../src/request-scope.ts';
 import { bearer, keysFile, tokenOf } from '../keys/support/keys.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
 

@@ -1,7 +1,7 @@
 /** Where turns begin and end in a stream of sound. */
 import { describe, expect, test } from 'vitest';
 import { Gate, levelOf } from '../../page/gate.ts';
-import { TurnCutter } from '../../page/turns.ts';
+import { TurnCutter } from '../../page/utterance-cutter.ts';
 
 const rate = 48_000;
 const frameMs = 20;

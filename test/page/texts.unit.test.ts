@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { adviceFor, choose, chooseVoice, optionText } from '../../page/choices.ts';
 import { failureOf } from '../../page/failure.ts';
-import { obstacleOf, obstacleOfError, textOfObstacle, type Obstacle } from '../../page/obstacles.ts';
+import { obstacleOf, obstacleOfError, textOfObstacle, type Obstacle } from '../../page/capture-checks.ts';
 import { speakable } from '../../page/speakable.ts';
 import { ParlanceError, type ModelEntry, type SpeechModelEntry } from '../../src/client/index.ts';
 

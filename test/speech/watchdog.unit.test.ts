@@ -1,7 +1,7 @@
 /** The deadlines of a synthesis, for engines that do not heed their signal, too. */
 import { describe, expect, test } from 'vitest';
 import { EngineError, type Speech } from '../../engines/contract/index.ts';
-import { supervise } from '../../src/speech/watchdog.ts';
+import { supervise } from '../../src/speech/timeouts.ts';
 
 const never = <T>() => new Promise<T>(() => undefined);
 const bytes = new Uint8Array(10);

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createLog } from '../../src/log.ts';
 import { startService, type Service, type ServiceOptions } from '../../src/service.ts';
 import { loadSettings, type Environment } from '../../src/settings/load.ts';
-import { startWorker, type Worker } from '../../src/worker.ts';
+import { startWorker, type Worker } from '../../src/start-worker.ts';
 import { freePort } from './free-port.ts';
 
 /** The address of the Redis, for the tests. */

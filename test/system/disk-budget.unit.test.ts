@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runInScope } from '../../src/caller.ts';
+import { runInScope } from '../../src/request-scope.ts';
 import { DiskBudget, spaceOf, type FileSystemSpace } from '../../src/system/disk-budget.ts';
 
 const mebibyte = 1024 ** 2;

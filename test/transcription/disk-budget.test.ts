@@ -3,7 +3,7 @@ import { ServerResponse, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { nativeContract } from '../../src/contract/document.ts';
-import { readForm } from '../../src/http/multipart.ts';
+import { readForm } from '../../src/http/body/multipart.ts';
 import { broken, echo, patient } from '../api/support/engines.ts';
 import { multipart, multipartType, part, recording } from '../api/support/forms.ts';
 import { connectRaw, requestHead, type RawConnection } from '../api/support/raw-socket.ts';

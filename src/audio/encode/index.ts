@@ -10,7 +10,7 @@ import {
 import { abortable } from '../../../lib/abort.ts';
 import type { DiskAccount } from '../../system/disk-budget.ts';
 import { encodeOpus } from './opus.ts';
-import { encodeInThread } from './thread.ts';
+import { encodeInThread } from './encode-in-thread.ts';
 import { encodeWav } from './wav.ts';
 
 export interface EncoderOptions {

@@ -13,7 +13,7 @@ import { checkTime, checkTranscript, isAmount, isCount, must, objectOf } from '.
 import { Callbacks, markHandled, safely } from './callbacks.ts';
 import { checkEvent } from './events.ts';
 import { callFailure } from './failures.ts';
-import { invoke } from './question.ts';
+import { invoke } from './cached-poll.ts';
 import { Wait, type SharedDeadline } from './shared-deadline.ts';
 import { reasonOf } from '../../../lib/abort.ts';
 

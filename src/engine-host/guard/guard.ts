@@ -18,8 +18,8 @@ import { checkAvailability, checkFindings, checkModels } from './answers.ts';
 import { Callbacks } from './callbacks.ts';
 import { guardComplete, guardSynthesize, guardTranscribe, outcome, type CallFacts } from './calls.ts';
 import { engineErrorOf, readable } from './failures.ts';
-import type { GuardLimits } from './limits.ts';
-import { Question, type Failure } from './question.ts';
+import type { GuardLimits } from './timeouts.ts';
+import { Question, type Failure } from './cached-poll.ts';
 import { SharedDeadline } from './shared-deadline.ts';
 
 /** An engine as used by the service. */

@@ -6,7 +6,7 @@ import { findExecutable } from '../../../lib/find-executable.ts';
 import type { Environment } from '../../settings/load.ts';
 import type { McpServerSettings } from '../../settings/table.ts';
 import { openHttpTransport } from './http.ts';
-import { longestList, mostPages } from './limits.ts';
+import { longestList, mostPages } from './bounds.ts';
 import { StdioTransport } from './stdio.ts';
 
 export interface ConnectionOptions {

@@ -1,7 +1,7 @@
 /** Reads the tool list of a server. */
 import { isObject } from '../../../lib/json.ts';
 import { shorten } from '../../../lib/truncate.ts';
-import { largestSchema, longestDescription, mostTools } from './limits.ts';
+import { largestSchema, longestDescription, mostTools } from './bounds.ts';
 
 export interface Definition {
   /** The server's own name for it. */

@@ -3,8 +3,8 @@ import type { FetchLike, JSONRPCMessage, StreamableHTTPClientTransport } from '@
 import { createHttpClient } from '../../../lib/http-client.ts';
 import type { Environment } from '../../settings/load.ts';
 import { traceHeaders } from '../../trace.ts';
-import { largestMessage } from './limits.ts';
-import { createPace } from './pace.ts';
+import { largestMessage } from './bounds.ts';
+import { createPace } from './rate-limit.ts';
 
 /** Timeout for a message without a response. */
 const noticeMs = 10_000;

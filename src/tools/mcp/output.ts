@@ -1,6 +1,6 @@
 /** Converts a tool result to text for the model. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { longestOutput } from './limits.ts';
+import { longestOutput } from './bounds.ts';
 
 type Content = CallToolResult['content'][number];
 

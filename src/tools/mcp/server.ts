@@ -8,7 +8,7 @@ import type { McpServerSettings } from '../../settings/table.ts';
 import { shorten } from '../../../lib/truncate.ts';
 import { openConnection, type Connection } from './connection.ts';
 import { readDefinitions, type Definition } from './definitions.ts';
-import { longestOutput } from './limits.ts';
+import { longestOutput } from './bounds.ts';
 import { toText } from './output.ts';
 import { messageOf } from '../../../lib/errors.ts';
 

@@ -6,8 +6,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { adopt, endingWithParent } from '../../system/child-process/terminate.ts';
 import { LineSplitter } from '../../system/child-process/line-splitter.ts';
-import { largestMessage } from './limits.ts';
-import { createPace } from './pace.ts';
+import { largestMessage } from './bounds.ts';
+import { createPace } from './rate-limit.ts';
 import { messageOf } from '../../../lib/errors.ts';
 
 export interface StdioOptions {

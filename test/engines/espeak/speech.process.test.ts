@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { speechFormats, type EngineError, type SpeechCall } from '../../../engines/contract/index.ts';
 import { createClient } from '../../../src/client/index.ts';
-import { createSpeakers } from '../../../src/speech/speaker.ts';
+import { createSpeakers } from '../../../src/speech/speech-models.ts';
 import { startChildService } from '../../support/child-service.ts';
 import { describeWith } from '../../support/programs.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { Transcript, TranscriptionEngine } from '../../../engines/contract/index.ts';
 import { guardTranscribe } from '../../../src/engine-host/guard/calls.ts';
 import { openFleet, type Fleet } from '../../../src/fleet/index.ts';
-import { fleetLimits, type FleetLimits } from '../../../src/fleet/limits.ts';
+import { fleetLimits, type FleetLimits } from '../../../src/fleet/timeouts.ts';
 import { readFleet } from '../../../src/settings/fleet.ts';
 import { loadSettings } from '../../../src/settings/load.ts';
 import { createWorkspace } from '../../../src/system/workspace.ts';

@@ -1,0 +1,138 @@
+/** One round with the provider: the request in a shape that it accepts, and its answer as it streams. */
+import { EngineError, type Logger } from '../contract/index.ts';
+import type { Conversation, Delta, Round } from '../lib/agent/loop.ts';
+import { startTimeout } from '../../lib/abort.ts';
+import { readEvents, type StreamEvent } from '../lib/agent/event-stream.ts';
+import { parseObject } from '../../lib/json.ts';
+import type { Provider } from '../lib/provider/provider.ts';
+import type { HttpAnswer } from '../lib/provider/transport.ts';
+import type { History, RoundReader } from './dialect.ts';
+import { notSupported } from './caller-tools.ts';
+import { badResponse, errorInside, throwIfError } from './failures.ts';
+import type { Model } from './models.ts';
+import { reshape, ShapeRefused, takesTools, withoutDropped } from './request-variant.ts';
+
+/** Bytes: some 200,000 tokens with the JSON around each. */
+const longestAnswer = 64 * 2 ** 20;
+
+export interface Asking {
+  readonly provider: Provider;
+  /** Below the base URL. */
+  readonly path: string;
+  readonly model: Model;
+  /** Seconds for a whole answer, and for silence within it. */
+  readonly timeout: number;
+  readonly idleTimeout: number;
+  /** The tools are the caller's: they are never left out, and their calls are the result. */
+  readonly returnsCalls: boolean;
+  readonly log: Logger;
+}
+
+/** The conversation of a run: the provider is asked for each round. */
+export function converse(history: History, asking: Asking): Conversation {
+  return {
+    ask(isLast, signal) {
+      const reader = history.read();
+      return {
+        deltas: ask(history, { reader, isLast }, asking, signal),
+        end() {
+          const round = reader.end();
+          warnOfUnknownReason(round, asking);
+          if (asking.returnsCalls && round.calls.some(({ name }) => name === '')) {
+            throw badResponse('The provider sent a tool call without a name.', `${round.calls.length} calls`);
+          }
+          return round;
+        },
+      };
+    },
+    append: (round, outputs) => history.append(round, outputs),
+  };
+}
+
+/** Logged once per model. */
+const warnedOf = new WeakSet<Model>();
+
+function warnOfUnknownReason({ unknownReason, finish }: Round, { model, provider, log }: Asking): void {
+  if (unknownReason === undefined || warnedOf.has(model)) return;
+  warnedOf.add(model);
+  const reason = provider.redact(unknownReason).slice(0, 100);
+  log.warn({ model: model.id, reason, takenAs: finish }, 'the provider sent an unknown finish reason');
+}
+
+/** Reads the answer into `reader` and yields its deltas. Throws an `EngineError`, or the signal's reason. */
+async function* ask(
+  history: History,
+  { reader, isLast }: { readonly reader: RoundReader; readonly isLast: boolean },
+  asking: Asking,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Delta[]> {
+  const { timeout, idleTimeout, provider } = asking;
+  const late = () => new EngineError('provider-timeout', `The provider did not answer within ${String(timeout)} s.`);
+  using deadline = startTimeout(timeout * 1000, late, signal);
+  let isDone = false;
+  const limits = {
+    bytes: longestAnswer,
+    idleMs: idleTimeout * 1000,
+    isComplete: () => isDone || reader.isComplete,
+    isEnough: () => reader.isFinished,
+  };
+
+  function take(event: StreamEvent): readonly Delta[] {
+    const { name, data, whole } = event;
+    if (data.trim() === '[DONE]') isDone = true;
+    if (limits.isComplete() || data === '') return [];
+    const value = parseObject(data);
+    if (value === undefined) {
+      throw badResponse('The provider sent something that is not a JSON object.', provider.outline(data));
+    }
+    if (name === 'error') throw errorInside(value, provider.outline);
+    throwIfError(value, provider.outline);
+    return whole ? reader.takeWhole(value) : reader.take(value);
+  }
+
+  try {
+    const { body } = await send(history, isLast, asking, deadline.signal);
+    for await (const batch of readEvents(body, limits)) yield batch.flatMap(take);
+  } catch (error) {
+    deadline.signal.throwIfAborted(); // an abort breaks the connection
+    throw error;
+  }
+}
+
+/** Retries without a field that the model rejects, and remembers what worked. */
+async function send(
+  history: History,
+  isLast: boolean,
+  { provider, path, model, returnsCalls, log }: Asking,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  const first = model.shape;
+  for (let shape = first; ;) {
+    const body = withoutDropped(history.request(shape, isLast), shape);
+    const content = Buffer.from(JSON.stringify(body));
+    try {
+      const answer = await provider.send(
+        {
+          ...{ method: 'POST', path, model: model.id },
+          headers: { 'content-type': 'application/json', accept: 'text/event-stream, application/json' },
+          body: () => content,
+          explain: (refusal, cause) => {
+            const other = reshape(shape, first, body, refusal);
+            if (returnsCalls && other && !takesTools(other)) return notSupported(model.id, 'tools', cause);
+            return other && new ShapeRefused(other, cause);
+          },
+        },
+        signal,
+      );
+      // Only a new shape: another run may have updated it meanwhile.
+      if (shape !== first) model.shape = shape;
+      return answer;
+    } catch (error) {
+      if (!(error instanceof ShapeRefused)) throw error;
+      shape = error.other;
+      if ('tools' in body && shape.dropped.includes('tools')) {
+        log.warn({ model: model.id, err: error.cause }, 'the model takes no tools: it is asked without them');
+      }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+/** Resources held by an engine: programs that it started, and active handles of this process. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterMs } from './process-timer.ts';
+
+/** By the names that Node.js gives to resources. */
+const names: Readonly<Record<string, string>> = {
+  ProcessWrap: 'a child process',
+  TCPSocketWrap: 'a connection',
+  TLSWrap: 'a connection',
+  TCPServerWrap: 'a server',
+};
+
+/** One entry per resource, with duplicates. */
+export function held(programs: () => readonly string[]): string[] {
+  const resources = process.getActiveResourcesInfo().flatMap((kind) => names[kind] ?? []);
+  return [...resources, ...programs().map((line) => `the program "${line}"`)];
+}
+
+/** The resources that `before` lacks, after `ms` have passed; "" as soon as there are none. */
+export async function leftAfter(
+  ms: number,
+  before: readonly string[],
+  programs: () => readonly string[],
+): Promise<string> {
+  const time = { isOver: false };
+  using _clock = afterMs(ms, () => (time.isOver = true));
+  for (;;) {
+    const isLast = time.isOver;
+    const left = moreThan(before, held(programs));
+    if (left.length === 0 || isLast) return left.join(', ');
+    await sleep(10);
+  }
+}
+
+function moreThan(before: readonly string[], now: readonly string[]): string[] {
+  const known = [...before];
+  const more = now.filter((name) => {
+    const at = known.indexOf(name);
+    if (at >= 0) known.splice(at, 1);
+    return at < 0;
+  });
+  return [...new Set(more)];
+}

@@ -1,0 +1,112 @@
+/**
+ * Fairness and the bound of the line, over all fronts. Each open call is held in Redis under its caller, and leaves by
+ * itself when its front dies. The n-th open call of a caller waits behind everybody's first n-1: that is its priority.
+ */
+import { EngineError } from '../../engines/contract/index.ts';
+import type { FleetLimits } from './timeouts.ts';
+import type { Capacity } from './nodes.ts';
+import type { Held, Holding } from './redis.ts';
+import { pseudonymOf } from './ticket.ts';
+
+export interface SharesOptions {
+  readonly hold: (holding: Holding, ms: number) => Promise<Held>;
+  readonly release: (holding: Holding) => Promise<void>;
+  readonly capacityOf: (instance: string) => Capacity;
+  /** Calls that may wait for an instance, as the queue of its engine says. */
+  readonly waitingOf: (instance: string) => number;
+  readonly secret: string;
+  readonly limits: Pick<FleetLimits, 'announceMs' | 'announcedMs'>;
+}
+
+export interface Share extends Disposable {
+  /** From 1; lower ones are served first. */
+  readonly priority: number;
+}
+
+interface Claim {
+  readonly id: string;
+  readonly instance: string;
+  readonly caller: string;
+  /** Weight of the caller's key: with 2 it counts as two callers. */
+  readonly weight: number;
+}
+
+export interface Shares extends Disposable {
+  /** Throws `overloaded` when the caller has its share of the line; rejects when Redis does not answer. */
+  take(call: Claim): Promise<Share>;
+  /** Holds the open calls of this front again, for what Redis has forgotten. */
+  readonly keep: () => void;
+  /** Whether slots and waiting places are taken, as far as this front has seen. A newcomer may be admitted all the same. */
+  readonly isFull: (instance: string) => boolean;
+}
+
+/** There is room for newcomers beside callers whose shares have shrunk since they took them. */
+const hardBound = 2;
+
+const longestRetryAfterSeconds = 3_600;
+const usualMeanMs = 5_000;
+
+export function createShares({ hold, release, capacityOf, waitingOf, secret, limits }: SharesOptions): Shares {
+  const open = new Set<Holding>();
+  /** Open calls by instance, of all fronts. */
+  const counts = new Map<string, { calls: number; at: number }>();
+
+  async function holdAndCount(holding: Holding): Promise<Held> {
+    const held = await hold(holding, limits.announcedMs);
+    counts.set(holding.instance, { calls: held.calls, at: performance.now() });
+    return held;
+  }
+
+  /** Redis logs its own outages. */
+  function keep(): void {
+    for (const holding of open) holdAndCount(holding).catch(ignore);
+  }
+  const timer = setInterval(keep, limits.announceMs);
+
+  /**
+   * A lone caller may have as many open calls as slots and waiting places, as on one machine. With more callers each has
+   * an equal part of twice as many, with one part to spare for the next. (The weights of the others count as 1.)
+   */
+  function requireShare({ instance, weight }: Claim, { calls, ofCaller, callers }: Held): void {
+    const { slots, meanMs } = capacityOf(instance);
+    const bound = 2 * (Math.max(1, slots) + waitingOf(instance));
+    const share = Math.max(1, Math.floor((bound * weight) / (callers + weight)));
+    if (ofCaller <= share && calls <= hardBound * bound) return;
+    const seconds = Math.ceil((calls * (meanMs || usualMeanMs)) / Math.max(1, slots) / 1000);
+    const retryAfter = Math.min(longestRetryAfterSeconds, seconds);
+    throw new EngineError('overloaded', 'The queue of this model is full; try again later.', { retryAfter });
+  }
+
+  return {
+    async take(claim) {
+      const { id, instance, caller, weight } = claim;
+      const holding = { id, instance, caller: pseudonymOf(secret, caller) };
+      const giveBack = (): void => {
+        open.delete(holding);
+        const count = counts.get(instance);
+        if (count) count.calls -= 1;
+        release(holding).catch(ignore); // it expires
+      };
+      open.add(holding);
+      try {
+        const held = await holdAndCount(holding);
+        requireShare(claim, held);
+        return { priority: Math.ceil(held.ofCaller / weight), [Symbol.dispose]: giveBack };
+      } catch (error) {
+        giveBack();
+        throw error;
+      }
+    },
+    keep,
+    isFull(instance) {
+      const { calls = 0, at = 0 } = counts.get(instance) ?? {};
+      const isCurrent = performance.now() - at < 2 * limits.announceMs;
+      return isCurrent && calls >= Math.max(1, capacityOf(instance).slots) + waitingOf(instance);
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}
+
+function ignore(): void {
+  // Shares are kept and given back in the background.
+}

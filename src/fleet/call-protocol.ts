@@ -1,0 +1,117 @@
+/**
+ * The line: the request that a worker keeps open while it works on a call. Opening it takes the call; when it closes,
+ * at either end, the work ends. Both ends send messages, one JSON object a line.
+ */
+import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import type { EngineErrorCode, TimedText, Transcript, TranscriptionCall } from '../../engines/contract/index.ts';
+import { parseObject } from '../../lib/json.ts';
+import type { RequestScope } from '../request-scope.ts';
+import type { FleetLimits } from './timeouts.ts';
+
+/** Everything but the recording, which is at `<address of the call>/recording`. */
+export interface CallDocument {
+  readonly instance: string;
+  readonly call: Omit<TranscriptionCall, 'recording'>;
+  readonly recording: Omit<TranscriptionCall['recording'], 'path'>;
+  /** Scope of the request: for the worker's log, fair shares of its disk, and loop detection. */
+  readonly scope: Pick<RequestScope, 'id' | 'trace' | 'caller' | 'via'>;
+  /** Whether the front passes segments on: engines may work differently for them. */
+  readonly segments: boolean;
+}
+
+/** From the front: first the call, then signs of life. */
+export type FrontMessage = { readonly type: 'alive' } | { readonly type: 'call'; readonly call: CallDocument };
+
+/** From the worker. The last one is `result`, `failed` or `returned`. */
+export type Message =
+  | { readonly type: 'alive' }
+  /** The engine has a queue of its own, beside that of the fleet; null: its turn has come. */
+  | { readonly type: 'queued'; readonly ahead: number | null }
+  | { readonly type: 'progress'; readonly processedMs: number; readonly durationMs?: number | undefined }
+  | { readonly type: 'segment'; readonly segment: TimedText }
+  | { readonly type: 'result'; readonly transcript: Transcript }
+  | ({ readonly type: 'failed' } & Failure)
+  /** The worker cannot do it, and another may: it stops, its disk is full, it does not know the model. */
+  | Returned;
+
+export interface Returned extends Failure {
+  readonly type: 'returned';
+  /** Id of the worker, unless it stops. */
+  readonly worker?: string | undefined;
+}
+
+export interface Failure {
+  readonly code: EngineErrorCode;
+  readonly message: string;
+  readonly retryAfter?: number | undefined;
+}
+
+/** The line of a worker that has taken a call, as a front has it. */
+export interface Line {
+  readonly messages: AsyncIterable<Message>;
+  /** The worker may let go of the call: its last message has been read. */
+  readonly end: () => void;
+  /** Ends the work. */
+  readonly cut: () => void;
+}
+
+/** Characters of a message; the result of ten hours of speech with words has 10 million. */
+const longestMessage = 67_108_864;
+
+/** Ends when the stream ends, for any reason, and after what is not a message. `received` is called for each chunk. */
+export async function* messagesOf<M extends { readonly type: string }>(
+  stream: Readable,
+  received: () => void,
+): AsyncGenerator<M, void, undefined> {
+  const decoder = new StringDecoder('utf8');
+  let pieces: string[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+      received();
+      const [first = '', ...others] = decoder.write(chunk as Buffer).split('\n');
+      pieces.push(first);
+      length += first.length;
+      for (const next of others) {
+        const message = parseObject(pieces.join(''));
+        if (typeof message?.type !== 'string') return;
+        yield message as unknown as M;
+        pieces = [next];
+        length = next.length;
+      }
+      if (length > longestMessage) return;
+    }
+  } catch {
+    // The line broke. It does not matter how.
+  }
+}
+
+export interface Pulse extends Disposable {
+  /** Anything has come from the other end. */
+  readonly received: () => void;
+}
+
+/**
+ * Sends signs of life, and calls `dead` once when none comes back. Counts ticks instead of the time since the last sign:
+ * after a blocked event loop, one late tick is one tick, and the signs that came meanwhile are read before the next.
+ */
+export function startPulse(
+  { signMs, silenceMs }: Pick<FleetLimits, 'signMs' | 'silenceMs'>,
+  send: () => void,
+  dead: () => void,
+): Pulse {
+  const silentTicks = Math.ceil((2 * silenceMs) / signMs);
+  let ticks = 0;
+  let silent = 0;
+  const timer = setInterval(() => {
+    ticks += 1;
+    silent += 1;
+    if (silent === silentTicks) dead();
+    else if (ticks % 2 === 0) send();
+  }, signMs / 2);
+  return {
+    received: () => void (silent = 0),
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,255 @@
+/** A worker: takes a ticket, opens the line to its front, runs the real engine, and sends the result. */
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough, type Readable } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
+import {
+  EngineError,
+  type EngineErrorCode,
+  type Logger,
+  type TranscriptionEngine,
+  type TranscriptionOptions,
+} from '../../engines/contract/index.ts';
+import { linkedSignal, raceAbort, startTimeout } from '../../lib/abort.ts';
+import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
+import { runInScope } from '../request-scope.ts';
+import type { Workspace } from '../system/workspace.ts';
+import type { CallEnd } from './back-off.ts';
+import { createClocks } from './clocks.ts';
+import {
+  messagesOf,
+  startPulse,
+  type CallDocument,
+  type FrontMessage,
+  type Message,
+  type Returned,
+} from './call-protocol.ts';
+import type { FleetLimits } from './timeouts.ts';
+import type { SignedRequest } from './signature.ts';
+import { skewMs, version, type Ticket } from './ticket.ts';
+import { errnoOf } from '../../lib/errors.ts';
+
+export interface WorkerOptions {
+  /** Id of this node. */
+  readonly id: string;
+  readonly engineOf: (instance: string) => TranscriptionEngine | undefined;
+  readonly workspace: Pick<Workspace, 'accountedDirectory'>;
+  readonly http: Pick<HttpClient, 'request'>;
+  readonly sign: (request: SignedRequest) => string;
+  readonly limits: FleetLimits;
+  readonly log: Logger;
+  /** Hands back what is at work when the node stops. */
+  readonly stopping: AbortSignal;
+}
+
+/**
+ * Resolves when nothing of the call is left on this machine. Never rejects: the front gets every failure. A front that has
+ * another worker, has no caller any more, or cannot be reached costs only the ticket: the front places it again if its
+ * caller still waits. `report` is called when a call has ended in a way that says something about this worker, before its
+ * front knows and may place it again.
+ */
+export type RunTicket = (ticket: Ticket, report: Report) => Promise<void>;
+
+/** `code` is that of a failure. */
+export type Report = (end: CallEnd, code: EngineErrorCode | undefined) => void;
+
+export function createWorker(options: WorkerOptions): RunTicket {
+  const clocks = createClocks(options.log);
+  return async (ticket, report) => {
+    const { origin } = new URL(ticket.url);
+    // Somebody else may have the address of a front by now, and would keep the line open for ever.
+    using life = startTimeout(ticket.expires + skewMs - Date.now(), () => lineClosed);
+    try {
+      await using line = await openLine(ticket.url, life.signal, options);
+      clocks.agrees(origin);
+      const last = await lastMessage(ticket, line, options);
+      const end = endOf(last, ticket.returnedBy?.includes(options.id) ?? false);
+      if (end) report(end, 'code' in last ? last.code : undefined);
+      line.send(last);
+      await line.end();
+    } catch (error) {
+      options.log.debug({ err: error }, 'a ticket was dropped');
+      if (!(error instanceof ClocksDiffer)) return;
+      clocks.differs(origin, error.frontMs);
+      report('returned', undefined);
+    }
+  };
+}
+
+interface OpenLine extends AsyncDisposable {
+  /** What there is to do; does not resolve when the line closes first. */
+  readonly call: Promise<CallDocument>;
+  readonly send: (message: Message) => void;
+  /** Whether the front reads more slowly than messages are sent. */
+  readonly isCongested: () => boolean;
+  /** Aborts when the line is closed, by whichever end. */
+  readonly closed: AbortSignal;
+  /** After the last message; resolves when the front has closed its side. */
+  end(): Promise<void>;
+}
+
+const lineClosed = new Error('the line to the front is closed');
+
+/** Rejects unless the front accepts. */
+async function openLine(url: string, life: AbortSignal, { http, sign, limits }: WorkerOptions): Promise<OpenLine> {
+  const line = linkedSignal(life);
+  const outgoing = new PassThrough();
+  const send = (message: Message) => {
+    // A long result may take longer than the next sign of life: a write after the end would break its line.
+    if (!outgoing.writableEnded) outgoing.write(`${JSON.stringify(message)}\n`);
+  };
+  outgoing.on('error', ignore); // the line is closed then
+  send({ type: 'alive' }); // the head of the request leaves with the first bytes of its body
+  const headers = { authorization: sign({ method: 'POST', url }), 'content-type': 'application/x-ndjson' };
+  const { body } = await accepted(
+    line.within(
+      limits.silenceMs,
+      () => lineClosed,
+      http.request(url, { method: 'POST', headers, body: outgoing, signal: line.signal }),
+    ),
+    () => line.abort(lineClosed),
+  );
+  const pulse = startPulse(
+    limits,
+    () => send({ type: 'alive' }),
+    () => line.abort(lineClosed),
+  );
+  body.on('error', ignore).on('close', () => line.abort(lineClosed));
+  return {
+    call: callOf(messagesOf<FrontMessage>(body, pulse.received)),
+    send,
+    isCongested: () => outgoing.writableNeedDrain,
+    closed: line.signal,
+    async end() {
+      outgoing.end();
+      await finished(body, { writable: false }).catch(ignore);
+    },
+    [Symbol.asyncDispose]() {
+      pulse[Symbol.dispose]();
+      line.abort(lineClosed);
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Reads on until the line closes: signs of life follow the call. */
+function callOf(messages: AsyncIterable<FrontMessage>): Promise<CallDocument> {
+  const { promise, resolve } = Promise.withResolvers<CallDocument>();
+  void (async () => {
+    for await (const message of messages) if (message.type === 'call') resolve(message.call);
+  })();
+  return promise;
+}
+
+/** Any other failure is due to the recording. One model that is not there says something only if its call comes again. */
+function endOf(last: LastMessage, isAgain: boolean): CallEnd | undefined {
+  if (last.type === 'returned') return last.code === 'model-unavailable' && !isAgain ? undefined : 'returned';
+  return last.type === 'failed' && last.code === 'engine-failed' ? 'failed' : 'done';
+}
+
+type LastMessage = Extract<Message, { readonly type: 'result' | 'failed' | 'returned' }>;
+
+/** Runs the call. Rejects when the line is closed. */
+async function lastMessage(ticket: Ticket, line: OpenLine, options: WorkerOptions): Promise<LastMessage> {
+  const { id: worker, stopping } = options;
+  if (ticket.v !== version) return { ...unavailable(`This worker knows version ${version} of tickets only.`), worker };
+  using link = linkedSignal(line.closed, stopping);
+  const { signal } = link;
+  try {
+    return { type: 'result', transcript: await transcribe(ticket.url, line, signal, options) };
+  } catch (error) {
+    line.closed.throwIfAborted();
+    if (stopping.aborted) return unavailable('The worker stops.');
+    if (isWithoutDisk(error))
+      return { type: 'returned', code: 'storage-full', message: 'The disk of the worker is full.', worker };
+    if (!EngineError.is(error)) throw error;
+    const { code, message, retryAfter } = error;
+    if (code === 'unknown-model') return { ...unavailable('This worker does not know the model.'), worker };
+    if (otherWorkersMay.includes(code)) return { type: 'returned', code, message, retryAfter, worker };
+    return { type: 'failed', code, message, retryAfter };
+  }
+}
+
+/** Conditions of this worker, not of the call. */
+const otherWorkersMay: readonly EngineErrorCode[] = ['model-unavailable', 'overloaded', 'storage-full'];
+
+function unavailable(message: string): Returned {
+  return { type: 'returned', code: 'model-unavailable', message };
+}
+
+/** The disk budget has room, and the disk has none. */
+function isWithoutDisk(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT', 'EROFS'].includes(errnoOf(error) ?? '');
+}
+
+async function transcribe(url: string, line: OpenLine, signal: AbortSignal, options: WorkerOptions) {
+  const { engineOf, workspace, log } = options;
+  const { instance, call, recording, scope, segments } = await raceAbort(line.call, signal);
+  const engine = engineOf(instance);
+  if (engine === undefined) throw new EngineError('model-unavailable', `This worker has no engine "${instance}".`);
+  await using directory = await workspace.accountedDirectory('fleet', { holder: scope.caller });
+  directory.account.take(recording.bytes);
+  const path = join(directory.path, 'recording');
+  const { body: bytes } = await get(`${url}/recording`, signal, options);
+  const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+  await pipeline(bytes, (source: Readable) => exactly(source, recording.bytes), file, { signal });
+  const reporting: TranscriptionOptions = {
+    signal,
+    onQueued: (ahead) => line.send({ type: 'queued', ahead }),
+    onProgress: (processedMs, durationMs) => {
+      if (!line.isCongested()) line.send({ type: 'progress', processedMs, durationMs });
+    },
+    ...(segments && { onSegment: (segment) => line.send({ type: 'segment', segment }) }),
+  };
+  return await runInScope({ ...scope }, async () => {
+    try {
+      return await engine.transcribe({ ...call, recording: { ...recording, path } }, reporting);
+    } catch (error) {
+      // With the id of the request: the front gets code and message, which callers may see, and no cause.
+      if (!signal.aborted && (error as Error).cause !== undefined)
+        log.warn({ instance, err: error }, 'a transcription failed');
+      throw error;
+    }
+  });
+}
+
+/** The disk is accounted for these bytes, and no more. */
+async function* exactly(source: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
+  let received = 0;
+  for await (const chunk of source) {
+    received += chunk.length;
+    if (received > bytes) break;
+    yield chunk;
+  }
+  if (received !== bytes) throw new Error('the front sends another recording than it has announced');
+}
+
+async function get(url: string, signal: AbortSignal, { http, sign }: WorkerOptions): Promise<HttpResponse> {
+  const headers = { authorization: sign({ method: 'GET', url }) };
+  return accepted(http.request(url, { method: 'GET', headers, signal }));
+}
+
+/** The front refuses the signature, and says what time it is. */
+class ClocksDiffer extends Error {
+  readonly frontMs: number;
+
+  constructor(frontMs: number) {
+    super('the clock of the front differs');
+    this.frontMs = frontMs;
+  }
+}
+
+/** Rejects for any status but 200. */
+async function accepted(request: Promise<HttpResponse>, refuse = () => {}): Promise<HttpResponse> {
+  const response = await request;
+  if (response.statusCode === 200) return response;
+  response.body.on('error', ignore).resume();
+  refuse();
+  const frontMs = Date.parse(String(response.headers.date));
+  if (response.statusCode === 401 && Math.abs(frontMs - Date.now()) > skewMs / 2) throw new ClocksDiffer(frontMs);
+  throw new Error(`the front answered ${response.statusCode}`);
+}
+
+function ignore(): void {
+  // Streams report what the signal of the line has reported.
+}

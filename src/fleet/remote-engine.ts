@@ -1,0 +1,72 @@
+/** An engine as requests see it on a front: it is listed here, and workers do its work. */
+import type { Availability, Finding, TranscriptionEngine } from '../../engines/contract/index.ts';
+import { guardTranscribe } from '../engine-host/guard/calls.ts';
+import { defaultLimits } from '../engine-host/guard/timeouts.ts';
+import type { Front } from './front.ts';
+import type { FleetLimits } from './timeouts.ts';
+import type { Nodes } from './nodes.ts';
+
+export interface Elsewhere {
+  readonly front: Pick<Front, 'transcribe'>;
+  readonly nodes: Pick<Nodes, 'capacityOf' | 'absentMs' | 'all'>;
+  readonly limits: Pick<FleetLimits, 'absentMs'>;
+  readonly isFull: (instance: string) => boolean;
+  /** This node works too: what it lacks is prepared here. */
+  readonly alsoHere: boolean;
+}
+
+const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
+const full: Availability = { available: true, code: 'busy', reason: 'All slots are in use; try again in a moment.' };
+const waits: Availability = {
+  available: true,
+  code: 'busy',
+  reason: 'No worker takes transcriptions now; requests wait for one.',
+};
+const absent: Availability = {
+  ...{ available: false, code: 'upstream-unreachable' },
+  reason: 'No worker of the fleet serves this model.',
+};
+
+/** `engine` only answers for its models, and is otherwise used by the worker of this node. */
+export function runElsewhere(
+  instance: string,
+  engine: TranscriptionEngine,
+  { front, nodes, limits, isFull, alsoHere }: Elsewhere,
+): TranscriptionEngine {
+  async function availability(model: string): Promise<Availability> {
+    if (nodes.capacityOf(instance).slots > 0) return isFull(instance) ? full : ready;
+    const here = alsoHere ? await engine.availability(model) : ready;
+    if (!here.available) return here; // what is being prepared, or missing
+    return nodes.absentMs(instance) < limits.absentMs ? waits : absent;
+  }
+
+  function workers(): Finding[] {
+    const found = [...nodes.all()].flatMap(([id, { instances }]) => {
+      const slots = instances[instance]?.slots;
+      return slots === undefined ? [] : [{ what: 'worker', ok: true, detail: `${id}, ${slots} slots` }];
+    });
+    return found.length > 0 ? found : [{ what: 'worker', ok: false, detail: 'none is there for this instance' }];
+  }
+
+  const guarded = { instance, abortMs: defaultLimits.abortMs };
+  const moved: TranscriptionEngine = {
+    ...engine,
+    availability,
+    // What comes from workers is checked as what comes from engines.
+    transcribe: guardTranscribe({ transcribe: (call, options) => front.transcribe(instance, call, options) }, guarded),
+    inspect: async () => [...workers(), ...(alsoHere ? ((await engine.inspect?.()) ?? []) : [])],
+  };
+  if (!alsoHere) delete moved.prepare; // workers do
+  return moved;
+}
+
+/** FLEET_ENGINES, else every instance whose models are all local. */
+export async function runsOnWorkers(
+  instance: string,
+  engine: TranscriptionEngine,
+  named: readonly string[] | undefined,
+): Promise<boolean> {
+  if (named !== undefined) return named.includes(instance);
+  const models = await engine.models();
+  return models.length > 0 && models.every(({ local }) => local);
+}

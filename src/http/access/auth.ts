@@ -1,0 +1,135 @@
+/** Authentication by bearer token; in open mode, checks of Host and Origin instead. */
+import { isIP } from 'node:net';
+import { isLoopback, withoutBrackets } from '../../../lib/loopback.ts';
+import { ProblemError } from '../../contract/problems.ts';
+import type { Key } from '../../request-scope.ts';
+import type { KeyRing } from '../../keys/key-ring.ts';
+import type { FailedLogins } from './failed-logins.ts';
+
+export interface AccessOptions {
+  /** undefined: open mode. */
+  readonly keys: Pick<KeyRing, 'find'> | undefined;
+  readonly failedLogins: FailedLogins;
+  readonly allowOpen: boolean;
+  readonly corsOrigins: readonly string[];
+  readonly publicUrl?: string | undefined;
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+export interface Access {
+  /**
+   * The API key; undefined in open mode. Throws `unauthorized` for a missing, unknown or expired one, and `rate-limited`
+   * for unknown ones too often from one address.
+   */
+  authorize(headers: Headers, address: string): Key | undefined;
+  /** In open mode, throws for a Host or an Origin that is not allowed. */
+  checkSource(headers: Headers): void;
+  /** The CORS headers for this origin; none unless it is listed. */
+  corsHeaders(origin: string | undefined): Record<string, string>;
+  /** The further ones for a preflight that asks for these headers (Access-Control-Request-Headers). Throws for an origin that is not listed. */
+  preflightHeaders(origin: string | undefined, asked: string | undefined): Record<string, string>;
+}
+
+export function createAccess({ keys, failedLogins, allowOpen, corsOrigins, publicUrl }: AccessOptions): Access {
+  const ours = publicUrl === undefined ? undefined : new URL(publicUrl);
+  const isOpen = keys === undefined;
+  const isListed = (origin: string) => {
+    if (isOpaque(origin)) return !isOpen && corsOrigins.includes(origin);
+    return corsOrigins.includes('*') || corsOrigins.includes(origin);
+  };
+
+  function admitHost(host: string): void {
+    const name = hostName(host);
+    const known = name === ours?.hostname || isLoopback(name) || (allowOpen && isIP(withoutBrackets(name)) !== 0);
+    if (known) return;
+    const remedy = `set API_KEYS, and HOST for requests from containers or other machines, or start it with PUBLIC_URL=http://${host}`;
+    const detail = `Without API keys only loopback host names and the host of PUBLIC_URL are allowed; got "${host}": ${remedy}.`;
+    throw new ProblemError('host-not-allowed', detail);
+  }
+
+  function admitOrigin(origin: string, host: string): void {
+    if (isListed(origin) || origin === ours?.origin) return;
+    if (origin === `http://${host}` || origin === `https://${host}`) return;
+    throw originNotAllowed(origin);
+  }
+
+  return {
+    authorize({ authorization }, address) {
+      if (isOpen) return undefined;
+      const token = /^bearer +(\S+) *$/i.exec(String(authorization ?? ''))?.[1];
+      if (token === undefined) throw unauthorized('Send an API key as "Authorization: Bearer <key>".');
+      const found = keys.find(token);
+      if (found?.isExpired === false) return found.key;
+      // Nobody guesses an expired token: its owner must see why it fails.
+      if (found) throw unauthorized('The API key has expired.', invalidToken);
+      failedLogins.count(address);
+      throw unauthorized('Unknown API key.', invalidToken);
+    },
+    checkSource({ host = '', origin }) {
+      if (!isOpen) return;
+      admitHost(String(host));
+      if (origin !== undefined) admitOrigin(String(origin), String(host));
+    },
+    corsHeaders(origin) {
+      // Caches must not serve the response for one origin to another.
+      const varies: Record<string, string> = corsOrigins.length > 0 ? { Vary: 'Origin' } : {};
+      if (origin === undefined || !isListed(origin)) return varies;
+      return {
+        ...varies,
+        'Access-Control-Allow-Origin': origin,
+        'Access-Control-Expose-Headers': exposedHeaders,
+      };
+    },
+    preflightHeaders(origin, asked = '') {
+      if (origin === undefined || !isListed(origin)) throw originNotAllowed(String(origin));
+      return {
+        'Access-Control-Allow-Methods': 'GET, HEAD, POST, DELETE',
+        // SDKs send headers of their own, such as X-Stainless-Lang. Not `*`: it does not cover Authorization.
+        'Access-Control-Allow-Headers': isHeaderList(asked) ? `${usedHeaders}, ${asked}` : usedHeaders,
+        'Access-Control-Max-Age': '7200',
+      };
+    },
+  };
+}
+
+/** A development server's proxy (Vite's, say) sends its page's origin on: reads have none, so only POST fails. */
+function originNotAllowed(origin: string): ProblemError {
+  const remedy = isOpaque(origin)
+    ? `set API_KEYS and list ${origin} by name in CORS_ORIGINS; files and sandboxed pages of anybody have this origin`
+    : /^https?:/.test(origin)
+      ? `start it with CORS_ORIGINS=${origin} (comma-separated with others), also when a development proxy such as Vite's is between`
+      : 'list its origin in CORS_ORIGINS';
+  return new ProblemError('origin-not-allowed', `Pages of ${origin} may not use this service: ${remedy}.`);
+}
+
+/** Origins that any page can have: those of files and of sandboxed frames. Packaged apps have them too. */
+function isOpaque(origin: string): boolean {
+  return origin === 'null' || origin === 'file://';
+}
+
+const exposedHeaders = [
+  ...['Link', 'X-Request-Id', 'Retry-After', 'Accept-Ranges', 'Content-Range', 'ETag'],
+  ...['RateLimit', 'RateLimit-Policy', 'X-Should-Retry', 'X-Parlance-Model', 'X-Parlance-Ignored'],
+].join(', ');
+
+const usedHeaders = 'Authorization, Content-Type, Range, If-Range, Prefer, traceparent, tracestate';
+
+const longestHeaderList = 2048;
+
+function isHeaderList(text: string): boolean {
+  return text.length <= longestHeaderList && /^[\w!#$%&'*+.^`|~-]+(?: *, *[\w!#$%&'*+.^`|~-]+)*$/.test(text);
+}
+
+/** RFC 6750. */
+const invalidToken = ', error="invalid_token"';
+
+function unauthorized(detail: string, error = ''): ProblemError {
+  return new ProblemError('unauthorized', detail, {
+    headers: { 'WWW-Authenticate': `Bearer realm="parlance"${error}` },
+  });
+}
+
+function hostName(host: string): string {
+  return host.replace(/:\d+$/, '').toLowerCase();
+}

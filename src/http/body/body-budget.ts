@@ -1,0 +1,173 @@
+/** Memory budget for request bodies, shared fairly by caller. */
+import { LinkedList, type Linked } from '../../../lib/linked-list.ts';
+import { ProblemError } from '../../contract/problems.ts';
+
+/** The first bytes of every body are taken from a reserve, so that large bodies cannot starve small ones. */
+export const smallBody = 65_536;
+
+export interface BudgetSize {
+  /** Bytes for the first 64 KB of every body. */
+  readonly reserve: number;
+  /** Bytes for the rest of larger ones. */
+  readonly shared: number;
+}
+
+/**
+ * Counts the bytes of bodies in memory. A caller may hold half of the budget, or all of it with a single body. When the
+ * budget is exhausted, the newest unfinished body of the caller that holds the most is rejected with `overloaded`.
+ */
+export class ByteBudget {
+  readonly #reserve: Pool;
+  readonly #shared: Pool;
+
+  constructor({ reserve, shared }: BudgetSize) {
+    this.#reserve = new Pool(reserve);
+    this.#shared = new Pool(shared);
+  }
+
+  /** Starts counting a body. */
+  claim(caller: string, body: RefusableBody): Claim {
+    return new Claim(this.#reserve, this.#shared, caller, body);
+  }
+}
+
+export interface RefusableBody {
+  /** Called when another caller needs its memory. */
+  refuse(problem: ProblemError): void;
+}
+
+/** The part of the budget held by one body. */
+export class Claim implements RefusableBody {
+  readonly #reserve: Pool;
+  readonly #shared: Pool;
+  readonly #body: RefusableBody;
+  readonly #share: Share;
+  #rest: Share | undefined;
+  #isReleased = false;
+
+  constructor(reserve: Pool, shared: Pool, caller: string, body: RefusableBody) {
+    this.#reserve = reserve;
+    this.#shared = shared;
+    this.#body = body;
+    this.#share = reserve.open(caller, this);
+  }
+
+  refuse(problem: ProblemError): void {
+    this.release();
+    this.#body.refuse(problem);
+  }
+
+  /** Sets the size of the body so far. Throws `overloaded` when the budget is exhausted. */
+  grow(bytes: number): void {
+    if (this.#isReleased) return;
+    this.#reserve.grow(this.#share, Math.min(bytes, smallBody));
+    if (bytes <= smallBody) return;
+    this.#rest ??= this.#shared.open(this.#share.caller, this);
+    this.#shared.grow(this.#rest, bytes - smallBody);
+  }
+
+  /** The body has been read, and `bytes` of it are kept. It can no longer be rejected. */
+  settle(bytes: number): void {
+    if (this.#isReleased) return;
+    this.#reserve.settle(this.#share, Math.min(bytes, smallBody));
+    if (bytes > smallBody) this.#rest ??= this.#shared.open(this.#share.caller, this);
+    if (this.#rest) this.#shared.settle(this.#rest, Math.max(0, bytes - smallBody));
+  }
+
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#reserve.close(this.#share);
+    if (this.#rest) this.#shared.close(this.#rest);
+  }
+}
+
+/** The part of a pool held by one body. */
+interface Share extends Linked<Share> {
+  readonly caller: string;
+  readonly owner: RefusableBody;
+  bytes: number;
+  isSettled: boolean;
+}
+
+/** The part of a pool held by one caller, oldest share first. */
+interface Holding {
+  bytes: number;
+  readonly shares: LinkedList<Share>;
+}
+
+class Pool {
+  readonly #size: number;
+  #used = 0;
+  readonly #holdings = new Map<string, Holding>();
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  open(caller: string, owner: RefusableBody): Share {
+    const share: Share = { caller, owner, bytes: 0, isSettled: false };
+    const holding = this.#holdings.get(caller) ?? { bytes: 0, shares: new LinkedList() };
+    holding.shares.add(share);
+    this.#holdings.set(caller, holding);
+    return share;
+  }
+
+  grow(share: Share, bytes: number): void {
+    if (bytes <= share.bytes) return;
+    this.#makeRoom(share, bytes - share.bytes);
+    this.#resize(share, bytes);
+  }
+
+  settle(share: Share, bytes: number): void {
+    share.isSettled = true;
+    this.#resize(share, bytes);
+    if (bytes === 0) this.close(share);
+  }
+
+  close(share: Share): void {
+    const holding = this.#holdings.get(share.caller);
+    if (!holding?.shares.remove(share)) return;
+    this.#resize(share, 0);
+    if (holding.shares.size === 0) this.#holdings.delete(share.caller);
+  }
+
+  #resize(share: Share, bytes: number): void {
+    const holding = this.#holdings.get(share.caller);
+    if (!holding) return;
+    holding.bytes += bytes - share.bytes;
+    this.#used += bytes - share.bytes;
+    share.bytes = bytes;
+  }
+
+  #makeRoom(share: Share, bytes: number): void {
+    for (;;) {
+      const crowded =
+        this.#overHalf(share, bytes) ?? (this.#used + bytes > this.#size ? this.#most(share, bytes) : undefined);
+      if (!crowded) return;
+      const newest = [...crowded.shares].findLast(({ isSettled }) => !isSettled);
+      const problem = new ProblemError('overloaded', 'The memory for request bodies is exhausted; try again later.');
+      if (!newest || newest === share) throw problem;
+      newest.owner.refuse(problem);
+    }
+  }
+
+  /** The caller's holding, if it would exceed half of the pool. */
+  #overHalf({ caller }: Share, bytes: number): Holding | undefined {
+    const own = this.#holdings.get(caller);
+    return own && own.shares.size > 1 && own.bytes + bytes > this.#size / 2 ? own : undefined;
+  }
+
+  /** The largest holding with an unfinished body; ties go to the requesting caller. */
+  #most({ caller }: Share, bytes: number): Holding | undefined {
+    let most: Holding | undefined;
+    let mostBytes = -1;
+    for (const [name, holding] of this.#holdings) {
+      const wanted = holding.bytes + (name === caller ? bytes : 0);
+      if (wanted <= mostBytes || ![...holding.shares].some(({ isSettled }) => !isSettled)) continue;
+      most = holding;
+      mostBytes = wanted;
+    }
+    return most;
+  }
+}

@@ -1,0 +1,165 @@
+/** Reads JSON bodies within a size limit and a memory budget shared by all requests. */
+import type { IncomingMessage } from 'node:http';
+import { JsonStructure } from '../../../lib/json-structure.ts';
+import { currentCaller } from '../../request-scope.ts';
+import { ProblemError, invalid } from '../../contract/problems.ts';
+import { declaredLength, receive, type BodySource } from './receive.ts';
+import { smallBody, type ByteBudget, type Claim } from './body-budget.ts';
+import { ByteBuffer } from './byte-buffer.ts';
+import { reasonOf } from '../../../lib/abort.ts';
+
+/** Limits of what a body may contain, as `JsonStructure` measures it. */
+export interface StructureLimits {
+  readonly tokens: number;
+  readonly depth: number;
+}
+
+/** Limits of an operation. */
+export interface JsonRules {
+  /** The largest valid body, in bytes. */
+  readonly limit: number;
+  readonly structure: StructureLimits;
+  /** Removes what the schema does not declare. */
+  readonly prune: (value: object) => object;
+}
+
+export interface JsonLimits extends JsonRules {
+  readonly budget: ByteBudget;
+  /** Receives the function that releases the budget; the kept body counts until then. */
+  readonly onEnd: (release: () => void) => void;
+}
+
+export interface JsonBody {
+  readonly value: object;
+  /** Size as sent. */
+  readonly bytes: number;
+}
+
+export async function readJson(source: BodySource, limits: JsonLimits): Promise<JsonBody> {
+  const { req, signal } = source;
+  // Node.js parses a body that came with its head right after announcing the request: one microtask later it is there.
+  await Promise.resolve();
+  signal.throwIfAborted(); // a claim made after the end would never be released
+  if ((declaredLength(req) ?? 0) > limits.limit) throw tooLarge(limits.limit); // before 100 Continue
+  const gate = new Gate(limits);
+  const bytes = arrived(req);
+  if (bytes) gate.count(bytes);
+  const value = limits.prune(parseObject(bytes ?? (await receive(source, (until) => collect(req, { gate, until })))));
+  return { value, bytes: gate.settle(value) };
+}
+
+/** Counts a body while it arrives. Not closures: every live stream holds one. */
+class Gate {
+  readonly #limits: JsonLimits;
+  readonly #claim: Claim;
+  readonly #structure = new JsonStructure();
+  #bytes = 0;
+  /** Called when the body is evicted in favor of another caller. */
+  onRefused: (problem: ProblemError) => void = () => undefined;
+
+  constructor(limits: JsonLimits) {
+    this.#limits = limits;
+    this.#claim = limits.budget.claim(currentCaller(), this);
+    limits.onEnd(() => this.#claim.release());
+  }
+
+  refuse(problem: ProblemError): void {
+    this.onRefused(problem);
+  }
+
+  /** Counts the next bytes. Throws when the body is too large, too complex, or over the memory budget. */
+  count(chunk: Buffer): void {
+    const { limit, structure: most } = this.#limits;
+    const structure = this.#structure;
+    this.#bytes += chunk.length;
+    if (this.#bytes > limit) throw tooLarge(limit);
+    this.#claim.grow(this.#bytes);
+    structure.add(chunk);
+    if (structure.deepest > most.depth) throw refused(`be nested more than ${most.depth} levels deep`);
+    if (structure.tokens > most.tokens) throw refused(`have more than ${most.tokens} objects, arrays and commas`);
+  }
+
+  /** Counts only the kept value from now on. Returns the size as sent. */
+  settle(value: object): number {
+    const bytes = this.#bytes;
+    this.#claim.settle(bytes <= smallBody ? mostWeightOf(bytes, this.#structure.tokens) : weigh(value));
+    return bytes;
+  }
+}
+
+/** The body, if it arrived together with the head; saves the wait. */
+function arrived(req: IncomingMessage): Buffer | undefined {
+  if (req.readableLength !== declaredLength(req)) return undefined;
+  const bytes = (req.read() as Buffer | null) ?? Buffer.alloc(0);
+  req.resume(); // so that it emits its end
+  return bytes;
+}
+
+/** Releases all bytes at once on failure. */
+function collect(req: IncomingMessage, { gate, until }: { gate: Gate; until: AbortSignal }): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const body = new ByteBuffer();
+    const stop = () => {
+      req.off('data', add).off('end', end);
+      until.removeEventListener('abort', abort);
+    };
+    const fail = (error: Error) => {
+      stop();
+      body.clear();
+      reject(error);
+    };
+    const add = (chunk: Buffer) => {
+      try {
+        gate.count(chunk);
+        body.add(chunk);
+      } catch (error) {
+        fail(error as Error);
+      }
+    };
+    const end = () => {
+      stop();
+      resolve(body.take());
+    };
+    const abort = () => fail(reasonOf(until));
+    gate.onRefused = fail;
+    until.addEventListener('abort', abort);
+    req.on('data', add).once('end', end);
+  });
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function parseObject(bytes: Buffer): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(utf8.decode(bytes));
+  } catch {
+    // The error message quotes the body, which must not be logged.
+    const detail =
+      bytes.length === 0 ? 'The body is empty; expected a JSON object.' : 'The body is not valid UTF-8 encoded JSON.';
+    throw new ProblemError('malformed-body', detail, { errors: [{ in: 'body', pointer: '', detail }] });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalid('body', '', 'must be a JSON object');
+  return value;
+}
+
+/** Upper bound of `weigh`, without visiting each value. */
+function mostWeightOf(bytes: number, tokens: number): number {
+  return 2 * bytes + 32 * (tokens + 1);
+}
+
+/** Approximate memory of a parsed value in bytes: 2 per UTF-16 code unit, 32 of overhead per value. */
+function weigh(value: unknown): number {
+  if (typeof value === 'string') return 32 + 2 * value.length;
+  if (typeof value !== 'object' || value === null) return 32;
+  return Object.values(value).reduce<number>((sum, inner) => sum + weigh(inner), 32);
+}
+
+function refused(what: string): ProblemError {
+  return invalid('body', '', `must not ${what}`);
+}
+
+function tooLarge(limit: number): ProblemError {
+  return new ProblemError('body-too-large', `The body exceeds the limit of ${String(limit)} bytes.`);
+}

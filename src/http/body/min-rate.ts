@@ -1,0 +1,97 @@
+/** Minimum transfer rate for request bodies. A single timer checks all of them, and runs only while there are any. */
+import type { IncomingMessage } from 'node:http';
+import { ProblemError } from '../../contract/problems.ts';
+
+/** The minimum rate. */
+export interface Pace {
+  /** Milliseconds before the first window. */
+  readonly graceMs: number;
+  readonly windowMs: number;
+  /** Minimum bytes per window. */
+  readonly bytes: number;
+}
+
+export const defaultPace: Pace = { graceMs: 10_000, windowMs: 30_000, bytes: 16_384 };
+
+export interface Arrivals {
+  /** Calls `late` once; the returned function stops watching. */
+  watch(req: IncomingMessage, options: { readonly timeoutMs: number; readonly late: Late }): () => void;
+}
+
+type Late = (problem: ProblemError) => void;
+
+/** Times are milliseconds since the watch started. */
+interface Arrival {
+  readonly req: IncomingMessage;
+  readonly timeoutMs: number;
+  readonly late: Late;
+  age: number;
+  windowEnd: number;
+  /** The socket's `bytesRead` at the start of the window. */
+  before: number;
+}
+
+export function createArrivals(pace: Pace = defaultPace): Arrivals {
+  const arriving = new Set<Arrival>();
+  let timer: NodeJS.Timeout | undefined;
+  let tickMs = 0;
+
+  /** Time is counted in ticks, so that a blocked event loop does not count against clients. */
+  function tick(): void {
+    if (arriving.size === 0) stop();
+    for (const arrival of arriving) {
+      arrival.age += tickMs;
+      const problem = lateness(arrival, pace);
+      if (!problem) continue;
+      arriving.delete(arrival);
+      arrival.late(problem);
+    }
+  }
+
+  function stop(): void {
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  /** The tick is a tenth of the shortest time to measure. */
+  function start({ timeoutMs }: Arrival): void {
+    const wanted = Math.max(5, Math.min(1000, timeoutMs / 10, pace.graceMs / 10, pace.windowMs / 10));
+    if (timer && tickMs <= wanted) return;
+    stop();
+    tickMs = wanted;
+    timer = setInterval(tick, tickMs).unref();
+  }
+
+  return {
+    watch(req, { timeoutMs, late }) {
+      const arrival: Arrival = {
+        req,
+        timeoutMs,
+        late,
+        age: 0,
+        windowEnd: pace.graceMs + pace.windowMs,
+        before: req.socket.bytesRead,
+      };
+      arriving.add(arrival);
+      start(arrival);
+      return () => void arriving.delete(arrival);
+    },
+  };
+}
+
+function lateness(arrival: Arrival, { windowMs, bytes }: Pace): ProblemError | undefined {
+  const { req, age, timeoutMs, windowEnd, before } = arrival;
+  if (age >= timeoutMs) {
+    return new ProblemError('request-timeout', `The body did not arrive within ${String(timeoutMs / 1000)} s.`);
+  }
+  if (age < windowEnd) return undefined;
+  const { bytesRead } = req.socket;
+  // Unread bytes mean backpressure from a slow disk: not the client's fault.
+  if (bytesRead - before < bytes && req.readableLength === 0) {
+    const least = `${String(bytes)} bytes in ${String(windowMs / 1000)} s`;
+    return new ProblemError('request-timeout', `The body arrived too slowly: less than ${least}.`);
+  }
+  arrival.windowEnd = age + windowMs;
+  arrival.before = bytesRead;
+  return undefined;
+}

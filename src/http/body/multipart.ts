@@ -1,0 +1,265 @@
+/** Reads a form: text fields into memory, the recording to disk, within limits, under a file name chosen by the server. */
+import { createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
+import busboy, { type Busboy } from 'busboy';
+import type { Recording } from '../../../engines/contract/index.ts';
+import { linkedSignal, onAbort } from '../../../lib/abort.ts';
+import { mediaTypes, sniff } from '../../audio/sniff.ts';
+import type { FormBounds } from '../../contract/document.ts';
+import type { FormFields } from '../../contract/operations.ts';
+import { ProblemError, invalid } from '../../contract/problems.ts';
+import type { DiskAccount } from '../../system/disk-budget.ts';
+import type { AccountedDirectory } from '../../system/workspace.ts';
+import { declaredLength, receive, type BodySource } from './receive.ts';
+
+/** 25 MB, inclusive (contract). */
+export const maxRecordingBytes = 26_214_400;
+
+/** Allowance for the multipart framing around the recording. */
+const frameBytes = 65_536;
+
+const fieldNameSize = 100;
+
+export interface Form {
+  readonly file: Recording;
+  readonly fields: FormFields;
+  /** Size of the text fields. */
+  readonly bytes: number;
+}
+
+/** Called before a file is stored, with the text fields that precede it; rejects to refuse the form at once. */
+export type AdmitFile = (fields: FormFields) => Promise<void>;
+
+export interface FormRules {
+  readonly bounds: FormBounds;
+  /** Names of the fields that the contract declares as arrays. */
+  readonly lists: readonly string[];
+  readonly admitFile: AdmitFile;
+}
+
+/**
+ * Stores the recording in `directory`; its owner removes it. Throws a `ProblemError` for an invalid upload, `storage-full`,
+ * or what `admitFile` rejects with.
+ */
+export async function readForm(source: BodySource, directory: AccountedDirectory, rules: FormRules): Promise<Form> {
+  const { req } = source;
+  if ((declaredLength(req) ?? 0) > maxRecordingBytes + frameBytes) throw tooLarge();
+  if (!hasBody(req)) throw missing(howToSend);
+  const { file, text } = await receive(source, (signal) => parse(req, { directory, signal, ...rules }));
+  if (!file) throw missing(howToSend);
+  return { file: await sniffed(file), fields: text.read(), bytes: text.bytes };
+}
+
+const howToSend = 'send the recording as multipart/form-data in the field "file", with a filename';
+
+function hasBody(req: IncomingMessage): boolean {
+  return declaredLength(req) !== undefined || req.headers['transfer-encoding'] !== undefined;
+}
+
+interface Parsing extends FormRules {
+  readonly directory: AccountedDirectory;
+  readonly signal: AbortSignal;
+}
+
+interface Parsed {
+  readonly file: StoredFile | undefined;
+  readonly text: TextFields;
+}
+
+/** The first failure aborts everything: the parser, the file, and the feeding of both. */
+async function parse(req: IncomingMessage, { directory, signal, ...rules }: Parsing): Promise<Parsed> {
+  using ending = linkedSignal(signal);
+  const fail = (reason: unknown) => ending.abort(reason);
+  const { bounds, admitFile } = rules;
+  const parser = addAbortSignal(ending.signal, createParser(req, bounds));
+  const text = new TextFields(rules);
+  let storing: Promise<StoredFile | undefined> | undefined; // busboy emits one file at most
+  parser.on('field', (name, value, { valueTruncated }) => {
+    try {
+      text.add(name, value, valueTruncated);
+    } catch (problem) {
+      fail(problem);
+    }
+  });
+  parser.on('file', (name, stream, { filename }) => {
+    stream.on('limit', () => fail(tooLarge()));
+    stream.on('error', () => undefined); // the parser emits it, too
+    const admit = () => admitFile(text.read());
+    storing = store({ name, stream, filename }, { path: join(directory.path, 'upload'), admit, signal: ending.signal });
+    storing.catch(fail);
+  });
+  const tooMany = `must not have more than ${String(bounds.fields)} fields besides the recording`;
+  for (const limit of ['fieldsLimit', 'partsLimit']) parser.on(limit, () => fail(invalid('body', '', tooMany)));
+  parser.on('filesLimit', () => fail(invalid('body', '/file', 'must be a single file')));
+  const whole = finished(parser).catch(explain);
+  feed(req, { parser, account: directory.account, signal: ending.signal, fail });
+  return await ending.race(whole.then(async () => ({ file: await storing, text })));
+}
+
+function createParser({ headers }: IncomingMessage, { fields, fieldSize }: FormBounds): Busboy {
+  // busboy reports sizes and parts when they are reached, not when they are exceeded.
+  const limits = {
+    fileSize: maxRecordingBytes + 1,
+    files: 1,
+    fields,
+    parts: fields + 2,
+    fieldSize: fieldSize + 1,
+  };
+  try {
+    return busboy({ headers, limits });
+  } catch (error) {
+    return explain(error);
+  }
+}
+
+interface Feeding {
+  readonly parser: Busboy;
+  readonly account: DiskAccount;
+  readonly signal: AbortSignal;
+  readonly fail: (reason: unknown) => void;
+}
+
+/** Not a pipe: each chunk is counted, and taken from the disk budget, before the parser may write any of it. */
+function feed(req: IncomingMessage, { parser, account, signal, fail }: Feeding): void {
+  let bytes = 0;
+  const add = (chunk: Buffer) => {
+    try {
+      bytes += chunk.length;
+      if (bytes > maxRecordingBytes + frameBytes) throw tooLarge();
+      account.take(chunk.length);
+      if (!parser.write(chunk)) req.pause();
+    } catch (problem) {
+      fail(problem);
+    }
+  };
+  const end = () => parser.end();
+  parser.on('drain', () => req.resume());
+  req.on('data', add).once('end', end);
+  onAbort(signal, () => req.off('data', add).off('end', end));
+}
+
+interface FilePart {
+  /** Absent, whatever busboy's types say, in a part without one. */
+  readonly name: string | undefined;
+  readonly stream: Readable;
+  readonly filename: string | undefined;
+}
+
+interface Storing {
+  readonly path: string;
+  readonly admit: () => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+interface StoredFile {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** Undefined for the empty file input of a browser, which has no file name. */
+async function store(
+  { name, stream, filename }: FilePart,
+  { path, admit, signal }: Storing,
+): Promise<StoredFile | undefined> {
+  signal.throwIfAborted();
+  checkName(name);
+  if (filename === undefined || filename === '') {
+    stream.resume();
+    return undefined;
+  }
+  if (name !== 'file') throw missing(`found a file in the field ${JSON.stringify(name.slice(0, 40))}`);
+  await admit();
+  signal.throwIfAborted();
+  const file = createWriteStream(path);
+  await pipeline(stream, file).catch(explain);
+  return { path, bytes: file.bytesWritten };
+}
+
+/** The text fields of a form so far. Empty ones count as absent: forms cannot omit fields as easily as JSON. */
+class TextFields {
+  readonly #rules: Pick<FormRules, 'bounds' | 'lists'>;
+  readonly #values = new Map<string, string | readonly string[]>();
+  bytes = 0;
+
+  constructor(rules: Pick<FormRules, 'bounds' | 'lists'>) {
+    this.#rules = rules;
+  }
+
+  /** Throws for a field that no form may have. */
+  add(name: string | undefined, value: string | undefined, isTruncated: boolean): void {
+    const { names, fieldSize } = this.#rules.bounds;
+    checkName(name);
+    if (!names.valid.test(name)) throw invalid('body', pointerTo(name), names.rule);
+    if (isTruncated) throw invalid('body', pointerTo(name), `must not have more than ${String(fieldSize)} bytes`);
+    if (name === 'file') throw invalid('body', '/file', 'must be a file, not a text field; a file part has a filename');
+    if (value === undefined) throw invalid('body', pointerTo(name), 'must be text in UTF-8');
+    if (value !== '') this.#keep(name, value);
+  }
+
+  read(): FormFields {
+    return Object.fromEntries(this.#values); // own properties, even of the name `__proto__`
+  }
+
+  /** Repeated fields are arrays, and those with brackets, and those that the contract declares as arrays. */
+  #keep(name: string, value: string): void {
+    const [plain = ''] = name.split('[');
+    const before = this.#values.get(plain);
+    const isSingle = before === undefined && plain === name && !this.#rules.lists.includes(name);
+    this.#values.set(plain, isSingle ? value : [before ?? [], value].flat());
+    this.bytes += value.length;
+  }
+}
+
+function checkName(name: string | undefined): asserts name is string {
+  if (name === undefined || name === '') throw invalid('body', '', 'must have a name for each part');
+  if (name.length > fieldNameSize)
+    throw invalid('body', '', `must not have field names of more than ${String(fieldNameSize)} bytes`);
+}
+
+/** RFC 6901. */
+function pointerTo(name: string): string {
+  return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+async function sniffed({ path, bytes }: StoredFile): Promise<Recording> {
+  if (bytes === 0)
+    throw new ProblemError('recording-empty', 'The recording is empty.', at('/file', 'must not be empty'));
+  await using handle = await open(path);
+  const found = await sniff(handle);
+  if (found.container !== undefined)
+    return { path, bytes, container: found.container, mediaType: mediaTypes[found.container] };
+  const problem = `${found.detected}; supported: ${Object.keys(mediaTypes).join(', ')}`;
+  const detail = `Detected ${problem}. The file name and media type are ignored.`;
+  throw new ProblemError('recording-not-accepted', detail, at('/file', `is ${problem}`));
+}
+
+/** Throws `malformed-body` for busboy's errors, which have no code; those of the file system do. */
+function explain(error: unknown): never {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code !== undefined) throw error;
+  throw new ProblemError('malformed-body', `Invalid multipart body: ${message}.`, {
+    cause: error,
+    ...at('', 'must be well-formed multipart/form-data'),
+  });
+}
+
+function missing(hint: string): ProblemError {
+  return invalid('body', '/file', `is missing; ${hint}`);
+}
+
+function tooLarge(): ProblemError {
+  const detail = `The recording exceeds the limit of 25 MB (${String(maxRecordingBytes)} bytes).`;
+  return new ProblemError(
+    'recording-too-large',
+    detail,
+    at('/file', `must not have more than ${String(maxRecordingBytes)} bytes`),
+  );
+}
+
+function at(pointer: string, detail: string) {
+  return { errors: [{ in: 'body' as const, pointer, detail }] };
+}

@@ -1,0 +1,76 @@
+/** Common to all request bodies: `100 Continue`, a deadline, cancellation when the client disconnects. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { linkedSignal } from '../../../lib/abort.ts';
+import type { Arrivals } from './min-rate.ts';
+
+/** A request and the limits for reading its body. */
+export interface BodySource {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly signal: AbortSignal;
+  /** Milliseconds for the whole body. */
+  readonly timeoutMs: number;
+  readonly arrivals: Arrivals;
+}
+
+const awaitingContinue = new WeakSet<IncomingMessage>();
+
+/** Marks a request with `Expect: 100-continue`: `receive` sends the 100. */
+export function markAwaitingContinue(req: IncomingMessage): void {
+  awaitingContinue.add(req);
+}
+
+/** The declared length in bytes; undefined for a chunked body. */
+export function declaredLength({ headers }: IncomingMessage): number | undefined {
+  const length = headers['content-length'];
+  return length === undefined ? undefined : Number(length);
+}
+
+/** Sends `100 Continue` if needed and runs `read` with the deadline and the signal. On return it aborts the signal of `read`. */
+export async function receive<T>(
+  { req, res, signal, timeoutMs, arrivals }: BodySource,
+  read: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  if (awaitingContinue.delete(req)) res.writeContinue();
+  const over = linkedSignal(signal);
+  const unwatch = arrivals.watch(req, { timeoutMs, late: (problem) => over.abort(problem) });
+  try {
+    return await over.race(read(over.signal));
+  } finally {
+    unwatch();
+    over.end(ended);
+  }
+}
+
+/** Created once: `abort()` without a reason creates an exception with a stack each time. */
+const ended = new Error('the body has been read');
+
+const lingerBytes = 64 * 1024 * 1024;
+const lingerMs = 10_000;
+
+/**
+ * After an early response, drains the rest of the body up to a limit, so that the client receives the response instead
+ * of a broken pipe.
+ */
+export function linger(req: IncomingMessage): void {
+  if (req.complete || req.destroyed) return;
+  const { socket } = req;
+  let bytes = 0;
+  const giveUp = () => socket.destroy();
+  const timer = setTimeout(giveUp, lingerMs);
+  // Without keep-alive, Node would destroy the connection with unread bytes when the response ends.
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- the listener added by Node
+  socket.off('finish', socket.destroy);
+  req.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > lingerBytes) giveUp();
+  });
+  req.once('close', () => clearTimeout(timer));
+  req.once('end', () => {
+    clearTimeout(timer);
+    if (socket.writableEnded) giveUp();
+  });
+  req.on('error', () => undefined); // the client has disconnected
+  req.resume();
+}

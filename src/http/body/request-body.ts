@@ -1,0 +1,50 @@
+/** The body of a request, read when its operation is known: JSON into memory, a form to the disk. */
+import type { AccountedDirectory } from '../../system/workspace.ts';
+import type { BodySource } from './receive.ts';
+import type { ByteBudget } from './body-budget.ts';
+import type { Arrivals } from './min-rate.ts';
+import { readJson, type JsonBody, type JsonRules } from './json-body.ts';
+import { readForm, type Form, type FormRules } from './multipart.ts';
+
+export interface RequestBodyOptions {
+  readonly budget: ByteBudget;
+  readonly arrivals: Arrivals;
+  /** Milliseconds that a JSON body may take to arrive. */
+  readonly bodyTimeoutMs: number;
+  /** Milliseconds that a recording may take to arrive. */
+  readonly uploadTimeoutMs: number;
+  readonly temporaryDirectory: () => Promise<AccountedDirectory>;
+}
+
+interface RequestSource extends Pick<BodySource, 'req' | 'res' | 'signal'> {
+  /** Runs this when the request is over. */
+  readonly atEnd: (cleanup: () => unknown) => void;
+}
+
+export class RequestBody {
+  readonly #source: RequestSource;
+  readonly #options: RequestBodyOptions;
+
+  constructor(source: RequestSource, options: RequestBodyOptions) {
+    this.#source = source;
+    this.#options = options;
+  }
+
+  json(rules: JsonRules): Promise<JsonBody> {
+    const { budget, bodyTimeoutMs } = this.#options;
+    return readJson(this.#within(bodyTimeoutMs), { ...rules, budget, onEnd: this.#source.atEnd });
+  }
+
+  /** Rejects with what `admitFile` rejects with. */
+  async form(rules: FormRules): Promise<Form> {
+    const { temporaryDirectory, uploadTimeoutMs } = this.#options;
+    const directory = await temporaryDirectory();
+    this.#source.atEnd(() => directory[Symbol.asyncDispose]());
+    return readForm(this.#within(uploadTimeoutMs), directory, rules);
+  }
+
+  #within(timeoutMs: number): BodySource {
+    const { req, res, signal } = this.#source;
+    return { req, res, signal, timeoutMs, arrivals: this.#options.arrivals };
+  }
+}

@@ -1,0 +1,364 @@
+/** Tracks connections: limit and eviction, stalled readers, parse errors, pipelining. */
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Logger } from '../../../engines/contract/index.ts';
+import { callerOfAddress } from '../../request-scope.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
+import { ProblemError } from '../../contract/problems.ts';
+import type { DoorFormat } from '../api-format.ts';
+import { breakRequest } from '../body/break-request.ts';
+import { guard, guardShared } from './safe-listener.ts';
+import { answerOnSocket } from './raw-response.ts';
+
+export interface ConnectionOptions {
+  readonly log: Logger;
+  /** The door for a request target, for failures of requests that never begin. */
+  readonly formatFor: (target: string) => DoorFormat;
+  /** Maximum number of connections. */
+  readonly limit: number;
+  /** Timeout for a client that reads nothing of its response, in milliseconds. */
+  readonly stalledMs: number;
+  readonly metrics?: Metrics | undefined;
+}
+
+/**
+ * `waiting`: no request yet. `busy`: responses pending. `idle`: keep-alive. `closing`: the last response has been sent;
+ * further input is read and discarded, because closing with unread bytes would reset the connection first.
+ */
+type State = 'waiting' | 'busy' | 'idle' | 'closing';
+
+interface Connection {
+  readonly socket: Socket;
+  readonly address: string;
+  state: State;
+  /** Requests in flight; more than one with pipelining. */
+  inFlight: number;
+  /** Start functions of the pipelined requests that wait for their turn. */
+  readonly pipelined: (() => void)[];
+  /** The response to the last request, until that request has been read and answered. */
+  latest?: ServerResponse | undefined;
+  /** Changes whenever the client reads something. */
+  mark: number;
+  /** Sweeps since the last change of `mark`, or since the connection started closing. */
+  still: number;
+  /** The parser failed; further input is ignored. */
+  isUnreadable: boolean;
+  /** Sent after the pending responses. */
+  refusal?: Refusal;
+}
+
+interface Refusal {
+  readonly problem: ProblemError;
+  /** The request target, where it is known. */
+  readonly target?: string | undefined;
+  /** For the access log. */
+  readonly facts?: Readonly<Record<string, unknown>>;
+}
+
+/** Connections of one address, not counting those in state `closing`. */
+interface Holder {
+  count: number;
+  /** Oldest first. */
+  readonly waiting: Set<Connection>;
+  readonly idle: Set<Connection>;
+}
+
+/** Maximum number of pipelined requests per connection. Only attacks and tests pipeline in practice. */
+const maxPipelined = 16;
+/** Maximum number of connections in state `closing`, on top of the limit. */
+const maxClosing = 32;
+/** Timeout of a stalled reader, counted in sweeps, so that a blocked event loop does not look like a stalled reader. */
+const stalledSweeps = 12;
+/** 5 to 10 s at the default timeout. */
+const closingSweeps = 2;
+
+export class Connections {
+  readonly #options: ConnectionOptions;
+  readonly #bySocket = new Map<Duplex, Connection>();
+  readonly #holders = new Map<string, Holder>();
+  /** Connections by state, in the order in which they entered it. */
+  readonly #in: Readonly<Record<State, Set<Connection>>> = {
+    waiting: new Set(),
+    busy: new Set(),
+    idle: new Set(),
+    closing: new Set(),
+  };
+  readonly #onAnswered: (this: ServerResponse) => void;
+  readonly #onHalfClosed: (this: Socket) => void;
+  readonly #onClosed: (this: Socket) => void;
+  readonly #sinceSweep = { closed: 0, refused: 0 };
+  #isDraining = false;
+  #isEnding = false;
+
+  constructor(server: Server, options: ConnectionOptions) {
+    this.#options = options;
+    const { log, stalledMs } = options;
+    server.on(
+      'connection',
+      guard(log, (socket: Socket) => this.#open(socket)),
+    );
+    server.on(
+      'clientError',
+      guard(log, (error: ParseError, socket: Duplex) => this.#fail(error, socket)),
+    );
+    const act = (socket: Socket, then: (connection: Connection) => void) => {
+      const connection = this.#bySocket.get(socket);
+      if (connection) then(connection);
+    };
+    this.#onAnswered = guardShared(log, ({ req }) => act(req.socket, (connection) => this.#answered(connection)));
+    this.#onHalfClosed = guardShared(log, (socket) => act(socket, (connection) => this.#halfClosed(connection)));
+    this.#onClosed = guardShared(log, (socket) => act(socket, (connection) => this.#forget(connection)));
+    const sweep = guard(log, () => this.#sweep());
+    const timer = setInterval(sweep, stalledMs / stalledSweeps).unref();
+    server.once('close', () => clearInterval(timer));
+  }
+
+  /**
+   * Starts a request once the previous one on the same connection has been answered: otherwise pipelining would bypass
+   * the limits on concurrency. Dropped when the connection is closing, since nobody would read the response.
+   */
+  begin(res: ServerResponse, start: () => void): void {
+    const connection = this.#bySocket.get(res.req.socket);
+    if (connection === undefined || connection.state === 'closing') return;
+    if (connection.pipelined.length >= maxPipelined) {
+      this.#options.log.debug({ address: connection.address }, 'closed a connection with too many pipelined requests');
+      connection.socket.destroy();
+      return;
+    }
+    connection.inFlight += 1;
+    connection.latest = res;
+    this.#move(connection, 'busy');
+    if (this.#isDraining) res.shouldKeepAlive = false;
+    res.on('close', this.#onAnswered);
+    if (connection.inFlight === 1) start();
+    else connection.pipelined.push(start);
+  }
+
+  /** Sends the problem on the raw socket, after the pending responses, and closes the connection. */
+  refuse(socket: Duplex, refusal: Refusal): void {
+    const connection = this.#bySocket.get(socket);
+    if (connection === undefined) {
+      socket.destroy();
+    } else if (connection.inFlight > 0) {
+      connection.refusal = refusal;
+    } else {
+      const { log, formatFor, metrics } = this.#options;
+      const { problem, facts, target = '' } = refusal;
+      answerOnSocket(socket, problem, { log, format: formatFor(target), facts, metrics });
+      this.#close(connection);
+    }
+  }
+
+  /** From now on, responses ask the client to close the connection. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  /** Closes connections without a request now, and the others after their responses. */
+  end(): void {
+    this.drain();
+    this.#isEnding = true;
+    for (const { socket, inFlight } of this.#bySocket.values()) if (inFlight === 0) socket.destroy();
+  }
+
+  /** Closes all connections; Node's own list does not include those that sent CONNECT. */
+  destroy(): void {
+    for (const { socket } of this.#bySocket.values()) socket.destroy();
+  }
+
+  #open(socket: Socket): void {
+    const { limit } = this.#options;
+    const address = callerOfAddress(socket.remoteAddress);
+    const connection: Connection = {
+      socket,
+      address,
+      state: 'waiting',
+      inFlight: 0,
+      pipelined: [],
+      mark: 0,
+      still: 0,
+      isUnreadable: false,
+    };
+    this.#bySocket.set(socket, connection);
+    this.#in.waiting.add(connection);
+    const holder = this.#holders.get(address) ?? { count: 0, waiting: new Set(), idle: new Set() };
+    this.#holders.set(address, holder);
+    holder.count += 1;
+    holder.waiting.add(connection);
+    socket.on('close', this.#onClosed).on('end', this.#onHalfClosed);
+    if (this.#bySocket.size - this.#in.closing.size > limit) this.#makeRoom(connection);
+  }
+
+  #move(connection: Connection, state: State): void {
+    this.#leave(connection);
+    connection.state = state;
+    this.#in[state].add(connection);
+    if (state === 'idle') this.#holders.get(connection.address)?.idle.add(connection);
+  }
+
+  #close(connection: Connection): void {
+    if (connection.state !== 'closing') this.#release(connection.address);
+    this.#move(connection, 'closing');
+    connection.still = 0;
+    const [oldest] = this.#in.closing;
+    if (oldest && this.#in.closing.size > maxClosing) this.#drop(oldest);
+  }
+
+  /** Frees the slot immediately, before the socket's `close` event. */
+  #drop(connection: Connection): void {
+    this.#forget(connection);
+    connection.socket.destroy();
+  }
+
+  #forget(connection: Connection): void {
+    if (!this.#bySocket.delete(connection.socket)) return;
+    const { address, state } = connection;
+    this.#leave(connection);
+    if (state !== 'closing') this.#release(address);
+  }
+
+  #leave(connection: Connection): void {
+    const { address, state } = connection;
+    this.#in[state].delete(connection);
+    if (state === 'waiting' || state === 'idle') this.#holders.get(address)?.[state].delete(connection);
+  }
+
+  #release(address: string): void {
+    const holder = this.#holders.get(address);
+    if (holder === undefined) return;
+    holder.count -= 1;
+    if (holder.count === 0) this.#holders.delete(address);
+  }
+
+  #answered(connection: Connection): void {
+    const { socket, latest, refusal } = connection;
+    connection.inFlight -= 1;
+    if (latest?.req.complete) connection.latest = undefined;
+    if (socket.destroyed) return;
+    if (connection.inFlight > 0) {
+      connection.pipelined.shift()?.();
+      return;
+    }
+    if (this.#isEnding) socket.destroySoon();
+    else if (refusal) this.refuse(socket, refusal);
+    else if (connection.isUnreadable) this.#close(connection);
+    else this.#move(connection, 'idle');
+  }
+
+  /** A FIN counts as a disconnect: a half-close cannot be distinguished from a full close. A complete response is still sent. */
+  #halfClosed({ socket, inFlight, latest }: Connection): void {
+    if (inFlight > 1 || (inFlight === 1 && latest?.writableEnded !== true)) socket.destroy();
+  }
+
+  /**
+   * Evicts a connection without a request first, then an idle one, then the newest request of the address with the most
+   * connections. An address never evicts connections of an address that has fewer: otherwise a client that keeps opening
+   * connections would close those of all others.
+   */
+  #makeRoom(newcomer: Connection): void {
+    const own = this.#holders.get(newcomer.address)?.count ?? 0;
+    const victim =
+      this.#oldest('waiting', own, newcomer) ?? this.#oldest('idle', own, newcomer) ?? this.#newestBusy(own);
+    if (victim) {
+      this.#sinceSweep.closed += 1;
+      this.#drop(victim);
+    } else {
+      this.#sinceSweep.refused += 1;
+      this.refuse(newcomer.socket, { problem: tooMany });
+    }
+  }
+
+  /** The oldest connection in this state of the address with the most connections; undefined if that has fewer than `least`. */
+  #oldest(state: 'waiting' | 'idle', least: number, newcomer: Connection): Connection | undefined {
+    let found: Connection | undefined;
+    let most = least - 1;
+    for (const holder of this.#holders.values()) {
+      if (holder.count <= most) continue;
+      const [first, second] = holder[state];
+      const oldest = first === newcomer ? second : first;
+      if (oldest === undefined) continue;
+      found = oldest;
+      most = holder.count;
+    }
+    return found;
+  }
+
+  /** The one with the least work lost; undefined when no address has more connections than `own`. */
+  #newestBusy(own: number): Connection | undefined {
+    const most = [...this.#holders.values()].reduce((highest, { count }) => Math.max(highest, count), own);
+    if (most <= own) return undefined;
+    return [...this.#in.busy].findLast(({ address }) => this.#holders.get(address)?.count === most);
+  }
+
+  /** A parse error or a timeout of the request head. */
+  #fail(error: ParseError, socket: Duplex): void {
+    const connection = this.#bySocket.get(socket);
+    if (connection?.state === 'closing' || connection?.isUnreadable) return; // already handled
+    const problem = connection && problemOf(error, connection);
+    if (connection === undefined || problem === undefined) {
+      this.#options.log.debug({ err: error }, 'closed a connection that cannot receive a response');
+      socket.destroy();
+      return;
+    }
+    connection.isUnreadable = true;
+    const { latest } = connection;
+    if (latest?.req.complete === false && breakRequest(latest.req, problem)) latest.shouldKeepAlive = false;
+    else this.refuse(socket, { problem, target: targetOf(error), facts: { reason: error.code } });
+  }
+
+  #sweep(): void {
+    const { log, limit } = this.#options;
+    for (const connection of this.#in.busy) {
+      if (!isStalled(connection)) continue;
+      log.debug({ address: connection.address }, 'closed a connection with a stalled reader');
+      connection.socket.destroy();
+    }
+    for (const connection of this.#in.closing) if (++connection.still >= closingSweeps) connection.socket.destroy();
+    const { closed, refused } = this.#sinceSweep;
+    if (closed + refused === 0) return;
+    log.warn({ limit, closed, refused }, 'connection limit reached');
+    Object.assign(this.#sinceSweep, { closed: 0, refused: 0 });
+  }
+}
+
+const tooMany = new ProblemError('overloaded', 'Too many connections; try again in a moment.');
+
+type ParseError = NodeJS.ErrnoException & { readonly reason?: string; readonly rawPacket?: Buffer };
+
+/** Known when the packet that could not be parsed has the request line. */
+function targetOf({ rawPacket }: ParseError): string | undefined {
+  return /^[A-Z]+ (\S{1,200})/.exec(rawPacket?.toString('latin1', 0, 300) ?? '')?.[1];
+}
+
+/** Undefined when no response is due, or one has started. */
+function problemOf({ code = '', reason }: ParseError, connection: Connection): ProblemError | undefined {
+  const { socket, latest, inFlight } = connection;
+  const isInBody = latest?.req.complete === false;
+  if (isInBody && (inFlight === 0 || latest.headersSent || code === 'HPE_INVALID_EOF_STATE')) return undefined;
+  if (socket.bytesRead === 0) return undefined; // browsers preconnect
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new ProblemError('request-timeout', 'The request head did not arrive in time.');
+  }
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new ProblemError('headers-too-large', 'The request head exceeds 16 KB.');
+  }
+  if (!code.startsWith('HPE_')) return undefined; // a connection error
+  return new ProblemError('malformed-request', `The request cannot be parsed${reason ? `: ${reason}` : ''}.`);
+}
+
+function isStalled(connection: Connection): boolean {
+  const { socket } = connection;
+  const pending = socket.writableLength;
+  // bytesWritten alone also counts what is buffered in this process.
+  const mark = socket.bytesWritten - pending - queuedInSystemCall(socket);
+  connection.still = pending > 0 && mark === connection.mark ? connection.still + 1 : 0;
+  connection.mark = mark;
+  return connection.still >= stalledSweeps;
+}
+
+/** Bytes of the current write not yet accepted by the kernel: a slow client may need minutes for a large write. */
+function queuedInSystemCall(socket: Socket): number {
+  const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null };
+  return handle?.writeQueueSize ?? 0;
+}

@@ -1,0 +1,109 @@
+/** The listening socket and its graceful shutdown: requests in flight finish, new ones are not accepted. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Logger } from '../../../engines/contract/index.ts';
+import type { RequestListener } from '../app.ts';
+import { markAwaitingContinue } from '../body/receive.ts';
+import { Connections } from './connections.ts';
+import type { DoorFormat } from '../api-format.ts';
+import { guard } from './safe-listener.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
+import { connectionLimit } from '../../system/file-descriptors.ts';
+import { ProblemError } from '../../contract/problems.ts';
+
+export interface ListeningServer {
+  /** URL on this machine, without a trailing slash. */
+  readonly url: string;
+  /** From now on, connections are not kept alive: clients reconnect, where there is another service to connect to. */
+  readonly drain: () => void;
+  /** Stops accepting connections; resolves when all requests have been answered. */
+  close(): Promise<void>;
+  /** Destroys the remaining connections. */
+  readonly destroy: () => void;
+}
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly log: Logger;
+  /** The door for a request target. */
+  readonly formatFor: (target: string) => DoorFormat;
+  readonly limits?: Partial<ConnectionLimits> | undefined;
+  readonly metrics?: Metrics | undefined;
+}
+
+export interface ConnectionLimits {
+  /** Maximum number of connections. */
+  readonly connections: number;
+  /** Timeout for the head of a request, in milliseconds. */
+  readonly headMs: number;
+  /** Timeout for a client that reads nothing of its response, in milliseconds. */
+  readonly stalledMs: number;
+}
+
+/** Longer than the keep-alive of proxies, so that none of them reuses a connection that is just being closed. */
+const keepAliveMs = 75_000;
+
+export async function listen(
+  listener: RequestListener,
+  { host, port, log, formatFor, limits = {}, metrics }: ListenOptions,
+): Promise<ListeningServer> {
+  const { connections: limit = connectionLimit(), headMs = 30_000, stalledMs = 60_000 } = limits;
+  const server = createServer({
+    keepAliveTimeout: keepAliveMs,
+    headersTimeout: headMs,
+    connectionsCheckingInterval: Math.ceil(headMs / 30),
+    requestTimeout: 0, // bodies have their own timeout
+    requireHostHeader: false, // the app responds with a problem
+    noDelay: true,
+  });
+  const connections = new Connections(server, { log, formatFor, limit, stalledMs, metrics });
+  const serve = (req: IncomingMessage, res: ServerResponse) => {
+    connections.begin(
+      res,
+      guard(log, () => listener(req, res)),
+    );
+  };
+  server.on('request', guard(log, serve));
+  server.on('checkExpectation', guard(log, serve)); // rejected by the app
+  const serveAfterContinue = (req: IncomingMessage, res: ServerResponse) => {
+    markAwaitingContinue(req);
+    serve(req, res);
+  };
+  server.on('checkContinue', guard(log, serveAfterContinue));
+  const refuseTunnel = (_req: IncomingMessage, socket: Duplex) => {
+    socket.on('error', (error) => log.debug({ err: error }, 'a connection broke')).resume();
+    connections.refuse(socket, { problem: noTunnel, facts: { method: 'CONNECT' } });
+  };
+  server.on('connect', guard(log, refuseTunnel));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  server.on('error', (error) => log.error({ err: error }, 'a connection could not be accepted'));
+  return {
+    url: urlOf(server, host),
+    drain: () => connections.drain(),
+    close: () => close(server, connections),
+    destroy: () => connections.destroy(),
+  };
+}
+
+const noTunnel = new ProblemError('method-not-allowed', 'CONNECT is not supported: this is not a proxy.', {
+  headers: { Allow: 'GET, HEAD, POST' },
+});
+
+function urlOf(server: Server, host: string): string {
+  const { port, family, address } = server.address() as AddressInfo;
+  const everywhere = address === '::' || address === '0.0.0.0';
+  const name = everywhere ? 'localhost' : family === 'IPv6' ? `[${address}]` : host;
+  return `http://${name}:${String(port)}`;
+}
+
+async function close(server: Server, connections: Connections): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.close((error) => (error ? reject(error) : resolve()));
+    connections.end();
+  });
+}

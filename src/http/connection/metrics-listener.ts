@@ -1,0 +1,115 @@
+/** The listener of METRICS_PORT: metrics and probes for machines of the operator, without keys. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
+import { isLoopback, withoutBrackets } from '../../../lib/loopback.ts';
+import type { Logger } from '../../../engines/contract/index.ts';
+import { ProblemError, problemAnswer } from '../../contract/problems.ts';
+import { SettingsError } from '../../settings/load.ts';
+import { linger } from '../body/receive.ts';
+import { listen, type ListeningServer } from './listener.ts';
+import { nativeFormat } from '../native-format.ts';
+import type { ReadyProbe } from '../probes.ts';
+import { readRequestHead } from '../request-head.ts';
+import { guard } from './safe-listener.ts';
+
+export interface MetricsListenerOptions {
+  /** METRICS_HOST. */
+  readonly host: string;
+  /** METRICS_PORT. */
+  readonly port: number;
+  readonly log: Logger;
+  /** The body of `/healthz`; throws a problem. */
+  readonly alive: () => object;
+  readonly readyProbe: ReadyProbe;
+  readonly metrics: { readonly mediaType: string; render(): Promise<string> };
+}
+
+/** Scrapers are few and fast. */
+const limits = { connections: 32, headMs: 5_000, stalledMs: 12_000 };
+
+/** Throws a `SettingsError` when the address is in use or not ours. */
+export async function listenForMetrics(options: MetricsListenerOptions): Promise<ListeningServer> {
+  const { host, port, log } = options;
+  const pages = pagesOf(options);
+  const serve = (req: IncomingMessage, res: ServerResponse) => {
+    res.once(
+      'finish',
+      guard(log, () => linger(req)),
+    );
+    answer(req, res, pages, log).catch((error: unknown) => {
+      log.error({ err: error }, 'a request for metrics could not be answered');
+      res.destroy();
+    });
+  };
+  try {
+    return await listen(serve, { host, port, log, formatFor: () => nativeFormat, limits });
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const fix = code === 'EADDRINUSE' ? 'set METRICS_PORT to a free port, or to 0 for any' : 'set METRICS_HOST and METRICS_PORT to an address of this machine'; // prettier-ignore
+    throw new SettingsError(`METRICS_PORT: cannot listen: ${message}; ${fix}`, { cause });
+  }
+}
+
+interface Page {
+  readonly mediaType: string;
+  readonly text: string;
+}
+
+type Pages = ReadonlyMap<string, (host: string) => Promise<Page>>;
+
+function pagesOf({ host, alive, readyProbe, metrics }: MetricsListenerOptions): Pages {
+  const json = (body: object) => ({ mediaType: 'application/json', text: JSON.stringify(body) });
+  return new Map([
+    ['/healthz', async () => Promise.resolve(json(alive()))],
+    ['/readyz', async () => json(await readyProbe())],
+    [
+      '/metrics',
+      async (asked: string) => {
+        if (isLoopback(host)) refuseForeignName(asked);
+        return { mediaType: metrics.mediaType, text: await metrics.render() };
+      },
+    ],
+  ]);
+}
+
+/** On loopback: a page whose name resolves to this machine must not read the names of keys (DNS rebinding). */
+function refuseForeignName(asked: string): void {
+  const name = withoutBrackets(asked.replace(/:\d+$/, ''));
+  if (isLoopback(name) || isIP(name) !== 0) return;
+  throw new ProblemError('host-not-allowed', 'METRICS_HOST is a loopback address: use that in the URL, not a name.');
+}
+
+async function answer(req: IncomingMessage, res: ServerResponse, pages: Pages, log: Logger): Promise<void> {
+  const id = randomUUID();
+  const ownHeaders = { 'X-Request-Id': id, 'X-Content-Type-Options': 'nosniff' };
+  try {
+    const { path, host } = readRequestHead(req);
+    const page = pages.get(path);
+    if (page === undefined) throw new ProblemError('not-found', `Known: ${[...pages.keys()].join(', ')}.`);
+    if (req.method !== 'GET' && req.method !== 'HEAD') {
+      const headers = { Allow: 'GET, HEAD' };
+      throw new ProblemError('method-not-allowed', 'Supported: GET, HEAD.', { headers });
+    }
+    const { mediaType, text } = await page(host);
+    send(res, { status: 200, headers: { ...ownHeaders, 'Content-Type': mediaType }, text });
+  } catch (error) {
+    const { status, mediaType, headers, body } = problemAnswer(error, id);
+    if (body.code === 'internal-error') log.error({ id, err: error }, 'a request for metrics failed');
+    send(res, {
+      status,
+      headers: { ...headers, ...ownHeaders, 'Content-Type': mediaType },
+      text: JSON.stringify(body),
+    });
+  }
+}
+
+interface WholeAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+function send(res: ServerResponse, { status, headers, text }: WholeAnswer): void {
+  res.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(text) }).end(text);
+}

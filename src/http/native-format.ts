@@ -1,0 +1,29 @@
+/** The native door: problem documents, and events with a type and a sequence number. */
+import { nativeContract } from '../contract/document.ts';
+import type { Schemas } from '../contract/operations.ts';
+import { limitHeaders } from '../contract/rate-limit.ts';
+import type { DoorFormat } from './api-format.ts';
+
+type StreamEvent = Schemas['ChatEvent'] | Schemas['TranscriptionEvent'];
+
+export const nativeFormat: DoorFormat = {
+  contract: nativeContract,
+  readPath: (path) => path,
+  toFailure: (problem) => problem,
+  limitHeaders,
+  stream: {
+    encode: (event) => encode(event as StreamEvent),
+    heartbeat: ':\n\n',
+    end: '',
+    encodeFailure: ({ body: problem }, { last }) => {
+      const { type, seq } = (last ?? { type: 'chat.started', seq: -1 }) as StreamEvent;
+      const isTranscription = /^(transcription|segment)\./.test(type);
+      return encode({ type: isTranscription ? 'transcription.failed' : 'chat.failed', seq: seq + 1, problem });
+    },
+  },
+};
+
+/** `event:` is the type, `id:` the seq. */
+function encode(event: StreamEvent): string {
+  return `event: ${event.type}\nid: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
+}

@@ -1,0 +1,148 @@
+/** Selects the speech model and the voice of a request from its options and the settings. */
+import { someOf } from '../../lib/listing.ts';
+import { EngineError, type SpeechFormat } from '../../engines/contract/index.ts';
+import { currentUsage } from '../request-scope.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { availabilityOf, type ServedModel } from '../engine-host/served-models.ts';
+import type { Registry } from '../engine-host/registry.ts';
+import { chooseModel, defaultModel, requireAvailable } from '../engine-host/model-selection.ts';
+import { audioTypes, type Audio, type AudioType } from '../contract/audio.ts';
+import { ProblemError } from '../contract/problems.ts';
+import { SettingsError } from '../settings/load.ts';
+import { recordSpeech } from './speech-record.ts';
+import { supervise, type Listener, type SpeechLimits } from './timeouts.ts';
+
+/** Null and absent mean the configured default, for both. */
+export interface SpeakerOptions {
+  readonly model: string | null | undefined;
+  readonly voice: string | null | undefined;
+  /** Their JSON Pointers in the body (RFC 6901), for problems. */
+  readonly pointers: { readonly model: string; readonly voice: string };
+}
+
+export interface Utterance {
+  readonly text: string;
+  /** ISO 639-1; ignored when the request or TTS_VOICE selects the voice. */
+  readonly language?: string;
+  readonly format: SpeechFormat;
+  /** Only for models that support `speed`. */
+  readonly speed?: number | undefined;
+  /** Only for models that support `instructions`. */
+  readonly instructions?: string | undefined;
+}
+
+export interface Speaker {
+  /** Resolves once the first bytes are available; later failures are thrown by the audio. */
+  speak(utterance: Utterance, listener: Listener): Promise<Audio>;
+}
+
+export interface Speakers {
+  /**
+   * Throws `no-engine`, `unknown-model`, `model-not-allowed` or `model-unavailable`, and `voice-not-supported` if the model lists its voices.
+   */
+  choose(options: SpeakerOptions): Promise<Speaker>;
+  /** Whether the default model of the API key is available. */
+  defaultIsAvailable(): Promise<boolean>;
+}
+
+export interface SpeakersOptions {
+  readonly registry: Registry;
+  /** TTS_VOICE. */
+  readonly defaultVoice: string | undefined;
+  readonly limits?: SpeechLimits;
+  readonly metrics?: Metrics | undefined;
+}
+
+const defaultLimits: SpeechLimits = { firstBytesMs: 120_000, silenceMs: 60_000 };
+
+const voicesInMessages = 5;
+
+/** Throws a `SettingsError` if the default model lists its voices and TTS_VOICE is not one of them. */
+export async function createSpeakers({
+  registry,
+  defaultVoice,
+  limits = defaultLimits,
+  metrics,
+}: SpeakersOptions): Promise<Speakers> {
+  const configuredDefault = async () => registry.of('speech').defaultOf(await registry.models('speech'));
+  // While an engine fails to list its models, the default may be one of them.
+  if (defaultVoice !== undefined && registry.of('speech').knowsAll)
+    expectVoice(await configuredDefault(), defaultVoice);
+  return {
+    async choose({ model: named, voice, pointers }) {
+      const chosen = await chooseModel(registry, 'speech', named, pointers.model);
+      if (voice != null && !mayHaveVoice(chosen, voice)) throw voiceNotSupported(chosen, voice, pointers.voice);
+      await requireAvailable(chosen);
+      const isDefault = chosen.id === (await configuredDefault())?.id;
+      return speakerOf(chosen, voice ?? defaultVoiceOf(chosen, isDefault), { limits, metrics });
+    },
+    async defaultIsAvailable() {
+      const found = await defaultModel(registry, 'speech');
+      return found !== undefined && (await availabilityOf(found)).available;
+    },
+  };
+
+  /** TTS_VOICE belongs to the configured default model; other models use it only if they list a voice of that name. */
+  function defaultVoiceOf({ entry }: ServedModel, isDefault: boolean): string | undefined {
+    return isDefault || entry.voices?.some(({ id }) => id === defaultVoice) ? defaultVoice : undefined;
+  }
+}
+
+function expectVoice(model: ServedModel | undefined, voice: string): void {
+  if (!model || mayHaveVoice(model, voice)) return;
+  const detail = `the default speech model "${model.id}" has no voice "${voice}"; available: ${someVoices(model)}`;
+  throw new SettingsError(`TTS_VOICE: ${detail}`);
+}
+
+function speakerOf(
+  model: ServedModel<'speech'>,
+  voice: string | undefined,
+  { limits, metrics }: { readonly limits: SpeechLimits; readonly metrics: Metrics | undefined },
+): Speaker {
+  return {
+    speak({ text, language, format, speed, instructions }, listener) {
+      const voiceOrLanguage = voice === undefined ? { ...(language !== undefined && { language }) } : { voice };
+      const call = {
+        ...{ text, model: model.engineId, format, ...voiceOrLanguage },
+        ...(speed !== undefined && { speed }),
+        ...(instructions !== undefined && { instructions }),
+      };
+      const synthesize = async (signal: AbortSignal): Promise<Audio> => {
+        const speech = await model.engine.synthesize(call, { signal });
+        return { ...speech, mediaType: declaredType(speech.mediaType) };
+      };
+      const usage = currentUsage();
+      if (usage) usage.model ??= model.id; // a chat that reads aloud keeps its own model
+      const speak = () => supervise(synthesize, listener, limits);
+      return metrics ? recordSpeech(speak, { model: model.id, listener }, metrics) : speak();
+    },
+  };
+}
+
+/** Ignores parameters: `audio/ogg; codecs=opus` is ogg. */
+function declaredType(mediaType: string): AudioType {
+  const [essence] = mediaType.toLowerCase().split(';');
+  const declared = audioTypes.find((type) => type === essence?.trim());
+  if (declared !== undefined) return declared;
+  const cause = new Error(`the engine returned "${mediaType}", not one of ${audioTypes.join(', ')}`);
+  throw new EngineError('engine-failed', 'The engine returned audio of an unsupported type.', { cause });
+}
+
+/** Engines that list no voices check them in `synthesize`. */
+function mayHaveVoice({ entry: { voices = [] } }: ServedModel, voice: string): boolean {
+  return voices.length === 0 || voices.some(({ id }) => id === voice);
+}
+
+function voiceNotSupported(model: ServedModel, voice: string, pointer: string): ProblemError {
+  const detail = `The speech model "${model.id}" has no voice "${voice}"; available: ${someVoices(model)}.`;
+  return new ProblemError('voice-not-supported', detail, {
+    errors: [{ in: 'body', pointer, detail: 'must be the id of a listed voice of the speech model' }],
+  });
+}
+
+function someVoices({ entry: { voices = [] } }: ServedModel): string {
+  return someOf(
+    voices.map(({ id }) => id),
+    voicesInMessages,
+  );
+}

@@ -1,0 +1,85 @@
+/** A worker of a fleet: engines that work for the fronts. It listens on METRICS_PORT only. */
+import { ProblemError } from './contract/problems.ts';
+import type { Registry } from './engine-host/registry.ts';
+import type { ListeningServer } from './http/connection/listener.ts';
+import { listenForMetrics } from './http/connection/metrics-listener.ts';
+import { alive, createReadyProbe } from './http/probes.ts';
+import { openMetrics } from './metrics/index.ts';
+import type { PrometheusMetrics } from './metrics/prometheus.ts';
+import { openNode, type Node, type NodeOptions } from './open-node.ts';
+import type { DiskUse } from './service.ts';
+
+export interface Worker {
+  /** Where the metrics and probes are; undefined where they are off. */
+  readonly metricsUrl: string | undefined;
+  readonly registry: Registry;
+  readonly disk: DiskUse;
+  /** Takes no more tickets; from now on `/readyz` answers 503. */
+  drain(): void;
+  /** Lets the work in hand finish for so many milliseconds, then hands it back; a later call may hurry. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Throws a `RegistryError` or a `SettingsError`. */
+export async function startWorker(options: Omit<NodeOptions, 'metrics'>): Promise<Worker> {
+  const metrics = await openMetrics(options.settings.metricsPort);
+  const node = await openNode({ ...options, metrics });
+  const { registry, workspace, fleet } = node;
+  const draining = new AbortController();
+  const server = metrics && (await openProbes(options, node, draining.signal, metrics));
+  const timers: NodeJS.Timeout[] = [];
+  let stopped: Promise<void> | undefined;
+  return {
+    metricsUrl: server && `${server.url}/metrics`,
+    registry,
+    disk: workspace.disk,
+    drain,
+    stop(graceMs) {
+      drain();
+      timers.push(setTimeout(() => fleet?.end(), graceMs));
+      return (stopped ??= stop());
+    },
+  };
+
+  function drain(): void {
+    draining.abort(new ProblemError('shutting-down', 'The worker is shutting down.'));
+    void fleet?.drain();
+  }
+
+  async function stop(): Promise<void> {
+    await fleet?.drain();
+    timers.forEach(clearTimeout);
+    await node[Symbol.asyncDispose]();
+    server?.destroy();
+    await server?.close();
+  }
+}
+
+/** A worker without Redis is not ready, and alive: a restart would only cost the work in hand. */
+async function openProbes(
+  { settings, log }: Omit<NodeOptions, 'metrics'>,
+  node: Node,
+  draining: AbortSignal,
+  metrics: PrometheusMetrics,
+): Promise<ListeningServer> {
+  const { metricsHost: host, metricsPort: port = 0 } = settings;
+  const { registry, fleet } = node;
+  metrics.watch({
+    availability: () => registry.lastAvailability(),
+    clips: () => noClips,
+    mcpServers: () => [],
+    fleet: fleet?.state,
+  });
+  const probes = {
+    alive: () => alive(new AbortController().signal),
+    readyProbe: createReadyProbe(draining, () => Promise.resolve(fleet?.notReady() ?? [])),
+  };
+  try {
+    return await listenForMetrics({ host, port, log, metrics, ...probes });
+  } catch (error) {
+    await node[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+const noClips = { count: 0, bytes: 0 };

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { createShares } from '../../src/fleet/admission.ts';
+import type { Held, Holding } from '../../src/fleet/redis.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** Four slots and eight places to wait, and sets as Redis keeps them. */
+function start() {
+  const open = new Map<string, string>();
+  const hold = vi.fn(({ id, caller }: Holding): Promise<Held> => {
+    open.set(id, caller);
+    const callers = [...open.values()];
+    const ofCaller = callers.filter((one) => one === caller).length;
+    return Promise.resolve({ calls: open.size, ofCaller, callers: new Set(callers).size });
+  });
+  const shares = createShares({
+    hold,
+    release: ({ id }) => Promise.resolve(void open.delete(id)),
+    capacityOf: () => ({ slots: 4, meanMs: 2_000 }),
+    waitingOf: () => 8,
+    secret: 'secret',
+    limits: { announceMs: 5_000, announcedMs: 15_000 },
+  });
+  onTestFinished(() => shares[Symbol.dispose]());
+  let calls = 0;
+  const take = (caller: string, weight = 1) =>
+    shares.take({ id: String((calls += 1)), instance: 'local', caller, weight });
+  /** How many of so many calls are accepted. */
+  const takeMany = async (caller: string, count: number) => {
+    const taken = await Promise.allSettled(Array.from({ length: count }, () => take(caller)));
+    return taken.filter(({ status }) => status === 'fulfilled').length;
+  };
+  return { take, takeMany, open, hold, shares };
+}
+
+it('a lone caller may have as many open calls as slots and places', async () => {
+  const { takeMany } = start();
+  expect(await takeMany('a', 20)).toBe(12);
+});
+
+it('there is room for every newcomer, and later ones have smaller shares', async () => {
+  const { takeMany } = start();
+  const accepted = [];
+  for (const caller of ['a', 'b', 'c', 'd']) accepted.push(await takeMany(caller, 20));
+  expect(accepted).toEqual([12, 8, 6, 4]);
+});
+
+it('the refused are told when to come again, and hold nothing', async () => {
+  const { take, takeMany, open } = start();
+  await takeMany('a', 12);
+  await expect(take('a')).rejects.toMatchObject({ code: 'overloaded', retryAfter: 7 });
+  expect(open.size).toBe(12);
+});
+
+it('the line is full when slots and places are taken, and no longer when a call ends', async () => {
+  const { take, takeMany, shares, open } = start();
+  await takeMany('a', 11);
+  expect(shares.isFull('local')).toBe(false);
+  const last = await take('a');
+  expect(shares.isFull('local')).toBe(true);
+  expect(shares.isFull('other')).toBe(false);
+  await expect(take('a')).rejects.toMatchObject({ code: 'overloaded' });
+  expect(shares.isFull('local')).toBe(true);
+  last[Symbol.dispose]();
+  expect(shares.isFull('local')).toBe(false);
+
+  for (const id of ['x', 'y']) open.set(id, 'of another front');
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(shares.isFull('local')).toBe(true);
+});
+
+it('the n-th call of a caller has the priority n', async () => {
+  const { take } = start();
+  const priorities = [];
+  for (const caller of ['a', 'a', 'a', 'b', 'a', 'b']) priorities.push((await take(caller)).priority);
+  expect(priorities).toEqual([1, 2, 3, 1, 4, 2]);
+});
+
+it('a caller of weight 2 has the share and the priorities of two', async () => {
+  const { take, takeMany } = start();
+  const priorities = [];
+  for (let call = 0; call < 4; call++) priorities.push((await take('heavy', 2)).priority);
+  expect(priorities).toEqual([1, 1, 2, 2]);
+  await takeMany('a', 1);
+  const more = await Promise.allSettled(Array.from({ length: 20 }, () => take('heavy', 2)));
+  expect(more.filter(({ status }) => status === 'fulfilled')).toHaveLength(12 - 4);
+});
+
+it('a call is held for as long as it is open, under a name that is not its caller’s', async () => {
+  const { take, open, hold } = start();
+  const share = await take('the key of a team');
+  expect([...open.values()]).toEqual([expect.stringMatching(/^[\w-]{22}$/)]);
+  open.clear(); // Redis has forgotten everything
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(open.size).toBe(1);
+  share[Symbol.dispose]();
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(open.size).toBe(0);
+  expect(hold).toHaveBeenCalledTimes(2);
+});
