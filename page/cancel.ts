@@ -4,8 +4,8 @@ import { dictation, dropDictation } from './dictation.ts';
 import { handsFree, stopHandsFree } from './hands-free.ts';
 import { stopTranscribing, transcribing } from './transcription.ts';
 import { isAnswering, stopAnswer } from './run.ts';
-import { hush, speaking } from './playback.ts';
-import { say } from './announcements.ts';
+import { stopPlayback, speaking } from './playback.ts';
+import { announce } from './announcements.ts';
 
 /** Anything but speech, which the next question may interrupt. */
 export const isWorking = computed(
@@ -21,6 +21,6 @@ export function cancel(): void {
   stopTranscribing();
   stopHandsFree();
   stopAnswer();
-  hush();
-  say('Stopped.');
+  stopPlayback();
+  announce('Stopped.');
 }

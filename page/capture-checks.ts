@@ -1,6 +1,6 @@
 /** Why there is no microphone, and what to do about it. Pure. */
 
-export type Obstacle = 'insecure' | 'unsupported' | 'denied' | 'missing' | 'in-use' | 'gone';
+export type CaptureProblem = 'insecure' | 'unsupported' | 'denied' | 'missing' | 'in-use' | 'gone';
 
 export interface Abilities {
   readonly isSecureContext: boolean;
@@ -9,13 +9,17 @@ export interface Abilities {
 }
 
 /** What can be said before any click. */
-export function obstacleOf({ isSecureContext, hasMediaDevices, hasRecorder }: Abilities): Obstacle | undefined {
+export function captureProblemOf({
+  isSecureContext,
+  hasMediaDevices,
+  hasRecorder,
+}: Abilities): CaptureProblem | undefined {
   if (hasMediaDevices && hasRecorder) return undefined;
   return isSecureContext ? 'unsupported' : 'insecure';
 }
 
 /** What `getUserMedia` rejects with, by its name. */
-const byName: Readonly<Record<string, Obstacle>> = {
+const byName: Readonly<Record<string, CaptureProblem>> = {
   NotAllowedError: 'denied',
   SecurityError: 'denied',
   NotFoundError: 'missing',
@@ -24,7 +28,7 @@ const byName: Readonly<Record<string, Obstacle>> = {
   AbortError: 'in-use',
 };
 
-export function obstacleOfError(error: unknown): Obstacle | undefined {
+export function captureProblemOfError(error: unknown): CaptureProblem | undefined {
   return error instanceof Error ? byName[error.name] : undefined;
 }
 
@@ -34,7 +38,7 @@ export interface Address {
   readonly port: string;
 }
 
-export function textOfObstacle(obstacle: Obstacle, { hostname, port }: Address): string {
+export function textOfCaptureProblem(obstacle: CaptureProblem, { hostname, port }: Address): string {
   const on = port || '80';
   switch (obstacle) {
     case 'insecure':

@@ -1,25 +1,25 @@
 /** Press to speak, press to stop: the words land in the composer. Files take the same way. */
 import { signal } from '@preact/signals';
 import { addToDraft, draft, focusDraft } from './draft.ts';
-import { kept, transcribe, transcribing } from './transcription.ts';
+import { undelivered, transcribe, transcribing } from './transcription.ts';
 import { explain, openMicrophone } from './microphone.ts';
-import { settings } from './preferences.ts';
+import { preferences } from './preferences.ts';
 import { ask, isAnswering } from './run.ts';
-import { hush, unlock } from './playback.ts';
-import { say } from './announcements.ts';
-import { record, type Take } from './recorder.ts';
+import { stopPlayback, unlock } from './playback.ts';
+import { announce } from './announcements.ts';
+import { record, type Recording } from './recorder.ts';
 
 export const dictation = signal<'off' | 'asking' | 'recording'>('off');
 /** `performance.now()` at the start of the recording. */
 export const startedAt = signal(0);
 
-let take: Take | undefined;
+let take: Recording | undefined;
 let opening: AbortController | undefined;
 
 /** In a click only. */
 export async function startDictation(): Promise<void> {
   if (dictation.value !== 'off' || transcribing.value) return;
-  hush();
+  stopPlayback();
   unlock();
   dictation.value = 'asking';
   const { signal } = (opening = new AbortController());
@@ -30,7 +30,7 @@ export async function startDictation(): Promise<void> {
     take = begun;
     startedAt.value = performance.now();
     dictation.value = 'recording';
-    say('Recording.');
+    announce('Recording.');
   } catch (error) {
     if (signal.aborted) return;
     dictation.value = 'off';
@@ -59,19 +59,19 @@ export async function takeFile(file: File): Promise<void> {
 }
 
 export async function tryAgain(): Promise<void> {
-  if (kept.value?.recording) await takeFile(kept.value.recording);
+  if (undelivered.value?.recording) await takeFile(undelivered.value.recording);
 }
 
 async function deliver(recording: File | Promise<File>): Promise<void> {
   const text = await transcribe(recording);
   if (text === undefined) return;
   addToDraft(text);
-  if (settings.value.sendAtOnce && !isAnswering.value) {
+  if (preferences.value.sendAtOnce && !isAnswering.value) {
     const message = draft.value;
     draft.value = '';
     void ask(message);
     return;
   }
-  say(`Heard: ${text}`);
+  announce(`Heard: ${text}`);
   focusDraft();
 }

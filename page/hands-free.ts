@@ -3,11 +3,11 @@ import { computed, effect, signal } from '@preact/signals';
 import { levelOf, loudness } from './gate.ts';
 import { stopTranscribing, transcribe, transcribing } from './transcription.ts';
 import { close, explain, level, onGone, openMicrophone } from './microphone.ts';
-import { settings } from './preferences.ts';
+import { preferences } from './preferences.ts';
 import { ask, isAnswering, stopAnswer } from './run.ts';
-import { hush, speaking, unlock } from './playback.ts';
-import { say } from './announcements.ts';
-import { TurnCutter } from './utterance-cutter.ts';
+import { stopPlayback, speaking, unlock } from './playback.ts';
+import { announce } from './announcements.ts';
+import { UtteranceCutter } from './utterance-cutter.ts';
 import { keepAwake } from './wake-lock.ts';
 import { encodeWav } from './wav.ts';
 
@@ -35,25 +35,25 @@ const isOpen = computed(
   () =>
     handsFree.value === 'listening' ||
     handsFree.value === 'hearing' ||
-    (handsFree.value === 'speaking' && settings.value.bargeIn),
+    (handsFree.value === 'speaking' && preferences.value.bargeIn),
 );
 
 const isDeaf = computed(() => isMuted.value || !isOpen.value);
 
 const rate = 16_000;
 let session: AbortController | undefined;
-let cutter: TurnCutter | undefined;
+let cutter: UtteranceCutter | undefined;
 
 /** Also after each answer: who does not see the page waits for it. */
 const isListening = computed(() => handsFree.value === 'listening' && !isMuted.value);
 effect(() => {
-  if (isListening.value) say('Listening.');
+  if (isListening.value) announce('Listening.');
 });
 
 /** In a click only. */
 export async function startHandsFree(): Promise<void> {
   if (power.value !== 'off') return;
-  hush();
+  stopPlayback();
   unlock();
   power.value = 'asking';
   isMuted.value = false;
@@ -84,12 +84,12 @@ export function stopHandsFree(): void {
 export function interrupt(): void {
   stopTranscribing();
   stopAnswer();
-  hush();
+  stopPlayback();
 }
 
 export function toggleMute(): void {
   isMuted.value = !isMuted.value;
-  if (isMuted.value) say('Muted.');
+  if (isMuted.value) announce('Muted.');
 }
 
 async function listen(stream: MediaStream, signal: AbortSignal): Promise<void> {
@@ -103,7 +103,7 @@ async function listen(stream: MediaStream, signal: AbortSignal): Promise<void> {
   await context.audioWorklet.addModule(new URL(WORKLET_URL, document.baseURI));
   signal.throwIfAborted();
   const frames = new AudioWorkletNode(context, 'frames', { numberOfOutputs: 0 });
-  cutter = new TurnCutter(context.sampleRate, { pauseMs: () => settings.peek().pauseMs });
+  cutter = new UtteranceCutter(context.sampleRate, { pauseMs: () => preferences.peek().pauseMs });
   // Nothing from before a pause belongs to the next turn.
   const stop = effect(() => {
     if (isDeaf.value) cutter?.take();
@@ -118,7 +118,7 @@ function hear(frame: Float32Array, sampleRate: number): void {
   if (isDeaf.peek() || !cutter) return;
   const turn = cutter.push(frame);
   isHearing.value = cutter.isHearing;
-  if (cutter.isHearing && speaking.peek() !== undefined) hush();
+  if (cutter.isHearing && speaking.peek() !== undefined) stopPlayback();
   if (turn) void answerTurn(turn, sampleRate);
 }
 

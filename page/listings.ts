@@ -9,7 +9,7 @@ import {
 import { choose, chooseVoice, isPreparing, type Listing } from './choices.ts';
 import { failureOf, isKeyRefused, isNotAllowed, type Failure } from './failure.ts';
 import { isKeyAsked } from './key.ts';
-import { settings } from './preferences.ts';
+import { preferences } from './preferences.ts';
 import { client } from './service.ts';
 
 interface Listings {
@@ -32,7 +32,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let current: AbortController | undefined;
 
 export const chosen = computed(() => {
-  const { transcriptionModel, chatModel, speechModel, voice } = settings.value;
+  const { transcriptionModel, chatModel, speechModel, voice } = preferences.value;
   const lists = listings.value;
   const speech = lists && choose(lists.speech, speechModel);
   return {

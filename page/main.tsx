@@ -3,7 +3,7 @@ import { render } from 'preact';
 import { cancel } from './cancel.ts';
 import { isComposing } from './composing.ts';
 import { watchListings } from './listings.ts';
-import { status } from './announcements.ts';
+import { announcement } from './announcements.ts';
 import { Composer } from './views/composer.tsx';
 import { Conversation } from './views/conversation.tsx';
 import { DropZone, takeFilesAnywhere } from './views/drop-zone.tsx';
@@ -18,7 +18,7 @@ function Page() {
       <Conversation />
       <Composer />
       <p role="status" class="unseen">
-        {status.value}
+        {announcement.value}
       </p>
       <KeyDialog />
       <Options />

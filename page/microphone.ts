@@ -1,11 +1,11 @@
 /** The microphone: opened in a click only, released after every take. */
 import { signal } from '@preact/signals';
 import { failureOf, type Failure } from './failure.ts';
-import { obstacleOf, obstacleOfError, type Obstacle } from './capture-checks.ts';
-import { settings } from './preferences.ts';
+import { captureProblemOf, captureProblemOfError, type CaptureProblem } from './capture-checks.ts';
+import { preferences } from './preferences.ts';
 
-export const obstacle = signal<Obstacle | undefined>(
-  obstacleOf({
+export const captureProblem = signal<CaptureProblem | undefined>(
+  captureProblemOf({
     isSecureContext,
     // Absent in an insecure context, whatever the types say.
     hasMediaDevices: 'mediaDevices' in navigator,
@@ -17,7 +17,8 @@ export const obstacle = signal<Obstacle | undefined>(
 export const microphoneFailure = signal<Failure | undefined>(undefined);
 
 /** Those that no click will overcome. */
-export const isImpossible = (): boolean => obstacle.value === 'insecure' || obstacle.value === 'unsupported';
+export const isImpossible = (): boolean =>
+  captureProblem.value === 'insecure' || captureProblem.value === 'unsupported';
 
 /** By id; empty until the user has allowed the microphone once. */
 export const microphones = signal<readonly MediaDeviceInfo[]>([]);
@@ -39,7 +40,7 @@ export async function openMicrophone(signal: AbortSignal): Promise<MediaStream> 
     const stream = await asked;
     if (signal.aborted) close(stream); // the browser's question cannot be taken back
     signal.throwIfAborted();
-    obstacle.value = microphoneFailure.value = undefined;
+    captureProblem.value = microphoneFailure.value = undefined;
     void listMicrophones();
     return stream;
   } catch (error) {
@@ -50,7 +51,7 @@ export async function openMicrophone(signal: AbortSignal): Promise<MediaStream> 
 }
 
 function getMicrophone(): Promise<MediaStream> {
-  const { microphone } = settings.value;
+  const { microphone } = preferences.value;
   return navigator.mediaDevices.getUserMedia({
     audio: {
       echoCancellation: { ideal: true },
@@ -63,8 +64,8 @@ function getMicrophone(): Promise<MediaStream> {
 
 /** Shows why there is no recording. */
 export function explain(error: unknown): void {
-  obstacle.value = obstacleOfError(error);
-  if (!obstacle.value) microphoneFailure.value = failureOf(error);
+  captureProblem.value = captureProblemOfError(error);
+  if (!captureProblem.value) microphoneFailure.value = failureOf(error);
 }
 
 export function close(stream: MediaStream): void {
@@ -76,7 +77,7 @@ export function close(stream: MediaStream): void {
 /** Calls back once if the device goes away; not after `close`. */
 export function onGone(stream: MediaStream, call: () => void): void {
   stream.getAudioTracks()[0]?.addEventListener('ended', () => {
-    obstacle.value = 'gone';
+    captureProblem.value = 'gone';
     call();
   });
 }

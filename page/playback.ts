@@ -56,12 +56,12 @@ export function enqueue(sound: Sound): void {
 
 /** Plays at once. */
 export function play(sound: Sound): void {
-  hush();
+  stopPlayback();
   enqueue(sound);
 }
 
 export async function readAloud(id: string, text: string): Promise<void> {
-  hush();
+  stopPlayback();
   speakerFailure.value = undefined;
   speaking.value = id;
   const { signal } = (synthesis = new AbortController());
@@ -93,7 +93,7 @@ function discard({ ownClip }: Sound): void {
 }
 
 /** Silent at once, and nothing to come. */
-export function hush(): void {
+export function stopPlayback(): void {
   synthesis?.abort();
   if (current) discard(current);
   queue.splice(0).forEach(discard);

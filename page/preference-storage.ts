@@ -1,5 +1,5 @@
 /** What stays on this device: choices, never the conversation. Pure but for the storage that it is given. */
-export interface Settings {
+export interface Preferences {
   readonly transcriptionModel?: string;
   readonly chatModel?: string;
   readonly speechModel?: string;
@@ -17,17 +17,17 @@ export interface Settings {
 
 export const pauseRange = { min: 500, max: 3_000, step: 250 } as const;
 
-export const defaults: Settings = { sendAtOnce: false, pauseMs: 1_000, bargeIn: false };
+export const defaults: Preferences = { sendAtOnce: false, pauseMs: 1_000, bargeIn: false };
 
 const name = 'parlance-settings';
 
-export interface SettingsStorage {
+export interface PreferenceStorage {
   getItem(name: string): string | null;
   setItem(name: string, value: string): void;
 }
 
 /** The defaults for whatever is missing, of another type, or out of range. */
-export function readSettings(storage: () => SettingsStorage): Settings {
+export function readPreferences(storage: () => PreferenceStorage): Preferences {
   let stored: unknown;
   try {
     stored = JSON.parse(storage().getItem(name) ?? '{}');
@@ -39,7 +39,7 @@ export function readSettings(storage: () => SettingsStorage): Settings {
   return { ...defaults, ...Object.fromEntries(known) };
 }
 
-export function writeSettings(storage: () => SettingsStorage, settings: Settings): void {
+export function writePreferences(storage: () => PreferenceStorage, settings: Preferences): void {
   try {
     storage().setItem(name, JSON.stringify(settings));
   } catch {
@@ -61,5 +61,5 @@ const isValid: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
     readAloud: isSwitch,
     bargeIn: isSwitch,
     pauseMs: (value: unknown) => typeof value === 'number' && value >= pauseRange.min && value <= pauseRange.max,
-  } satisfies Record<keyof Settings, (value: unknown) => boolean>),
+  } satisfies Record<keyof Preferences, (value: unknown) => boolean>),
 );

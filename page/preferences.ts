@@ -1,13 +1,13 @@
 /** The user's settings, kept on this device. */
 import { effect, signal } from '@preact/signals';
-import { readSettings, writeSettings, type Settings } from './preference-storage.ts';
+import { readPreferences, writePreferences, type Preferences } from './preference-storage.ts';
 
 const storage = () => localStorage;
 
-export const settings = signal<Settings>(readSettings(storage));
+export const preferences = signal<Preferences>(readPreferences(storage));
 
-effect(() => writeSettings(storage, settings.value));
+effect(() => writePreferences(storage, preferences.value));
 
-export function prefer(changes: Partial<Settings>): void {
-  settings.value = { ...settings.value, ...changes };
+export function prefer(changes: Partial<Preferences>): void {
+  preferences.value = { ...preferences.value, ...changes };
 }

@@ -2,7 +2,7 @@
 import { close, level, onGone } from './microphone.ts';
 import { levelOf, loudness } from './gate.ts';
 
-export interface Take {
+export interface Recording {
   /** The recording; without sound if the microphone gave none. */
   finish(): Promise<File>;
   drop(): void;
@@ -12,7 +12,7 @@ export interface Take {
 const containers = ['audio/webm;codecs=opus', 'audio/mp4;codecs=opus', 'audio/mp4'];
 
 /** Resolves when the recorder has started: what is said before is lost. Takes over the stream. */
-export async function record(stream: MediaStream, call: { readonly onGone: () => void }): Promise<Take> {
+export async function record(stream: MediaStream, call: { readonly onGone: () => void }): Promise<Recording> {
   const recorder = createRecorder(stream);
   const pieces: Blob[] = [];
   recorder.addEventListener('dataavailable', ({ data }) => pieces.push(data));

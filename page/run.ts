@@ -4,11 +4,11 @@ import { applyEvent, fail, messagesOf, newAnswer, stop, textOf, type Answer, typ
 import { isKeyRefused } from './failure.ts';
 import { isKeyAsked } from './key.ts';
 import { canSpeak, chosen } from './listings.ts';
-import { settings } from './preferences.ts';
+import { preferences } from './preferences.ts';
 import { client, clipUrl } from './service.ts';
 import { enqueue, readAloud } from './playback.ts';
 import { speakable } from './speakable.ts';
-import { say } from './announcements.ts';
+import { announce } from './announcements.ts';
 
 export const turns = signal<readonly Turn[]>([]);
 export const isAnswering = computed(() =>
@@ -51,7 +51,7 @@ async function answer(isHandsFree: boolean): Promise<void> {
   };
   const id = ++lastId;
   turns.value = [...turns.value, newAnswer(id)];
-  say('Answering.');
+  announce('Answering.');
   try {
     for await (const event of client.value.streamChat(request, { signal })) {
       change(id, (answer) => applyEvent(answer, event));
@@ -67,12 +67,12 @@ async function answer(isHandsFree: boolean): Promise<void> {
 function finish(id: number, isHandsFree: boolean): void {
   const answer = turns.value.find((turn): turn is Answer => turn.role === 'assistant' && turn.id === id);
   if (!answer) return; // the conversation was started over
-  if (answer.state === 'stopped') say('Stopped.');
+  if (answer.state === 'stopped') announce('Stopped.');
   if (answer.state !== 'done') return; // a failure announces itself
   const text = speakable(textOf(answer));
-  say(`Answer: ${text}`);
+  announce(`Answer: ${text}`);
   const isSpoken = answer.parts.some(({ kind }) => kind === 'clip');
-  const isWanted = settings.value.readAloud ?? isHandsFree;
+  const isWanted = preferences.value.readAloud ?? isHandsFree;
   if (isWanted && !isSpoken && canSpeak.value && text !== '') void readAloud(soundOf(answer), text);
 }
 

@@ -5,10 +5,10 @@ import { failureOf, isKeyRefused, type Failure } from './failure.ts';
 import { isKeyAsked } from './key.ts';
 import { chosen } from './listings.ts';
 import { client } from './service.ts';
-import { say } from './announcements.ts';
+import { announce } from './announcements.ts';
 import { applyTranscriptionEvent, newTranscript, type Transcript } from './transcript.ts';
 
-export interface Kept {
+export interface Undelivered {
   readonly failure: Failure;
   /** Undefined if it failed before there was a recording. */
   readonly recording: File | undefined;
@@ -16,7 +16,7 @@ export interface Kept {
 
 /** Undefined: nothing is being transcribed. */
 export const transcribing = signal<Transcript | undefined>(undefined);
-export const kept = signal<Kept | undefined>(undefined);
+export const undelivered = signal<Undelivered | undefined>(undefined);
 /** The last recording was silence. */
 export const wasSilent = signal(false);
 
@@ -26,10 +26,10 @@ let call: AbortController | undefined;
 export async function transcribe(source: File | Promise<File>): Promise<string | undefined> {
   call?.abort();
   const { signal } = (call = new AbortController());
-  kept.value = undefined;
+  undelivered.value = undefined;
   wasSilent.value = false;
   transcribing.value = newTranscript;
-  say('Transcribing.');
+  announce('Transcribing.');
   let recording: File | undefined;
   try {
     recording = await source;
@@ -37,11 +37,11 @@ export async function transcribe(source: File | Promise<File>): Promise<string |
     const text = await textOf(recording, signal);
     if (text !== '') return text;
     wasSilent.value = true;
-    say('Nothing was heard.');
+    announce('Nothing was heard.');
   } catch (error) {
     if (signal.aborted) return undefined;
     if (isKeyRefused(error)) isKeyAsked.value = true;
-    kept.value = { recording, failure: failureOf(error) };
+    undelivered.value = { recording, failure: failureOf(error) };
   } finally {
     if (call.signal === signal) transcribing.value = undefined;
   }
@@ -67,8 +67,8 @@ export function stopTranscribing(): void {
   call?.abort();
 }
 
-export function saveKept(): void {
-  const { recording } = kept.value ?? {};
+export function saveUndelivered(): void {
+  const { recording } = undelivered.value ?? {};
   if (!recording) return;
   const link = document.createElement('a');
   link.href = URL.createObjectURL(recording);

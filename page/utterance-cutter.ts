@@ -7,7 +7,7 @@ const preRollMs = 500;
 const keptMs = preRollMs + 500;
 const maxTurnMs = 60_000;
 
-export class TurnCutter {
+export class UtteranceCutter {
   readonly #gate: Gate;
   readonly rate: number;
   #frames: Float32Array[] = [];

@@ -1,5 +1,5 @@
 /** The engines of the settings, and the fleet that this machine belongs to, if any. */
-import type { GuardLimits } from './engine-host/guard/timeouts.ts';
+import type { EngineTimeouts } from './engine-host/guard/timeouts.ts';
 import type { ParentLogger } from './engine-host/context.ts';
 import { openEngines, type OpenEngines } from './engine-host/open-engines.ts';
 import type { Fleet } from './fleet/index.ts';
@@ -7,7 +7,7 @@ import type { Metrics } from './metrics/metrics.ts';
 import { readFleet, type FleetSettings } from './settings/fleet.ts';
 import type { Environment, LoadedSettings } from './settings/load.ts';
 
-export interface Node extends OpenEngines {
+export interface OpenNode extends OpenEngines {
   /** Undefined without FLEET_URL. */
   readonly fleet: Fleet | undefined;
 }
@@ -16,16 +16,16 @@ export interface NodeOptions {
   readonly settings: LoadedSettings;
   readonly env: Environment;
   readonly log: ParentLogger;
-  readonly limits?: Partial<GuardLimits> | undefined;
+  readonly limits?: Partial<EngineTimeouts> | undefined;
   readonly metrics?: Metrics | undefined;
 }
 
 /** Throws a `RegistryError` or a `SettingsError`. */
-export async function openNode({ settings, env, log, limits, metrics }: NodeOptions): Promise<Node> {
+export async function openNode({ settings, env, log, limits, metrics }: NodeOptions): Promise<OpenNode> {
   const fleetSettings = readFleet(settings);
   const fleet = fleetSettings && (await openFleet(fleetSettings, settings, log));
   try {
-    const { elsewhere: wrapAsRemote, noteQueue } = fleet ?? {};
+    const { wrapAsRemote: wrapAsRemote, noteQueue } = fleet ?? {};
     const engines = await openEngines(settings, env, log, { limits, metrics, wrapAsRemote, noteQueue });
     fleet?.start(engines);
     return {

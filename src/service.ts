@@ -1,11 +1,11 @@
 /** Builds the service out of its settings: registry, services, router, app, server; and ends it again. */
 import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
-import type { GuardLimits } from './engine-host/guard/timeouts.ts';
+import type { EngineTimeouts } from './engine-host/guard/timeouts.ts';
 import type { Registry } from './engine-host/registry.ts';
 import { createApp, type RequestListener } from './http/app.ts';
-import type { DoorFormat } from './http/api-format.ts';
-import type { Door } from './http/incoming-request.ts';
+import type { ApiFormat } from './http/api-format.ts';
+import type { Api } from './http/incoming-request.ts';
 import { nativeFormat } from './http/native-format.ts';
 import { createRouter, type RouterOptions } from './http/router.ts';
 import { clipLimits, createClipStore } from './clips/store.ts';
@@ -15,11 +15,11 @@ import type { AnyOperations } from './contract/operations.ts';
 import { preferredAnswer } from './contract/prefer.ts';
 import type { ParentLogger } from './engine-host/context.ts';
 import { createReadiness } from './engine-host/readiness.ts';
-import { openNode, type Node } from './open-node.ts';
+import { openNode, type OpenNode } from './open-node.ts';
 import { nativeOperations } from './handlers/index.ts';
 import { createAccess } from './http/access/auth.ts';
 import { createFailedLogins } from './http/access/failed-logins.ts';
-import { createArrivals, type Pace } from './http/body/min-rate.ts';
+import { createRateWatch, type MinRate } from './http/body/min-rate.ts';
 import { ByteBudget, type BudgetSize } from './http/body/body-budget.ts';
 import { ProblemError } from './contract/problems.ts';
 import { listen, type ConnectionLimits, type ListeningServer } from './http/connection/listener.ts';
@@ -30,10 +30,10 @@ import type { Services } from './handlers/dependencies.ts';
 import { openKeyRing } from './keys/key-ring.ts';
 import { createLimits } from './limits/limits.ts';
 import { createMinuteCounter } from './limits/minutes.ts';
-import { createPlaces } from './limits/concurrency.ts';
+import { createConcurrencySlots } from './limits/concurrency.ts';
 import { openBudgets } from './limits/usage-file.ts';
 import { largestSpeech } from './system/disk-budget.ts';
-import { createSpeakers } from './speech/speech-models.ts';
+import { createSpeechModelSelector } from './speech/speech-models.ts';
 import { createSpeechSpool } from './speech/speech-spool.ts';
 import { openMetrics } from './metrics/index.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -54,7 +54,7 @@ export interface ServiceOptions {
   /** Milliseconds that a body may take to arrive; when absent five minutes for JSON, an hour for a recording. */
   readonly bodyTimeoutMs?: number;
   /** The least of a body that must arrive; 16 KB in every 30 s after the first 10 s when absent. */
-  readonly bodyPace?: Pace;
+  readonly bodyPace?: MinRate;
   /** Bytes of request bodies that may be in memory at once; a share of the heap when absent. */
   readonly bodyBudget?: BudgetSize;
   /** Milliseconds that a stream waits for its provider before it begins without it; five seconds when absent. */
@@ -66,7 +66,7 @@ export interface ServiceOptions {
   /** Milliseconds to keep a complete clip after its last read; ten minutes when absent. */
   readonly clipKeepMs?: number;
   /** How long engines may take, where it is not the usual. */
-  readonly engineLimits?: Partial<GuardLimits> | undefined;
+  readonly engineLimits?: Partial<EngineTimeouts> | undefined;
   /** Limits of `startService`'s own server. */
   readonly connectionLimits?: Partial<ConnectionLimits>;
 }
@@ -113,9 +113,9 @@ export interface Service {
 const clipStore = Symbol('clips');
 
 /** Answers to aborted requests take a moment to go out. */
-const farewellMs = 1_000;
+const abortedResponseMs = 1_000;
 
-function formatFor(target: string): DoorFormat {
+function formatFor(target: string): ApiFormat {
   return isOpenAITarget(target) ? openaiFormat : nativeFormat;
 }
 
@@ -138,7 +138,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     drain,
     stop(graceMs) {
       drain();
-      timers.push(setTimeout(app.end, graceMs), setTimeout(server.destroy, graceMs + farewellMs));
+      timers.push(setTimeout(app.end, graceMs), setTimeout(server.destroy, graceMs + abortedResponseMs));
       return (stopped ??= stop());
     },
   };
@@ -154,7 +154,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     timers.forEach(clearTimeout);
     await app[Symbol.asyncDispose]();
     // Last: until then, it shows what the shutdown waits for.
-    const lateScrape = setTimeout(() => metricsServer?.destroy(), farewellMs);
+    const lateScrape = setTimeout(() => metricsServer?.destroy(), abortedResponseMs);
     await metricsServer?.close();
     clearTimeout(lateScrape);
   }
@@ -206,7 +206,7 @@ async function openProbedApp(options: ServiceOptions, metrics: Metrics | undefin
   }
 }
 
-async function buildApp(options: ServiceOptions, engines: Node, metrics: Metrics | undefined): Promise<ProbedApp> {
+async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Metrics | undefined): Promise<ProbedApp> {
   const {
     settings,
     env,
@@ -220,7 +220,7 @@ async function buildApp(options: ServiceOptions, engines: Node, metrics: Metrics
     clipKeepMs: keepMs,
   } = options;
   const { registry, workspace } = engines;
-  const speakers = await createSpeakers({ registry, defaultVoice: settings.ttsVoice, metrics });
+  const speakers = await createSpeechModelSelector({ registry, defaultVoice: settings.ttsVoice, metrics });
   const ownClips = createClipStore({
     directory: () => workspace.accountedDirectory('clip', { holder: clipStore }),
     log,
@@ -259,18 +259,18 @@ async function buildApp(options: ServiceOptions, engines: Node, metrics: Metrics
   const access = createAccess({ ...settings, keys, failedLogins: createFailedLogins(log) });
   const budgets = keys && (await openBudgets({ path: join(settings.dataDir, 'usage.json'), log }));
   const onRefused = (key: string, policy: string) => metrics?.keyLimited(key, policy);
-  const own = budgets && { minutes: createMinuteCounter(), places: createPlaces(), budgets };
+  const own = budgets && { minutes: createMinuteCounter(), concurrency: createConcurrencySlots(), budgets };
   const limits = own && createLimits({ ...(engines.fleet?.shareLimits(own) ?? own), onRefused });
   const routing = { services, access, limits, checkAnswers: env.NODE_ENV !== 'production' };
   const prefer = settings.sandbox ? preferredAnswer : undefined;
-  const native = await openDoor(nativeFormat, { ...routing, operations: nativeOperations, prefer });
-  const openai = await openDoor(openaiFormat, { ...routing, operations: openaiOperations });
+  const native = await openApi(nativeFormat, { ...routing, operations: nativeOperations, prefer });
+  const openai = await openApi(openaiFormat, { ...routing, operations: openaiOperations });
   const readyProbe = createReadyProbe(draining.signal, createReadiness(registry, settings.readyRequires));
   const listener = createApp({
-    doorFor: (target) => (isOpenAITarget(target) ? openai : native),
+    apiFor: (target) => (isOpenAITarget(target) ? openai : native),
     access,
     budget: new ByteBudget(bodyBudget ?? memoryForBodies()),
-    arrivals: createArrivals(bodyPace),
+    arrivals: createRateWatch(bodyPace),
     bodyTimeoutMs: bodyTimeoutMs ?? 300_000,
     uploadTimeoutMs: bodyTimeoutMs ?? 3_600_000,
     heartbeatMs,
@@ -316,10 +316,10 @@ async function buildApp(options: ServiceOptions, engines: Node, metrics: Metrics
   };
 }
 
-async function openDoor<Operations extends AnyOperations<Operations>>(
-  format: DoorFormat,
+async function openApi<Operations extends AnyOperations<Operations>>(
+  format: ApiFormat,
   options: Omit<RouterOptions<Operations, Services>, 'contract'>,
-): Promise<Door> {
+): Promise<Api> {
   return { ...format, respond: await createRouter({ ...options, contract: format.contract }) };
 }
 

@@ -6,10 +6,10 @@ import { listenForMetrics } from './http/connection/metrics-listener.ts';
 import { alive, createReadyProbe } from './http/probes.ts';
 import { openMetrics } from './metrics/index.ts';
 import type { PrometheusMetrics } from './metrics/prometheus.ts';
-import { openNode, type Node, type NodeOptions } from './open-node.ts';
+import { openNode, type OpenNode, type NodeOptions } from './open-node.ts';
 import type { DiskUse } from './service.ts';
 
-export interface Worker {
+export interface RunningWorker {
   /** Where the metrics and probes are; undefined where they are off. */
   readonly metricsUrl: string | undefined;
   readonly registry: Registry;
@@ -21,7 +21,7 @@ export interface Worker {
 }
 
 /** Throws a `RegistryError` or a `SettingsError`. */
-export async function startWorker(options: Omit<NodeOptions, 'metrics'>): Promise<Worker> {
+export async function startWorker(options: Omit<NodeOptions, 'metrics'>): Promise<RunningWorker> {
   const metrics = await openMetrics(options.settings.metricsPort);
   const node = await openNode({ ...options, metrics });
   const { registry, workspace, fleet } = node;
@@ -58,7 +58,7 @@ export async function startWorker(options: Omit<NodeOptions, 'metrics'>): Promis
 /** A worker without Redis is not ready, and alive: a restart would only cost the work in hand. */
 async function openProbes(
   { settings, log }: Omit<NodeOptions, 'metrics'>,
-  node: Node,
+  node: OpenNode,
   draining: AbortSignal,
   metrics: PrometheusMetrics,
 ): Promise<ListeningServer> {

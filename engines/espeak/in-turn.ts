@@ -1,5 +1,5 @@
 import { EngineError, type JobQueue, type Speech } from '../contract/index.ts';
-import { begin } from '../lib/await-first-chunk.ts';
+import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
 import { linkedSignal, onAbort } from '../../lib/abort.ts';
 
 /**
@@ -18,7 +18,7 @@ export function speakInTurn(
       const over = new Promise((resolve) => onAbort(own.signal, resolve));
       const end = () => own.abort(new Error('the speech is over'));
       try {
-        resolve(await begin(await start(own.signal), { end, empty }));
+        resolve(await awaitFirstChunk(await start(own.signal), { end, empty }));
         await over;
       } finally {
         end();

@@ -14,7 +14,7 @@ export function readTimes(answer: JsonObject, timestamps: readonly TimestampKind
   return segments && words && only(timestamps, { segments, words });
 }
 
-/** Of silence. */
+/** For silence. */
 export function noTimes(timestamps: readonly TimestampKind[]): Times {
   return only(timestamps, { segments: [], words: [] });
 }

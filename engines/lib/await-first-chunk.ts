@@ -1,6 +1,6 @@
 import type { Speech } from '../contract/index.ts';
 
-export interface Beginning {
+export interface FirstChunkOptions {
   /** Called once the audio has ended: read to its end, failed, or abandoned, even before the first read. */
   readonly end: () => void;
   /** The error to throw if there is no audio at all. */
@@ -8,7 +8,10 @@ export interface Beginning {
 }
 
 /** Resolves with the speech once its first bytes are there. */
-export async function begin({ mediaType, audio }: Speech, { end, empty }: Beginning): Promise<Speech> {
+export async function awaitFirstChunk(
+  { mediaType, audio }: Speech,
+  { end, empty }: FirstChunkOptions,
+): Promise<Speech> {
   const chunks = audio[Symbol.asyncIterator]();
   const first = await chunks.next();
   if (first.done === true) throw empty();

@@ -20,7 +20,7 @@ import { badResponse } from './failures.ts';
 import type { Model } from './models.ts';
 import { chatFields } from './provider-fields.ts';
 import { createReasoningDetails, type ReasoningDetails } from './reasoning-details.ts';
-import type { Shape } from './request-variant.ts';
+import type { RequestVariant } from './request-variant.ts';
 
 type Request = OpenAI.ChatCompletionCreateParamsStreaming;
 
@@ -45,7 +45,7 @@ function createHistory(call: ChatCall, model: Model, tools: readonly CallerTool[
   } satisfies Omit<Request, 'messages'>;
 
   return {
-    request: ({ limitParam, replaysReasoning }: Shape, isLast) => ({
+    request: ({ limitParam, replaysReasoning }: RequestVariant, isLast) => ({
       ...callerFields,
       ...fixed,
       messages:

@@ -3,7 +3,7 @@ import type { CallerTool, ChatCall } from '../contract/index.ts';
 import type { Delta, Round } from '../lib/agent/loop.ts';
 import { isObject, textOf, type JsonObject } from '../../lib/json.ts';
 import type { Model } from './models.ts';
-import type { Shape } from './request-variant.ts';
+import type { RequestVariant } from './request-variant.ts';
 
 export interface Dialect {
   /** Below the base URL. */
@@ -15,7 +15,7 @@ export interface Dialect {
 /** The messages of one run in the format of the provider's API. */
 export interface History {
   /** The next request; in the last round no tool may be called. */
-  request(shape: Shape, isLast: boolean): JsonObject;
+  request(shape: RequestVariant, isLast: boolean): JsonObject;
   /** A reader for the answer to it. */
   read(): RoundReader;
   /** Adds a round that called tools, with the output of each call. */

@@ -3,7 +3,7 @@ import type { Feature } from '../contract/index.ts';
 import { entryOf, type ModelSource } from '../lib/serve-models.ts';
 import type { Discovery } from './discovery.ts';
 import type { DialectOptions, ModelOptions, Options } from './options.ts';
-import { takesTools, type Shape } from './request-variant.ts';
+import { takesTools, type RequestVariant } from './request-variant.ts';
 
 export interface Model {
   readonly id: string;
@@ -12,7 +12,7 @@ export interface Model {
   readonly discovered: boolean;
   readonly api: NonNullable<DialectOptions['api']>;
   /** The request shape that it accepts, as far as is known. */
-  shape: Shape;
+  variant: RequestVariant;
 }
 
 /** `discovery` is there when the provider's own list is to be served. */
@@ -37,9 +37,9 @@ export function createCatalogue(options: Options, discovery: Discovery | undefin
     async entries() {
       // From memory, but for the provider's first list, which is waited for a moment.
       await discovery?.refresh();
-      const named = all.map((model) => ({ ...entryOf(model, local), supports: supportsOf(model.shape) }));
+      const named = all.map((model) => ({ ...entryOf(model, local), supports: supportsOf(model.variant) }));
       const found = listed().map((id) => {
-        const { shape } = discovered.get(id) ?? usual;
+        const { variant: shape } = discovered.get(id) ?? usual;
         return { id, local, discovered: true, supports: supportsOf(shape) };
       });
       return [...named, ...found];
@@ -67,14 +67,14 @@ function toModel(own: ModelOptions, provider: DialectOptions, discovered: boolea
   };
   return {
     ...{ id, name, remoteId, discovered, api },
-    shape: { limitParam: maxTokensParam, replaysReasoning: replayReasoning, dropped: dropParams },
+    variant: { limitParam: maxTokensParam, replaysReasoning: replayReasoning, dropped: dropParams },
   };
 }
 
 /** Fields of which the settings may say that they are never sent; without them JSON cannot be asked for. */
 const jsonFields = ['response_format', 'text', 'stop'];
 
-function supportsOf(shape: Shape): readonly Feature[] {
+function supportsOf(shape: RequestVariant): readonly Feature[] {
   const takesJson = !jsonFields.some((field) => shape.dropped.includes(field));
   return [...(takesTools(shape) ? (['tools'] as const) : []), ...(takesJson ? (['json'] as const) : [])];
 }

@@ -3,7 +3,7 @@ import { objectsOf, type JsonObject } from '../../lib/json.ts';
 import type { Refusal } from '../lib/provider/failures.ts';
 import type { limitParams } from './options.ts';
 
-export interface Shape {
+export interface RequestVariant {
   /** Name of the token limit field in /chat/completions. */
   readonly limitParam: (typeof limitParams)[number];
   /** Whether the model's reasoning is sent back to it with the tool results. */
@@ -13,11 +13,11 @@ export interface Shape {
 }
 
 /** The provider rejected a field; `other` is the shape for the retry. */
-export class ShapeRefused extends Error {
+export class VariantRefused extends Error {
   override readonly name = 'ShapeRefused';
-  readonly other: Shape;
+  readonly other: RequestVariant;
 
-  constructor(other: Shape, cause: Error) {
+  constructor(other: RequestVariant, cause: Error) {
     super('the provider rejects a field of the request', { cause });
     this.other = other;
   }
@@ -55,7 +55,12 @@ const withoutTools = new RegExp(
 );
 
 /** The shape for a retry, or undefined if the error is about something else. `first` is the shape at the start of the run. */
-export function reshape(shape: Shape, first: Shape, sent: JsonObject, refusal: Refusal): Shape | undefined {
+export function nextVariant(
+  shape: RequestVariant,
+  first: RequestVariant,
+  sent: JsonObject,
+  refusal: Refusal,
+): RequestVariant | undefined {
   if (refusesTools(sent, refusal)) return without(shape, 'tools');
   if (refusal.status !== 400 && refusal.status !== 422) return undefined;
   const said = `${refusal.code} ${refusal.param} ${refusal.message}`;
@@ -77,23 +82,23 @@ function refusesTools(sent: JsonObject, { status, complaint }: Refusal): boolean
   return !withoutTools.test(JSON.stringify(sent.messages ?? sent.input));
 }
 
-function hasReasoning({ replaysReasoning }: Shape, { messages }: JsonObject): boolean {
+function hasReasoning({ replaysReasoning }: RequestVariant, { messages }: JsonObject): boolean {
   const hasField = (message: JsonObject) => Object.keys(message).some((field) => field.startsWith('reasoning'));
   return replaysReasoning && objectsOf(messages).some(hasField);
 }
 
-function without(shape: Shape, field: string): Shape {
+function without(shape: RequestVariant, field: string): RequestVariant {
   return { ...shape, dropped: [...shape.dropped, field] };
 }
 
 /** Without tools, tool_choice is dropped too. */
-export function withoutDropped(body: JsonObject, { dropped }: Shape): JsonObject {
+export function withoutDropped(body: JsonObject, { dropped }: RequestVariant): JsonObject {
   if (dropped.length === 0) return body;
   const gone = dropped.includes('tools') ? [...dropped, 'tool_choice'] : dropped;
   return Object.fromEntries(Object.entries(body).filter(([field]) => !gone.includes(field)));
 }
 
 /** False once the model has rejected tools, or if the settings drop them. */
-export function takesTools({ dropped }: Shape): boolean {
+export function takesTools({ dropped }: RequestVariant): boolean {
   return !dropped.includes('tools');
 }

@@ -10,12 +10,12 @@ import type { History, RoundReader } from './dialect.ts';
 import { notSupported } from './caller-tools.ts';
 import { badResponse, errorInside, throwIfError } from './failures.ts';
 import type { Model } from './models.ts';
-import { reshape, ShapeRefused, takesTools, withoutDropped } from './request-variant.ts';
+import { nextVariant, VariantRefused, takesTools, withoutDropped } from './request-variant.ts';
 
 /** Bytes: some 200,000 tokens with the JSON around each. */
 const longestAnswer = 64 * 2 ** 20;
 
-export interface Asking {
+export interface RequestOptions {
   readonly provider: Provider;
   /** Below the base URL. */
   readonly path: string;
@@ -29,12 +29,12 @@ export interface Asking {
 }
 
 /** The conversation of a run: the provider is asked for each round. */
-export function converse(history: History, asking: Asking): Conversation {
+export function converse(history: History, asking: RequestOptions): Conversation {
   return {
-    ask(isLast, signal) {
+    requestRound(isLast, signal) {
       const reader = history.read();
       return {
-        deltas: ask(history, { reader, isLast }, asking, signal),
+        deltas: streamRound(history, { reader, isLast }, asking, signal),
         end() {
           const round = reader.end();
           warnOfUnknownReason(round, asking);
@@ -52,7 +52,7 @@ export function converse(history: History, asking: Asking): Conversation {
 /** Logged once per model. */
 const warnedOf = new WeakSet<Model>();
 
-function warnOfUnknownReason({ unknownReason, finish }: Round, { model, provider, log }: Asking): void {
+function warnOfUnknownReason({ unknownReason, finish }: Round, { model, provider, log }: RequestOptions): void {
   if (unknownReason === undefined || warnedOf.has(model)) return;
   warnedOf.add(model);
   const reason = provider.redact(unknownReason).slice(0, 100);
@@ -60,10 +60,10 @@ function warnOfUnknownReason({ unknownReason, finish }: Round, { model, provider
 }
 
 /** Reads the answer into `reader` and yields its deltas. Throws an `EngineError`, or the signal's reason. */
-async function* ask(
+async function* streamRound(
   history: History,
   { reader, isLast }: { readonly reader: RoundReader; readonly isLast: boolean },
-  asking: Asking,
+  asking: RequestOptions,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Delta[]> {
   const { timeout, idleTimeout, provider } = asking;
@@ -103,10 +103,10 @@ async function* ask(
 async function send(
   history: History,
   isLast: boolean,
-  { provider, path, model, returnsCalls, log }: Asking,
+  { provider, path, model, returnsCalls, log }: RequestOptions,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
-  const first = model.shape;
+  const first = model.variant;
   for (let shape = first; ;) {
     const body = withoutDropped(history.request(shape, isLast), shape);
     const content = Buffer.from(JSON.stringify(body));
@@ -117,18 +117,18 @@ async function send(
           headers: { 'content-type': 'application/json', accept: 'text/event-stream, application/json' },
           body: () => content,
           explain: (refusal, cause) => {
-            const other = reshape(shape, first, body, refusal);
+            const other = nextVariant(shape, first, body, refusal);
             if (returnsCalls && other && !takesTools(other)) return notSupported(model.id, 'tools', cause);
-            return other && new ShapeRefused(other, cause);
+            return other && new VariantRefused(other, cause);
           },
         },
         signal,
       );
       // Only a new shape: another run may have updated it meanwhile.
-      if (shape !== first) model.shape = shape;
+      if (shape !== first) model.variant = shape;
       return answer;
     } catch (error) {
-      if (!(error instanceof ShapeRefused)) throw error;
+      if (!(error instanceof VariantRefused)) throw error;
       shape = error.other;
       if ('tools' in body && shape.dropped.includes('tools')) {
         log.warn({ model: model.id, err: error.cause }, 'the model takes no tools: it is asked without them');

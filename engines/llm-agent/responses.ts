@@ -19,7 +19,7 @@ import type { Dialect, History, RoundReader } from './dialect.ts';
 import { badResponse } from './failures.ts';
 import type { Model } from './models.ts';
 import { responsesFields } from './provider-fields.ts';
-import type { Shape } from './request-variant.ts';
+import type { RequestVariant } from './request-variant.ts';
 
 type Request = OpenAI.Responses.ResponseCreateParamsStreaming;
 
@@ -28,7 +28,7 @@ export const responses: Dialect = { path: '/responses', createHistory };
 function createHistory(call: ChatCall, model: Model, tools: readonly CallerTool[]): History {
   const { temperature, topP, maxTokens } = call;
   const toolChoice = toolChoiceOf(call);
-  const { replaysReasoning } = model.shape;
+  const { replaysReasoning } = model.variant;
   const nextId = createIds();
   const input = call.messages.flatMap(toItems);
   const fixed = {
@@ -46,7 +46,7 @@ function createHistory(call: ChatCall, model: Model, tools: readonly CallerTool[
   } satisfies Omit<Request, 'input'>;
 
   return {
-    request: (_shape: Shape, isLast) => ({
+    request: (_shape: RequestVariant, isLast) => ({
       ...fixed,
       input,
       ...(tools.length > 0 && isLast && { tool_choice: 'none' }),

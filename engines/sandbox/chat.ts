@@ -99,7 +99,7 @@ function converse(call: ChatCall, pace: Pace): Conversation {
   }
 
   return {
-    ask(_isLast, signal): RoundStream {
+    requestRound(_isLast, signal): RoundStream {
       const round = nextRound();
       return { deltas: stream(round, signal), end: () => round };
     },

@@ -1,4 +1,4 @@
-import { someOf } from '../../lib/listing.ts';
+import { joinFirst } from '../../lib/listing.ts';
 import { EngineError, OptionsError, type ModelEntry, type SpeechCall, type Voice } from '../contract/index.ts';
 import type { Api, RemoteFormat } from './apis.ts';
 import type { ModelOptions, VoiceOptions } from './options.ts';
@@ -60,7 +60,7 @@ const longestListing = 20;
 
 function unknownVoice(voice: string, voices: readonly Voice[], model: string): EngineError {
   const ids = voices.map(({ id }) => id);
-  const detail = `The model ${model} has the voices ${someOf(ids, longestListing)}, not "${voice}".`;
+  const detail = `The model ${model} has the voices ${joinFirst(ids, longestListing)}, not "${voice}".`;
   return new EngineError('voice-not-supported', detail);
 }
 

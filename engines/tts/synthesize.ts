@@ -1,6 +1,6 @@
 import type { EngineContext, Pcm, Speech, SpeechCall } from '../contract/index.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
-import { begin } from '../lib/await-first-chunk.ts';
+import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
 import { splitSentences } from './sentences.ts';
 import { notAudio } from './answer.ts';
 import { requestPiece, type Endpoint } from './request.ts';
@@ -38,7 +38,7 @@ export async function synthesize(
     const options = { call, model, voice, format: plan.remoteFormat, lifetime };
     const fetch: Fetch = (text) => requestPiece(text, options, dependencies);
     const speech = await speechBy[plan.mode](pieces, fetch, { call, model, lifetime, context });
-    return await begin(speech, { end, empty: () => notAudio('an empty body') });
+    return await awaitFirstChunk(speech, { end, empty: () => notAudio('an empty body') });
   } catch (error) {
     end();
     throw error;

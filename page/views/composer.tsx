@@ -17,9 +17,9 @@ import {
 import { transcribing } from '../transcription.ts';
 import { canChat, canSpeak, canTranscribe } from '../listings.ts';
 import { isImpossible } from '../microphone.ts';
-import { prefer, settings } from '../preferences.ts';
+import { prefer, preferences } from '../preferences.ts';
 import { ask, isAnswering } from '../run.ts';
-import { hush, unlock } from '../playback.ts';
+import { stopPlayback, unlock } from '../playback.ts';
 import { shareOf, textOfTranscript, type Transcript } from '../transcript.ts';
 import { scrollToEnd } from './follow.ts';
 import { Icon } from './icons.tsx';
@@ -51,7 +51,7 @@ function submit(event: Event): void {
 function send(): void {
   const text = draft.value.trim();
   if (text === '' || isAnswering.value || !canChat.value) return;
-  hush();
+  stopPlayback();
   unlock();
   draft.value = '';
   scrollToEnd();
@@ -182,7 +182,7 @@ function FileButton() {
 }
 
 function ReadAloudSwitch() {
-  const isOn = settings.value.readAloud ?? handsFree.value !== 'off';
+  const isOn = preferences.value.readAloud ?? handsFree.value !== 'off';
   return (
     <button
       type="button"
@@ -297,7 +297,7 @@ function hintOf(): string {
     case 'hearing':
       return 'Hearing you.';
     case 'speaking':
-      return settings.value.bargeIn
+      return preferences.value.bargeIn
         ? 'Speaking. Say something to interrupt it.'
         : 'Speaking. The microphone is deaf meanwhile.';
     default:

@@ -17,7 +17,7 @@ import { Markdown } from '../markdown.tsx';
 import { prettyJson } from '../pretty-json.ts';
 import { askAgain, soundOf, turns } from '../run.ts';
 import { clipUrl } from '../service.ts';
-import { hush, play, readAloud, speaking, unlock } from '../playback.ts';
+import { stopPlayback, play, readAloud, speaking, unlock } from '../playback.ts';
 import { speakable } from '../speakable.ts';
 import { followsEnd, scrollToEnd } from './follow.ts';
 import { Icon } from './icons.tsx';
@@ -266,7 +266,7 @@ interface SoundButtonProps {
 function SoundButton({ id, label, isQuiet = false, start }: SoundButtonProps) {
   const isMine = speaking.value === id;
   const toggle = () => {
-    if (isMine) return hush();
+    if (isMine) return stopPlayback();
     unlock();
     start();
   };

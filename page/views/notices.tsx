@@ -4,11 +4,11 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { startDictation, tryAgain } from '../dictation.ts';
 import { keepFocus } from '../draft.ts';
 import type { Failure } from '../failure.ts';
-import { kept, saveKept, transcribing, wasSilent } from '../transcription.ts';
+import { undelivered, saveUndelivered, transcribing, wasSilent } from '../transcription.ts';
 import { isKeyAsked } from '../key.ts';
 import { isKeyMissing, listingFailure, refreshListings } from '../listings.ts';
-import { isImpossible, microphoneFailure, obstacle } from '../microphone.ts';
-import { textOfObstacle } from '../capture-checks.ts';
+import { isImpossible, microphoneFailure, captureProblem } from '../microphone.ts';
+import { textOfCaptureProblem } from '../capture-checks.ts';
 import { isBlocked, speakerFailure } from '../playback.ts';
 import { Icon } from './icons.tsx';
 import { RequestId } from './conversation.tsx';
@@ -97,13 +97,13 @@ function MicrophoneNotice() {
   if (microphoneFailure.value) {
     return <FailureNotice failure={microphoneFailure.value} close={() => (microphoneFailure.value = undefined)} />;
   }
-  if (!obstacle.value) return null;
-  const text = textOfObstacle(obstacle.value, location);
+  if (!captureProblem.value) return null;
+  const text = textOfCaptureProblem(captureProblem.value, location);
   if (isImpossible()) return <Notice>{text}</Notice>;
   return (
-    <Notice role="alert" close={() => (obstacle.value = undefined)}>
+    <Notice role="alert" close={() => (captureProblem.value = undefined)}>
       <p>{text}</p>
-      {obstacle.value !== 'gone' && (
+      {captureProblem.value !== 'gone' && (
         <button type="button" class="outlined" onClick={() => void startDictation()}>
           Try again
         </button>
@@ -113,9 +113,9 @@ function MicrophoneNotice() {
 }
 
 function KeptRecording() {
-  if (!kept.value) return null;
-  const { failure, recording } = kept.value;
-  const close = () => (kept.value = undefined);
+  if (!undelivered.value) return null;
+  const { failure, recording } = undelivered.value;
+  const close = () => (undelivered.value = undefined);
   if (!recording) return <FailureNotice failure={failure} close={close} />;
   return (
     <Notice role="alert">
@@ -128,7 +128,7 @@ function KeptRecording() {
         <button type="button" class="outlined" onClick={() => void tryAgain()}>
           Try again
         </button>
-        <button type="button" class="outlined" onClick={saveKept}>
+        <button type="button" class="outlined" onClick={saveUndelivered}>
           Save
         </button>
         <button type="button" class="quiet" onClick={close}>

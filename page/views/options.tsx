@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { forgetKey, key } from '../key.ts';
 import { microphones } from '../microphone.ts';
-import { prefer, settings } from '../preferences.ts';
+import { prefer, preferences } from '../preferences.ts';
 import { pauseRange } from '../preference-storage.ts';
 import { Dialog } from './dialog.tsx';
 
@@ -44,7 +44,7 @@ function Switch({ name, label }: { readonly name: 'sendAtOnce' | 'bargeIn'; read
     <label class="check">
       <input
         type="checkbox"
-        checked={settings.value[name]}
+        checked={preferences.value[name]}
         onChange={({ currentTarget }) => prefer({ [name]: currentTarget.checked })}
       />
       <span>{label}</span>
@@ -53,7 +53,7 @@ function Switch({ name, label }: { readonly name: 'sendAtOnce' | 'bargeIn'; read
 }
 
 function Pause() {
-  const { pauseMs } = settings.value;
+  const { pauseMs } = preferences.value;
   const text = `${pauseMs / 1_000}\u00a0s`;
   return (
     <div class="field">
@@ -78,7 +78,7 @@ function Microphone() {
       <label for="microphone">Microphone</label>
       <select
         id="microphone"
-        value={settings.value.microphone ?? microphones.value[0]?.deviceId ?? ''}
+        value={preferences.value.microphone ?? microphones.value[0]?.deviceId ?? ''}
         onChange={({ currentTarget }) => prefer({ microphone: currentTarget.value })}
       >
         {microphones.value.map(({ deviceId, label }) => (

@@ -3,12 +3,12 @@ import type { FleetInspection } from '../fleet/inspect.ts';
 import { readFleet } from '../settings/fleet.ts';
 import { SettingsError, type LoadedSettings } from '../settings/load.ts';
 
-export interface FleetJudgement extends FleetInspection {
+export interface FleetCheck extends FleetInspection {
   /** False: this node cannot start, or cannot work. */
   readonly isUsable: boolean;
 }
 
-export async function judgeFleet(settings: LoadedSettings): Promise<FleetJudgement> {
+export async function checkFleet(settings: LoadedSettings): Promise<FleetCheck> {
   try {
     const fleet = readFleet(settings);
     if (fleet === undefined) return { findings: [], isUsable: true };

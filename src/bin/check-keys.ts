@@ -7,7 +7,7 @@ import { openKeyRing } from '../keys/key-ring.ts';
 import { readKeysFile, type KeyEntry } from '../keys/keys-file.ts';
 import { SettingsError, type LoadedSettings } from '../settings/load.ts';
 
-export interface KeysJudgement {
+export interface KeysCheck {
   readonly findings: readonly Finding[];
   /** False: the service cannot start, or no key of the file is valid. */
   readonly isUsable: boolean;
@@ -15,7 +15,7 @@ export interface KeysJudgement {
 
 const silent = { info() {}, warn() {}, error() {} };
 
-export async function judgeKeys(settings: LoadedSettings, registry: Registry): Promise<KeysJudgement> {
+export async function checkKeys(settings: LoadedSettings, registry: Registry): Promise<KeysCheck> {
   const { apiKeysFile: path } = settings;
   if (path === undefined) return { findings: [], isUsable: true };
   try {

@@ -15,8 +15,8 @@ import { runProgram } from '../system/child-process/run-program.ts';
 import { listModels, toEntry } from '../engine-host/model-selection.ts';
 import { describeDoubts, loadSettings, type LoadedSettings } from '../settings/load.ts';
 import { explainStartFailure } from './startup-error.ts';
-import { judgeFleet } from './check-fleet.ts';
-import { judgeKeys } from './check-keys.ts';
+import { checkFleet } from './check-fleet.ts';
+import { checkKeys } from './check-keys.ts';
 import { createMcpTools } from '../tools/mcp/index.ts';
 import { messageOf } from '../../lib/errors.ts';
 
@@ -32,8 +32,8 @@ const nothingToCheck: Finding = { what: 'engine', ok: true, detail: 'needs nothi
 try {
   const settings = loadSettings(process.env);
   const log = pino({ level: 'silent' });
-  const fleet = await judgeFleet(settings);
-  await using engines = await openEngines(settings, process.env, log, { wrapAsRemote: fleet.elsewhere });
+  const fleet = await checkFleet(settings);
+  await using engines = await openEngines(settings, process.env, log, { wrapAsRemote: fleet.wrapAsRemote });
   await using mcp = createMcpTools({ settings, env: process.env, log });
   for (const line of describeDoubts(process.env, settings)) console.log(`Warning: ${line}`);
   print('this machine', [node(), await ffmpeg(settings), await data(settings)]);
@@ -48,7 +48,7 @@ try {
   }
   const servers = await mcp.inspect();
   if (servers.length > 0) print('MCP servers', servers);
-  const keys = await judgeKeys(settings, engines.registry);
+  const keys = await checkKeys(settings, engines.registry);
   if (keys.findings.length > 0) print('API keys', keys.findings);
   if (!(await judge(engines.registry, settings)) || !keys.isUsable || !fleet.isUsable) process.exitCode = 1;
 } catch (error) {

@@ -7,7 +7,7 @@ import { keepYoungObjectsYoung, shrinkHeap } from '../system/heap.ts';
 import { prepareEngines } from './prepare-engines.ts';
 import { createLog } from '../log.ts';
 import { startService, type Service } from '../service.ts';
-import { startWorker, type Worker } from '../start-worker.ts';
+import { startWorker, type RunningWorker } from '../start-worker.ts';
 import { describeDoubts, loadSettings, type LoadedSettings } from '../settings/load.ts';
 import { flushSpans } from '../trace.ts';
 import { explainStartFailure } from './startup-error.ts';
@@ -40,7 +40,7 @@ if (started) {
 }
 
 interface Started {
-  readonly service: Service | Worker;
+  readonly service: Service | RunningWorker;
   readonly settings: LoadedSettings;
   readonly log: PinoLogger;
 }
@@ -58,7 +58,7 @@ async function start(): Promise<Started | undefined> {
 }
 
 /** Runs in the background; starts before the summary, which then shows `preparing`. Resolves after cleanup. */
-async function prepare({ registry }: Service | Worker, log: Logger, signal: AbortSignal): Promise<void> {
+async function prepare({ registry }: Service | RunningWorker, log: Logger, signal: AbortSignal): Promise<void> {
   try {
     await prepareEngines(registry, { signal, log, terminal: process.stderr });
   } catch (error) {
@@ -87,7 +87,10 @@ function endOnSignals({ service, settings }: Started, ended: AbortController, pr
 const flushTimeoutMs = 2_000;
 
 /** A load balancer takes a while to notice: until then it sends new requests, which are served. */
-async function drainAndStop(service: Service | Worker, { drainDelay, shutdownGrace }: LoadedSettings): Promise<void> {
+async function drainAndStop(
+  service: Service | RunningWorker,
+  { drainDelay, shutdownGrace }: LoadedSettings,
+): Promise<void> {
   service.drain();
   if (drainDelay > 0) await sleep(drainDelay * 1000);
   await service.stop(shutdownGrace * 1000);
@@ -101,7 +104,7 @@ const exitTimeoutMs = 800;
  * Handles uncaught exceptions, which include unhandled rejections. The state of the process is then unknown: requests in
  * flight fail with `shutting-down`, and the process exits with 1 for a supervisor to restart it.
  */
-function exitOnDefects(service: Service | Worker, log: PinoLogger): void {
+function exitOnDefects(service: Service | RunningWorker, log: PinoLogger): void {
   let isExiting = false;
   const exit = () => process.exit();
   process.on('uncaughtException', (error, origin) => {

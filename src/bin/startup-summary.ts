@@ -4,7 +4,7 @@ import { capabilities } from '../engine-host/load-definition.ts';
 import type { EngineFailure } from '../engine-host/served-models.ts';
 import { listModels, noModelHint, toEntry } from '../engine-host/model-selection.ts';
 import type { Service } from '../service.ts';
-import type { Worker } from '../start-worker.ts';
+import type { RunningWorker } from '../start-worker.ts';
 
 const titles: Readonly<Record<Capability, string>> = {
   transcription: 'Transcription',
@@ -12,7 +12,7 @@ const titles: Readonly<Record<Capability, string>> = {
   speech: 'Speech',
 };
 
-export async function describeService(service: Service | Worker, { page }: { page: boolean }): Promise<string> {
+export async function describeService(service: Service | RunningWorker, { page }: { page: boolean }): Promise<string> {
   const { registry, metricsUrl } = service;
   const isWorker = !('url' in service);
   const lines = [isWorker ? 'Parlance works for its fleet, and listens for no requests' : whereIs(service.url, page)];

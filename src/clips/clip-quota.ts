@@ -6,7 +6,7 @@ import { EngineError } from '../../engines/contract/index.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { ClipLimits, StoredClip } from './clip.ts';
 
-export class ClipRoom {
+export class ClipQuota {
   readonly #limits: Pick<ClipLimits, 'clipBytes' | 'totalBytes'>;
   readonly #evict: (clip: StoredClip) => Promise<void>;
   /** Oldest first. */

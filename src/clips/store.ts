@@ -13,7 +13,7 @@ import type { Audio } from '../contract/audio.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { StoredClip, type Clip, type ClipLimits } from './clip.ts';
 import { createPump } from './pump.ts';
-import { ClipRoom } from './clip-quota.ts';
+import { ClipQuota } from './clip-quota.ts';
 
 /** Derived from the disk budget: clips take at most half of it, and a single clip half of that. */
 export function clipLimits(diskBytes: number): ClipLimits {
@@ -69,7 +69,7 @@ interface Spooling {
 
 export function createClipStore({ directory, log, limits, idPrefix = '' }: ClipStoreOptions): ClipStore {
   const clips = new Map<string, StoredClip>();
-  const room = new ClipRoom(limits, (clip) =>
+  const room = new ClipQuota(limits, (clip) =>
     drop(clip, new ProblemError('storage-full', 'The clip was evicted to make room for others.')),
   );
   /** The work of clips that are not complete. */

@@ -5,15 +5,15 @@ import { currentCaller, currentKey, currentUsage } from '../request-scope.ts';
 import type { QueueMetrics, QueueRefusal, QueueState } from '../metrics/metrics.ts';
 import { traced } from '../trace.ts';
 import {
-  createTurns,
+  createFairScheduler,
   endJob,
   forgetIdle,
   jobsOf,
-  lineOf,
-  nextInTurn,
+  queueOf,
+  nextCaller,
   servingOrder,
   startJob,
-  type Line as LineOf,
+  type CallerQueue as LineOf,
 } from './fair-scheduler.ts';
 
 /** Number of finished jobs used to estimate the duration of a job. */
@@ -41,8 +41,8 @@ export function createQueue(
   now: () => number,
   observe?: ObserveQueue,
 ): JobQueue {
-  const turns = createTurns<Waiter>(slots);
-  const { lines } = turns;
+  const turns = createFairScheduler<Waiter>(slots);
+  const { queues: lines } = turns;
   /** The line of each running job, in order of start. */
   const running: Line[] = [];
   const pace = createPace(now);
@@ -54,9 +54,9 @@ export function createQueue(
   /** Resolves with the function that releases the slot. An abort removes the job from the line. */
   async function takeSlot(caller: string, weight: number, listener: Listener): Promise<() => void> {
     listener.signal.throwIfAborted();
-    if (busy < slots) return occupySlot(lineOf(turns, caller, weight));
+    if (busy < slots) return occupySlot(queueOf(turns, caller, weight));
     if (waiting >= places) makeRoomFor(caller, weight);
-    return traced('queue wait', {}, () => waitForSlot(lineOf(turns, caller, weight), listener));
+    return traced('queue wait', {}, () => waitForSlot(queueOf(turns, caller, weight), listener));
   }
 
   /** Once for all changes of this tick: one job that ends and the next that starts are one change. */
@@ -141,7 +141,7 @@ export function createQueue(
   }
 
   function startNext(): void {
-    const [oldest] = nextInTurn(turns)?.waiting ?? [];
+    const [oldest] = nextCaller(turns)?.waiting ?? [];
     oldest?.start();
   }
 

@@ -1,5 +1,5 @@
 /** Models in the API: listings, the availability probe, and the selection of the model for a request. */
-import { someOf } from '../../lib/listing.ts';
+import { joinFirst } from '../../lib/listing.ts';
 import { EngineError, type Availability, type Capability, type Feature } from '../../engines/contract/index.ts';
 import { availabilityOf, type ServedModel } from './served-models.ts';
 import type { Registry } from './registry.ts';
@@ -57,7 +57,7 @@ export async function chooseModel<C extends Capability>(
   const ids = models.map(({ id }) => id);
   if (named != null) requireModel(named, ids, pointer);
   if (models.length === 0) throw await nothingServed(registry, capability, pointer);
-  const detail = `${named == null ? 'There is no default model; name one' : `No ${capability} model has the id "${named}"; valid are`}: ${someOf(ids, namesInMessages)}.`;
+  const detail = `${named == null ? 'There is no default model; name one' : `No ${capability} model has the id "${named}"; valid are`}: ${joinFirst(ids, namesInMessages)}.`;
   throw new ProblemError('unknown-model', detail, {
     errors: [{ in: 'body', pointer, detail: 'must be the id of a listed model' }],
   });

@@ -11,7 +11,7 @@ import {
 import type { EngineInstances, InstanceSettings } from '../settings/load.ts';
 import { readable } from './guard/failures.ts';
 import { dispose, failedEngine, guardEngine, hasFunction, unguarded, withEngine, within, type Guarded } from './guard/guard.ts'; // prettier-ignore
-import { defaultLimits, type GuardLimits } from './guard/timeouts.ts';
+import { defaultTimeouts, type EngineTimeouts } from './guard/timeouts.ts';
 import { checkOptions, loadDefinitions, type Definition, type ModuleOptions } from './load-definition.ts';
 import { explained, refusal, RegistryError } from './registry-error.ts';
 
@@ -19,7 +19,7 @@ export interface InstanceOptions extends ModuleOptions {
   /** Creates the context of an instance. */
   readonly contextFor: (instance: string) => EngineContext;
   /** Overrides of the default timeouts. */
-  readonly limits?: Partial<GuardLimits> | undefined;
+  readonly limits?: Partial<EngineTimeouts> | undefined;
   /** Replaces a transcription engine by one whose work is done on other machines (src/fleet). */
   readonly wrapAsRemote?: ((instance: string, engine: TranscriptionEngine) => Promise<TranscriptionEngine>) | undefined;
   /** False only for the conformance kit, which must see the unguarded behavior of an engine. */
@@ -103,7 +103,7 @@ async function load({ place, settings }: Listed, options: InstanceOptions): Prom
   }
 }
 
-const limitsOf = ({ limits }: InstanceOptions): GuardLimits => ({ ...defaultLimits, ...limits });
+const limitsOf = ({ limits }: InstanceOptions): EngineTimeouts => ({ ...defaultTimeouts, ...limits });
 
 /** Its capability is unknown: it stands for one of each, so that no hosted model becomes the default in its place. */
 function notLoaded({ name, place, settings: { use } }: Listed, options: InstanceOptions): Opened {
@@ -182,7 +182,7 @@ interface Creation<C extends Capability> {
   readonly definition: EngineDefinition<C>;
   readonly settings: object;
   readonly context: EngineContext;
-  readonly limits: GuardLimits;
+  readonly limits: EngineTimeouts;
   /** Whether errors other than OptionsError are returned instead of thrown. */
   readonly mayFail: boolean;
 }

@@ -1,29 +1,29 @@
 /**
- * Fairness and the bound of the line, over all fronts. Each open call is held in Redis under its caller, and leaves by
+ * Fairness and the bound of the queue, over all fronts. Each open call is held in Redis under its caller, and leaves by
  * itself when its front dies. The n-th open call of a caller waits behind everybody's first n-1: that is its priority.
  */
 import { EngineError } from '../../engines/contract/index.ts';
-import type { FleetLimits } from './timeouts.ts';
+import type { FleetTimeouts } from './timeouts.ts';
 import type { Capacity } from './nodes.ts';
-import type { Held, Holding } from './redis.ts';
+import type { OpenCallCounts, OpenCallKey } from './redis.ts';
 import { pseudonymOf } from './ticket.ts';
 
-export interface SharesOptions {
-  readonly hold: (holding: Holding, ms: number) => Promise<Held>;
-  readonly release: (holding: Holding) => Promise<void>;
+export interface AdmissionsOptions {
+  readonly keepOpen: (holding: OpenCallKey, ms: number) => Promise<OpenCallCounts>;
+  readonly release: (holding: OpenCallKey) => Promise<void>;
   readonly capacityOf: (instance: string) => Capacity;
   /** Calls that may wait for an instance, as the queue of its engine says. */
   readonly waitingOf: (instance: string) => number;
   readonly secret: string;
-  readonly limits: Pick<FleetLimits, 'announceMs' | 'announcedMs'>;
+  readonly limits: Pick<FleetTimeouts, 'announceMs' | 'announcedMs'>;
 }
 
-export interface Share extends Disposable {
+export interface Admission extends Disposable {
   /** From 1; lower ones are served first. */
   readonly priority: number;
 }
 
-interface Claim {
+interface AdmissionRequest {
   readonly id: string;
   readonly instance: string;
   readonly caller: string;
@@ -31,12 +31,12 @@ interface Claim {
   readonly weight: number;
 }
 
-export interface Shares extends Disposable {
-  /** Throws `overloaded` when the caller has its share of the line; rejects when Redis does not answer. */
-  take(call: Claim): Promise<Share>;
+export interface Admissions extends Disposable {
+  /** Throws `overloaded` when the caller has its share of the queue; rejects when Redis does not answer. */
+  admit(call: AdmissionRequest): Promise<Admission>;
   /** Holds the open calls of this front again, for what Redis has forgotten. */
   readonly keep: () => void;
-  /** Whether slots and waiting places are taken, as far as this front has seen. A newcomer may be admitted all the same. */
+  /** Whether all slots are busy and the queue is full, as far as this front has seen. A newcomer may be admitted all the same. */
   readonly isFull: (instance: string) => boolean;
 }
 
@@ -46,12 +46,19 @@ const hardBound = 2;
 const longestRetryAfterSeconds = 3_600;
 const usualMeanMs = 5_000;
 
-export function createShares({ hold, release, capacityOf, waitingOf, secret, limits }: SharesOptions): Shares {
-  const open = new Set<Holding>();
+export function createAdmissions({
+  keepOpen: hold,
+  release,
+  capacityOf,
+  waitingOf,
+  secret,
+  limits,
+}: AdmissionsOptions): Admissions {
+  const open = new Set<OpenCallKey>();
   /** Open calls by instance, of all fronts. */
   const counts = new Map<string, { calls: number; at: number }>();
 
-  async function holdAndCount(holding: Holding): Promise<Held> {
+  async function holdAndCount(holding: OpenCallKey): Promise<OpenCallCounts> {
     const held = await hold(holding, limits.announcedMs);
     counts.set(holding.instance, { calls: held.calls, at: performance.now() });
     return held;
@@ -64,10 +71,10 @@ export function createShares({ hold, release, capacityOf, waitingOf, secret, lim
   const timer = setInterval(keep, limits.announceMs);
 
   /**
-   * A lone caller may have as many open calls as slots and waiting places, as on one machine. With more callers each has
+   * A lone caller may have as many open calls as slots and places in the queue, as on one machine. With more callers each has
    * an equal part of twice as many, with one part to spare for the next. (The weights of the others count as 1.)
    */
-  function requireShare({ instance, weight }: Claim, { calls, ofCaller, callers }: Held): void {
+  function requireShare({ instance, weight }: AdmissionRequest, { calls, ofCaller, callers }: OpenCallCounts): void {
     const { slots, meanMs } = capacityOf(instance);
     const bound = 2 * (Math.max(1, slots) + waitingOf(instance));
     const share = Math.max(1, Math.floor((bound * weight) / (callers + weight)));
@@ -78,7 +85,7 @@ export function createShares({ hold, release, capacityOf, waitingOf, secret, lim
   }
 
   return {
-    async take(claim) {
+    async admit(claim) {
       const { id, instance, caller, weight } = claim;
       const holding = { id, instance, caller: pseudonymOf(secret, caller) };
       const giveBack = (): void => {

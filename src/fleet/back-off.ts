@@ -2,7 +2,7 @@
  * How long a worker takes no tickets after failures of its own making, such as a full disk or a program that always
  * fails: it answers at once, so that it would take one ticket after the other while other workers are busy.
  */
-import type { FleetLimits } from './timeouts.ts';
+import type { FleetTimeouts } from './timeouts.ts';
 
 /** How a worker has done with a call: it answered, its engine failed, or it handed the call back. */
 export type CallEnd = 'done' | 'failed' | 'returned';
@@ -11,7 +11,7 @@ export type CallEnd = 'done' | 'failed' | 'returned';
 export function createBackOff({
   pauseMs,
   longestPauseMs,
-}: Pick<FleetLimits, 'pauseMs' | 'longestPauseMs'>): (end: CallEnd) => number {
+}: Pick<FleetTimeouts, 'pauseMs' | 'longestPauseMs'>): (end: CallEnd) => number {
   let ends: CallEnd[] = [];
   return (end) => {
     ends = end === 'done' ? [] : [...ends, end];

@@ -1,5 +1,5 @@
 /**
- * The line: the request that a worker keeps open while it works on a call. Opening it takes the call; when it closes,
+ * The connection: the request that a worker keeps open while it works on a call. Opening it takes the call; when it closes,
  * at either end, the work ends. Both ends send messages, one JSON object a line.
  */
 import type { Readable } from 'node:stream';
@@ -7,7 +7,7 @@ import { StringDecoder } from 'node:string_decoder';
 import type { EngineErrorCode, TimedText, Transcript, TranscriptionCall } from '../../engines/contract/index.ts';
 import { parseObject } from '../../lib/json.ts';
 import type { RequestScope } from '../request-scope.ts';
-import type { FleetLimits } from './timeouts.ts';
+import type { FleetTimeouts } from './timeouts.ts';
 
 /** Everything but the recording, which is at `<address of the call>/recording`. */
 export interface CallDocument {
@@ -24,7 +24,7 @@ export interface CallDocument {
 export type FrontMessage = { readonly type: 'alive' } | { readonly type: 'call'; readonly call: CallDocument };
 
 /** From the worker. The last one is `result`, `failed` or `returned`. */
-export type Message =
+export type WorkerMessage =
   | { readonly type: 'alive' }
   /** The engine has a queue of its own, beside that of the fleet; null: its turn has come. */
   | { readonly type: 'queued'; readonly ahead: number | null }
@@ -47,10 +47,10 @@ export interface Failure {
   readonly retryAfter?: number | undefined;
 }
 
-/** The line of a worker that has taken a call, as a front has it. */
-export interface Line {
-  readonly messages: AsyncIterable<Message>;
-  /** The worker may let go of the call: its last message has been read. */
+/** The connection of a worker that has taken a call, as a front has it. */
+export interface WorkerConnection {
+  readonly messages: AsyncIterable<WorkerMessage>;
+  /** Ends the connection after the last message. */
   readonly end: () => void;
   /** Ends the work. */
   readonly cut: () => void;
@@ -83,7 +83,7 @@ export async function* messagesOf<M extends { readonly type: string }>(
       if (length > longestMessage) return;
     }
   } catch {
-    // The line broke. It does not matter how.
+    // The connection broke. It does not matter how.
   }
 }
 
@@ -97,7 +97,7 @@ export interface Pulse extends Disposable {
  * after a blocked event loop, one late tick is one tick, and the signs that came meanwhile are read before the next.
  */
 export function startPulse(
-  { signMs, silenceMs }: Pick<FleetLimits, 'signMs' | 'silenceMs'>,
+  { signMs, silenceMs }: Pick<FleetTimeouts, 'signMs' | 'silenceMs'>,
   send: () => void,
   dead: () => void,
 ): Pulse {

@@ -1,4 +1,4 @@
-/** A worker: takes a ticket, opens the line to its front, runs the real engine, and sends the result. */
+/** A worker: takes a ticket, opens the connection to its front, runs the real engine, and sends the result. */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
@@ -21,22 +21,22 @@ import {
   startPulse,
   type CallDocument,
   type FrontMessage,
-  type Message,
+  type WorkerMessage,
   type Returned,
 } from './call-protocol.ts';
-import type { FleetLimits } from './timeouts.ts';
+import type { FleetTimeouts } from './timeouts.ts';
 import type { SignedRequest } from './signature.ts';
 import { skewMs, version, type Ticket } from './ticket.ts';
 import { errnoOf } from '../../lib/errors.ts';
 
-export interface WorkerOptions {
+export interface CallRunnerOptions {
   /** Id of this node. */
   readonly id: string;
   readonly engineOf: (instance: string) => TranscriptionEngine | undefined;
   readonly workspace: Pick<Workspace, 'accountedDirectory'>;
   readonly http: Pick<HttpClient, 'request'>;
   readonly sign: (request: SignedRequest) => string;
-  readonly limits: FleetLimits;
+  readonly limits: FleetTimeouts;
   readonly log: Logger;
   /** Hands back what is at work when the node stops. */
   readonly stopping: AbortSignal;
@@ -44,29 +44,29 @@ export interface WorkerOptions {
 
 /**
  * Resolves when nothing of the call is left on this machine. Never rejects: the front gets every failure. A front that has
- * another worker, has no caller any more, or cannot be reached costs only the ticket: the front places it again if its
+ * another worker, has no caller any more, or cannot be reached costs only the ticket: the front queues it again if its
  * caller still waits. `report` is called when a call has ended in a way that says something about this worker, before its
- * front knows and may place it again.
+ * front knows and may queue it again.
  */
 export type RunTicket = (ticket: Ticket, report: Report) => Promise<void>;
 
 /** `code` is that of a failure. */
 export type Report = (end: CallEnd, code: EngineErrorCode | undefined) => void;
 
-export function createWorker(options: WorkerOptions): RunTicket {
+export function createCallRunner(options: CallRunnerOptions): RunTicket {
   const clocks = createClocks(options.log);
   return async (ticket, report) => {
     const { origin } = new URL(ticket.url);
-    // Somebody else may have the address of a front by now, and would keep the line open for ever.
-    using life = startTimeout(ticket.expires + skewMs - Date.now(), () => lineClosed);
+    // Somebody else may have the address of a front by now, and would keep the connection open for ever.
+    using life = startTimeout(ticket.expires + skewMs - Date.now(), () => connectionClosed);
     try {
-      await using line = await openLine(ticket.url, life.signal, options);
+      await using connection = await connectToFront(ticket.url, life.signal, options);
       clocks.agrees(origin);
-      const last = await lastMessage(ticket, line, options);
+      const last = await lastMessage(ticket, connection, options);
       const end = endOf(last, ticket.returnedBy?.includes(options.id) ?? false);
       if (end) report(end, 'code' in last ? last.code : undefined);
-      line.send(last);
-      await line.end();
+      connection.send(last);
+      await connection.end();
     } catch (error) {
       options.log.debug({ err: error }, 'a ticket was dropped');
       if (!(error instanceof ClocksDiffer)) return;
@@ -76,63 +76,67 @@ export function createWorker(options: WorkerOptions): RunTicket {
   };
 }
 
-interface OpenLine extends AsyncDisposable {
-  /** What there is to do; does not resolve when the line closes first. */
+interface FrontConnection extends AsyncDisposable {
+  /** What there is to do; does not resolve when the connection closes first. */
   readonly call: Promise<CallDocument>;
-  readonly send: (message: Message) => void;
+  readonly send: (message: WorkerMessage) => void;
   /** Whether the front reads more slowly than messages are sent. */
   readonly isCongested: () => boolean;
-  /** Aborts when the line is closed, by whichever end. */
+  /** Aborts when the connection is closed, by whichever end. */
   readonly closed: AbortSignal;
   /** After the last message; resolves when the front has closed its side. */
   end(): Promise<void>;
 }
 
-const lineClosed = new Error('the line to the front is closed');
+const connectionClosed = new Error('the connection to the front is closed');
 
 /** Rejects unless the front accepts. */
-async function openLine(url: string, life: AbortSignal, { http, sign, limits }: WorkerOptions): Promise<OpenLine> {
-  const line = linkedSignal(life);
+async function connectToFront(
+  url: string,
+  life: AbortSignal,
+  { http, sign, limits }: CallRunnerOptions,
+): Promise<FrontConnection> {
+  const connection = linkedSignal(life);
   const outgoing = new PassThrough();
-  const send = (message: Message) => {
-    // A long result may take longer than the next sign of life: a write after the end would break its line.
+  const send = (message: WorkerMessage) => {
+    // A long result may take longer than the next sign of life: a write after the end would break its connection.
     if (!outgoing.writableEnded) outgoing.write(`${JSON.stringify(message)}\n`);
   };
-  outgoing.on('error', ignore); // the line is closed then
+  outgoing.on('error', ignore); // the connection is closed then
   send({ type: 'alive' }); // the head of the request leaves with the first bytes of its body
   const headers = { authorization: sign({ method: 'POST', url }), 'content-type': 'application/x-ndjson' };
   const { body } = await accepted(
-    line.within(
+    connection.within(
       limits.silenceMs,
-      () => lineClosed,
-      http.request(url, { method: 'POST', headers, body: outgoing, signal: line.signal }),
+      () => connectionClosed,
+      http.request(url, { method: 'POST', headers, body: outgoing, signal: connection.signal }),
     ),
-    () => line.abort(lineClosed),
+    () => connection.abort(connectionClosed),
   );
   const pulse = startPulse(
     limits,
     () => send({ type: 'alive' }),
-    () => line.abort(lineClosed),
+    () => connection.abort(connectionClosed),
   );
-  body.on('error', ignore).on('close', () => line.abort(lineClosed));
+  body.on('error', ignore).on('close', () => connection.abort(connectionClosed));
   return {
     call: callOf(messagesOf<FrontMessage>(body, pulse.received)),
     send,
     isCongested: () => outgoing.writableNeedDrain,
-    closed: line.signal,
+    closed: connection.signal,
     async end() {
       outgoing.end();
       await finished(body, { writable: false }).catch(ignore);
     },
     [Symbol.asyncDispose]() {
       pulse[Symbol.dispose]();
-      line.abort(lineClosed);
+      connection.abort(connectionClosed);
       return Promise.resolve();
     },
   };
 }
 
-/** Reads on until the line closes: signs of life follow the call. */
+/** Reads on until the connection closes: signs of life follow the call. */
 function callOf(messages: AsyncIterable<FrontMessage>): Promise<CallDocument> {
   const { promise, resolve } = Promise.withResolvers<CallDocument>();
   void (async () => {
@@ -147,18 +151,22 @@ function endOf(last: LastMessage, isAgain: boolean): CallEnd | undefined {
   return last.type === 'failed' && last.code === 'engine-failed' ? 'failed' : 'done';
 }
 
-type LastMessage = Extract<Message, { readonly type: 'result' | 'failed' | 'returned' }>;
+type LastMessage = Extract<WorkerMessage, { readonly type: 'result' | 'failed' | 'returned' }>;
 
-/** Runs the call. Rejects when the line is closed. */
-async function lastMessage(ticket: Ticket, line: OpenLine, options: WorkerOptions): Promise<LastMessage> {
+/** Runs the call. Rejects when the connection is closed. */
+async function lastMessage(
+  ticket: Ticket,
+  connection: FrontConnection,
+  options: CallRunnerOptions,
+): Promise<LastMessage> {
   const { id: worker, stopping } = options;
   if (ticket.v !== version) return { ...unavailable(`This worker knows version ${version} of tickets only.`), worker };
-  using link = linkedSignal(line.closed, stopping);
+  using link = linkedSignal(connection.closed, stopping);
   const { signal } = link;
   try {
-    return { type: 'result', transcript: await transcribe(ticket.url, line, signal, options) };
+    return { type: 'result', transcript: await transcribe(ticket.url, connection, signal, options) };
   } catch (error) {
-    line.closed.throwIfAborted();
+    connection.closed.throwIfAborted();
     if (stopping.aborted) return unavailable('The worker stops.');
     if (isWithoutDisk(error))
       return { type: 'returned', code: 'storage-full', message: 'The disk of the worker is full.', worker };
@@ -182,9 +190,9 @@ function isWithoutDisk(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT', 'EROFS'].includes(errnoOf(error) ?? '');
 }
 
-async function transcribe(url: string, line: OpenLine, signal: AbortSignal, options: WorkerOptions) {
+async function transcribe(url: string, connection: FrontConnection, signal: AbortSignal, options: CallRunnerOptions) {
   const { engineOf, workspace, log } = options;
-  const { instance, call, recording, scope, segments } = await raceAbort(line.call, signal);
+  const { instance, call, recording, scope, segments } = await raceAbort(connection.call, signal);
   const engine = engineOf(instance);
   if (engine === undefined) throw new EngineError('model-unavailable', `This worker has no engine "${instance}".`);
   await using directory = await workspace.accountedDirectory('fleet', { holder: scope.caller });
@@ -195,11 +203,11 @@ async function transcribe(url: string, line: OpenLine, signal: AbortSignal, opti
   await pipeline(bytes, (source: Readable) => exactly(source, recording.bytes), file, { signal });
   const reporting: TranscriptionOptions = {
     signal,
-    onQueued: (ahead) => line.send({ type: 'queued', ahead }),
+    onQueued: (ahead) => connection.send({ type: 'queued', ahead }),
     onProgress: (processedMs, durationMs) => {
-      if (!line.isCongested()) line.send({ type: 'progress', processedMs, durationMs });
+      if (!connection.isCongested()) connection.send({ type: 'progress', processedMs, durationMs });
     },
-    ...(segments && { onSegment: (segment) => line.send({ type: 'segment', segment }) }),
+    ...(segments && { onSegment: (segment) => connection.send({ type: 'segment', segment }) }),
   };
   return await runInScope({ ...scope }, async () => {
     try {
@@ -224,7 +232,7 @@ async function* exactly(source: AsyncIterable<Uint8Array>, bytes: number): Async
   if (received !== bytes) throw new Error('the front sends another recording than it has announced');
 }
 
-async function get(url: string, signal: AbortSignal, { http, sign }: WorkerOptions): Promise<HttpResponse> {
+async function get(url: string, signal: AbortSignal, { http, sign }: CallRunnerOptions): Promise<HttpResponse> {
   const headers = { authorization: sign({ method: 'GET', url }) };
   return accepted(http.request(url, { method: 'GET', headers, signal }));
 }
@@ -251,5 +259,5 @@ async function accepted(request: Promise<HttpResponse>, refuse = () => {}): Prom
 }
 
 function ignore(): void {
-  // Streams report what the signal of the line has reported.
+  // Streams report what the signal of the connection has reported.
 }

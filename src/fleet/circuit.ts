@@ -3,36 +3,36 @@
  * requests do not wait one after the other for a Redis that hangs; a probe in the background finds it again.
  */
 import type { Logger } from '../../engines/contract/index.ts';
-import type { FleetLimits } from './timeouts.ts';
+import type { FleetTimeouts } from './timeouts.ts';
 
 export interface CircuitOptions {
   /** Whether Redis is connected. */
   readonly isReady: () => boolean;
   /** Rejects while Redis cannot do what requests ask of it. */
   readonly probe: () => Promise<void>;
-  /** Redis is there again. */
+  /** Redis is reconnected. */
   readonly onBack: () => void;
-  readonly limits: Pick<FleetLimits, 'lookMs'>;
+  readonly limits: Pick<FleetTimeouts, 'reconcileMs'>;
   readonly log: Logger;
   /** Logged once per outage, at its begin and at its end. */
-  readonly messages: { readonly away: string; readonly back: string };
+  readonly messages: { readonly unavailable: string; readonly reconnected: string };
 }
 
 export interface Circuit extends Disposable {
-  /** Undefined where Redis does not answer; while it is away, without asking. Never rejects. */
+  /** Undefined where Redis does not answer; while it is unavailable, without asking. Never rejects. */
   ask<T>(command: () => Promise<T>): Promise<T | undefined>;
   readonly isAway: boolean;
 }
 
 export function createCircuit({ isReady, probe, onBack, limits, log, messages }: CircuitOptions): Circuit {
-  /** Set while Redis is away. */
+  /** Set while Redis is unavailable. */
   let probing: NodeJS.Timeout | undefined;
   let isEnded = false;
 
   function open(error: unknown): void {
     if (probing || isEnded) return;
-    log.warn(error === undefined ? {} : { err: error }, messages.away);
-    probing = setInterval(() => void close(), limits.lookMs);
+    log.warn(error === undefined ? {} : { err: error }, messages.unavailable);
+    probing = setInterval(() => void close(), limits.reconcileMs);
   }
 
   let closing: Promise<void> | undefined;
@@ -49,7 +49,7 @@ export function createCircuit({ isReady, probe, onBack, limits, log, messages }:
     if (!isBack || isEnded) return;
     clearInterval(probing);
     probing = undefined;
-    log.info({}, messages.back);
+    log.info({}, messages.reconnected);
     onBack();
   }
 

@@ -11,21 +11,21 @@ import type { Part } from '../clips/spool.ts';
 import type { Clips } from '../clips/store.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { clipsPath, type ClipDocument } from './clip-port.ts';
-import type { FleetLimits } from './timeouts.ts';
+import type { FleetTimeouts } from './timeouts.ts';
 import type { SignedRequest } from './signature.ts';
 
-export interface ClipsElsewhere {
+export interface RemoteClips {
   /** Tag of this front. */
   readonly tag: string;
   /** FLEET_ADDRESS of the front with the tag; undefined when there is none. Rejects while Redis cannot be asked. */
   readonly addressOf: (tag: string) => Promise<string | undefined>;
   readonly http: Pick<HttpClient, 'request'>;
   readonly sign: (request: SignedRequest) => string;
-  readonly limits: Pick<FleetLimits, 'silenceMs' | 'clipMs'>;
+  readonly limits: Pick<FleetTimeouts, 'silenceMs' | 'clipMs'>;
 }
 
 /** `own` with the clips of the other fronts. */
-export function shareClips(own: Clips, fleet: ClipsElsewhere): Clips {
+export function shareClips(own: Clips, fleet: RemoteClips): Clips {
   const urlOf = async (id: string): Promise<string | undefined> => {
     const [, tag] = /^([\da-f]{8})\.[\w-]{22}$/.exec(id) ?? [];
     if (tag === undefined || tag === fleet.tag) return undefined;
@@ -36,7 +36,7 @@ export function shareClips(own: Clips, fleet: ClipsElsewhere): Clips {
     create: (audio, owner) => own.create(audio, owner),
     async find(id, signal) {
       const url = await urlOf(id);
-      return url === undefined ? own.find(id, signal) : findElsewhere({ id, url }, signal, fleet);
+      return url === undefined ? own.find(id, signal) : findRemote({ id, url }, signal, fleet);
     },
     async remove(id) {
       const url = await urlOf(id);
@@ -50,10 +50,10 @@ export function shareClips(own: Clips, fleet: ClipsElsewhere): Clips {
 /** A deletion is finished when its caller has disconnected, too. */
 const neverAborted = new AbortController().signal;
 
-async function findElsewhere(
+async function findRemote(
   { id, url }: { readonly id: string; readonly url: string },
   signal: AbortSignal,
-  fleet: ClipsElsewhere,
+  fleet: RemoteClips,
 ): Promise<Clip | undefined> {
   const { silenceMs, clipMs } = fleet.limits;
   const document = await describe(signal);
@@ -108,7 +108,7 @@ async function ask(
   request: SignedRequest & { readonly method: 'GET' | 'DELETE' },
   ms: number,
   signal: AbortSignal,
-  { http, sign }: ClipsElsewhere,
+  { http, sign }: RemoteClips,
 ): Promise<Answer | undefined> {
   signal.throwIfAborted();
   const link = linkedSignal(signal);

@@ -6,7 +6,7 @@ import {
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
 import { onAbort } from '../../lib/abort.ts';
-import type { Failure, Line, Message } from './call-protocol.ts';
+import type { Failure, WorkerConnection, WorkerMessage } from './call-protocol.ts';
 
 export type Outcome =
   | { readonly is: 'result'; readonly transcript: Transcript }
@@ -21,27 +21,31 @@ export interface Listeners extends Pick<TranscriptionOptions, 'onSegment' | 'onP
   readonly begin: () => void;
 }
 
-/** Reads what the worker sends until the call is decided or the line is closed. An abort closes it. */
-export async function follow(line: Line, listeners: Listeners, signal: AbortSignal): Promise<Outcome> {
-  const off = onAbort(signal, line.cut);
+/** Reads what the worker sends until the call is decided or the connection is closed. An abort closes it. */
+export async function readOutcome(
+  connection: WorkerConnection,
+  listeners: Listeners,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const off = onAbort(signal, connection.cut);
   try {
-    for await (const message of line.messages) {
+    for await (const message of connection.messages) {
       const outcome = read(message, listeners);
       if (outcome === undefined) continue;
-      line.end();
+      connection.end();
       return outcome;
     }
-    line.cut();
+    connection.cut();
     return { is: 'lost' };
   } catch (error) {
-    line.cut(); // the caller's own listener failed
+    connection.cut(); // the caller's own listener failed
     throw error;
   } finally {
     off();
   }
 }
 
-function read(message: Message, { onSegment, onProgress, onQueued }: Listeners): Outcome | undefined {
+function read(message: WorkerMessage, { onSegment, onProgress, onQueued }: Listeners): Outcome | undefined {
   switch (message.type) {
     case 'queued':
       onQueued(message.ahead);
@@ -72,10 +76,10 @@ function errorOf({ code, message, retryAfter }: Failure): EngineError {
 export function forSeveralAttempts({ onSegment, onProgress, onQueued }: TranscriptionOptions): Listeners {
   let passedMs = 0;
   let endMs = 0;
-  let place: number | null = null;
+  let position: number | null = null;
   function queued(ahead: number | null): void {
-    if (ahead === place) return;
-    place = ahead;
+    if (ahead === position) return;
+    position = ahead;
     onQueued?.(ahead);
   }
   return {

@@ -1,6 +1,6 @@
 /**
  * A front: has its transcriptions done by workers. It is the source of truth for its calls: Redis may lose every ticket
- * and any worker may die, and the front places them again.
+ * and any worker may die, and the front queues them again.
  */
 import {
   EngineError,
@@ -12,24 +12,24 @@ import {
 import { currentScope, currentVia } from '../request-scope.ts';
 import { traced } from '../trace.ts';
 import { createAttempts } from './attempts.ts';
-import { follow, forSeveralAttempts } from './follow.ts';
+import { readOutcome, forSeveralAttempts } from './follow.ts';
 import type { CallDocument } from './call-protocol.ts';
-import type { FleetLimits } from './timeouts.ts';
+import type { FleetTimeouts } from './timeouts.ts';
 import type { Nodes } from './nodes.ts';
-import type { Shares } from './admission.ts';
+import type { Admissions } from './admission.ts';
 import { newId } from './ticket.ts';
 import { createWaitingCalls, type WaitingCalls, type WaitingCallsOptions } from './waiting-calls.ts';
 
 export interface FrontOptions extends Pick<WaitingCallsOptions, 'queueOf' | 'ticketFor'> {
   readonly nodes: Pick<Nodes, 'absentMs' | 'workersOf'>;
-  readonly shares: Pick<Shares, 'take'>;
+  readonly shares: Pick<Admissions, 'admit'>;
   /** The id of this service in chains of services. */
   readonly viaId: () => string;
-  readonly limits: FleetLimits;
+  readonly limits: FleetTimeouts;
   readonly log: Logger;
 }
 
-export interface Front extends Pick<WaitingCalls, 'find' | 'look' | 'oldestWaitMs'>, Disposable {
+export interface Front extends Pick<WaitingCalls, 'find' | 'reconcile' | 'oldestWaitMs'>, Disposable {
   /** `transcribe` of an instance, run by a worker. */
   readonly transcribe: (
     instance: string,
@@ -50,10 +50,10 @@ export function createFront({ nodes, shares, viaId, log, ...options }: FrontOpti
     const listeners = forSeveralAttempts(options);
     const attempts = createAttempts({ instance, workersOf: nodes.workersOf, log });
     signal.throwIfAborted();
-    using share = await shares.take({ id: newId(), instance, caller, weight: key?.weight ?? 1 }).catch(refuse);
+    using share = await shares.admit({ id: newId(), instance, caller, weight: key?.weight ?? 1 }).catch(refuse);
     const { priority } = share;
     for (let isFirst = true; ; isFirst = false) {
-      const placedAt = performance.now();
+      const queuedAt = performance.now();
       const { returnedBy } = attempts;
       const { onQueued } = listeners;
       const wanted = {
@@ -65,10 +65,10 @@ export function createFront({ nodes, shares, viaId, log, ...options }: FrontOpti
         returnedBy,
         onQueued,
       };
-      const line = await traced('queue wait', {}, () => calls.findWorker(wanted, signal));
+      const connection = await traced('queue wait', {}, () => calls.findWorker(wanted, signal));
       listeners.begin();
-      if (usage) usage.queueMs = (usage.queueMs ?? 0) + performance.now() - placedAt;
-      const outcome = await follow(line, listeners, signal);
+      if (usage) usage.queueMs = (usage.queueMs ?? 0) + performance.now() - queuedAt;
+      const outcome = await readOutcome(connection, listeners, signal);
       signal.throwIfAborted();
       if (outcome.is === 'result') return outcome.transcript;
       if (outcome.is === 'failed') throw outcome.error;
@@ -78,13 +78,13 @@ export function createFront({ nodes, shares, viaId, log, ...options }: FrontOpti
 
   function refuse(error: unknown): never {
     if (EngineError.is(error)) throw error;
-    log.error({ err: error }, 'a ticket could not be placed in Redis');
+    log.error({ err: error }, 'a ticket could not be added to the queue in Redis');
     const retryAfter = redisRetryAfterSeconds;
     throw new EngineError('overloaded', 'The queue cannot be reached; try again later.', { cause: error, retryAfter });
   }
 
-  const { find, look, oldestWaitMs } = calls;
-  return { transcribe, find, look, oldestWaitMs, [Symbol.dispose]: () => calls[Symbol.dispose]() };
+  const { find, reconcile, oldestWaitMs } = calls;
+  return { transcribe, find, reconcile, oldestWaitMs, [Symbol.dispose]: () => calls[Symbol.dispose]() };
 }
 
 /** What the worker gets. */

@@ -14,23 +14,23 @@ import { SettingsError } from '../settings/load.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { checkAddress, listenAddress } from './address.ts';
 import { shareClips } from './clips.ts';
-import { runElsewhere, runsOnWorkers } from './remote-engine.ts';
+import { wrapAsRemote, runsOnWorkers } from './remote-engine.ts';
 import { createFront } from './front.ts';
 import { shareKeyLimits, type OwnCounters, type SharedCounters } from './key-limits.ts';
-import { fleetLimits, type FleetLimits } from './timeouts.ts';
+import { fleetTimeouts, type FleetTimeouts } from './timeouts.ts';
 import { callsPath, listenForFleet } from './listener.ts';
 import { createNodes } from './nodes.ts';
 import { openRedis, type Redis, type TicketQueue } from './redis.ts';
-import { createShares } from './admission.ts';
+import { createAdmissions } from './admission.ts';
 import { createVerifier, sign, type SignedRequest } from './signature.ts';
 import { countRoles, readState } from './state.ts';
-import { createTakers, type TakeTicket } from './ticket-consumers.ts';
+import { createTicketConsumers, type ConsumeTicket } from './ticket-consumers.ts';
 import { openTicket, queueName, sealTicket } from './ticket.ts';
-import { createWorker } from './call-runner.ts';
+import { createCallRunner } from './call-runner.ts';
 
 export interface Fleet extends AsyncDisposable {
   /** For the registry: instances of the fleet are replaced by ones whose work is done by workers. */
-  readonly elsewhere: (instance: string, engine: TranscriptionEngine) => Promise<TranscriptionEngine>;
+  readonly wrapAsRemote: (instance: string, engine: TranscriptionEngine) => Promise<TranscriptionEngine>;
   /** For the engine contexts: a worker takes as many tickets of an instance as its queue has slots. */
   readonly noteQueue: (instance: string, options: QueueOptions) => void;
   /** Once the engines are open. */
@@ -56,7 +56,7 @@ export interface FleetOptions {
   /** In seconds: for as long as a ticket is valid. */
   readonly transcribeTimeout: number;
   readonly log: ParentLogger;
-  readonly limits?: Partial<FleetLimits> | undefined;
+  readonly limits?: Partial<FleetTimeouts> | undefined;
 }
 
 /**
@@ -66,7 +66,7 @@ export interface FleetOptions {
 export async function openFleet(options: FleetOptions): Promise<Fleet> {
   const { settings, transcribeTimeout, log: parent } = options;
   const { url, secret, prefix, role } = settings;
-  const limits = { ...fleetLimits, ...options.limits };
+  const limits = { ...fleetTimeouts, ...options.limits };
   const isWorker = role !== 'front';
   const frontSettings = settings.role === 'worker' ? undefined : settings;
   const tag = randomUUID().slice(0, 8); // prefix of its clip ids: callers must not see host names
@@ -78,12 +78,12 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
   if (frontSettings) await checkAddress(frontSettings.address);
   const redis = openRedis({ url, prefix, limits, log, onReady: () => void refresh() });
   const hasOthers = (instance: string) => nodes.workersOf(instance).some((worker) => worker !== id);
-  const takers = createTakers({ redis, hasOthers, limits, log });
+  const takers = createTicketConsumers({ redis, hasOthers, limits, log });
   const self = () => ({ instances: takers.capacities(), ...(frontSettings && { address: frontSettings.address }) });
   const nodes = createNodes({ id, self, secret, redis, limits, log });
   const queues = new Map<string, TicketQueue>();
-  const shares = createShares({
-    hold: redis.hold,
+  const shares = createAdmissions({
+    keepOpen: redis.keepOpen,
     release: redis.release,
     capacityOf: nodes.capacityOf,
     waitingOf: takers.waitingOf,
@@ -115,7 +115,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
   async function refresh(): Promise<void> {
     shares.keep();
     await nodes.update().catch((error: unknown) => log.debug({ err: error }, 'the node could not be announced'));
-    await front?.look();
+    await front?.reconcile();
   }
 
   async function close(): Promise<void> {
@@ -146,19 +146,19 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
 
   return {
     noteQueue: takers.noteQueue,
-    async elsewhere(instance, engine) {
+    async wrapAsRemote(instance, engine) {
       if (!(await runsOnWorkers(instance, engine, settings.engines))) return engine;
       instances.add(instance);
       if (isWorker) takers.add(instance, engine);
       return front
-        ? runElsewhere(instance, engine, { front, nodes, limits, isFull: shares.isFull, alsoHere: isWorker })
+        ? wrapAsRemote(instance, engine, { front, nodes, limits, isFull: shares.isFull, alsoHere: isWorker })
         : engine;
     },
     start({ workspace, viaId }) {
       node.viaId = viaId;
       if (!isWorker) return;
       const { engineOf } = takers;
-      const run = createWorker({
+      const run = createCallRunner({
         id,
         engineOf,
         workspace,
@@ -169,11 +169,11 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
         stopping: stopping.signal,
       });
       let isWarned = false; // not for each: writers to Redis could fill the disk with the log
-      const runIfOurs: TakeTicket = async (value, { report, isPaused }) => {
+      const runIfOurs: ConsumeTicket = async (value, { report, isPaused }) => {
         const ticket = openTicket(secret, value, Date.now());
         if (!ticket && !isWarned) log.warn({}, notOurs);
         isWarned = !ticket;
-        const isForOthers = isPaused && ticket?.returnedBy?.includes(id); // they get it when its front places it again
+        const isForOthers = isPaused && ticket?.returnedBy?.includes(id); // they get it when its front queues it again
         if (ticket && !isForOthers) await run(ticket, report);
       };
       takers.start(runIfOurs, () => void refresh());

@@ -5,8 +5,8 @@ import type { Finding, Logger, TranscriptionEngine } from '../../engines/contrac
 import type { FleetSettings, FrontSettings } from '../settings/fleet.ts';
 import { SettingsError } from '../settings/load.ts';
 import { checkAddress, listenAddress } from './address.ts';
-import { runElsewhere, runsOnWorkers } from './remote-engine.ts';
-import { fleetLimits } from './timeouts.ts';
+import { wrapAsRemote, runsOnWorkers } from './remote-engine.ts';
+import { fleetTimeouts } from './timeouts.ts';
 import { capacityIn, nodesIn, type Announcement } from './nodes.ts';
 import { openRedis, type Redis, type ServerFacts } from './redis.ts';
 
@@ -18,7 +18,7 @@ export interface FleetFinding extends Finding {
 export interface FleetInspection {
   readonly findings: readonly FleetFinding[];
   /** For the registry: on a front that is no worker, workers decide what can be transcribed. */
-  readonly elsewhere?: (instance: string, engine: TranscriptionEngine) => Promise<TranscriptionEngine>;
+  readonly wrapAsRemote?: (instance: string, engine: TranscriptionEngine) => Promise<TranscriptionEngine>;
 }
 
 type Nodes = ReadonlyMap<string, Announcement>;
@@ -26,7 +26,7 @@ type Nodes = ReadonlyMap<string, Announcement>;
 /** Two nodes at this distance on either side of Redis have signatures that are just valid. */
 const mostSkewMs = 60_000;
 
-/** Takes a few seconds when Redis is away. */
+/** Takes a few seconds when Redis is unavailable. */
 export async function inspectFleet(settings: FleetSettings): Promise<FleetInspection> {
   const { url, prefix, secret, engines } = settings;
   const failures: string[] = [];
@@ -35,20 +35,20 @@ export async function inspectFleet(settings: FleetSettings): Promise<FleetInspec
   const log = { debug: nothing, info: nothing, warn: nothing, error: note } as Logger;
 
   await using redis = openRedis({
-    ...{ url, prefix, limits: fleetLimits, log, onReady: nothing },
+    ...{ url, prefix, limits: fleetTimeouts, log, onReady: nothing },
   });
   const facts = await redis.inspect().catch(() => failures[0] ?? 'it does not answer');
   const { nodes, foreign } = await nodesOf(redis, secret);
-  const where = placeOf(url);
+  const where = serverOf(url);
   return {
     findings: [
-      ...(typeof facts === 'string' ? [unreachable(where, facts)] : judgeServer(where, facts)),
+      ...(typeof facts === 'string' ? [unreachable(where, facts)] : checkServer(where, facts)),
       ...(typeof facts === 'string' ? [] : listNodes(nodes)),
       ...(foreign > 0 ? [otherSecret(foreign)] : []),
       ...(settings.role === 'worker' ? [] : await judgeAddress(settings, nodes)),
     ],
     ...(settings.role === 'front' && {
-      elsewhere: async (instance, engine) =>
+      wrapAsRemote: async (instance, engine) =>
         (await runsOnWorkers(instance, engine, engines)) ? asListed(instance, engine, nodes) : engine,
     }),
   };
@@ -60,7 +60,7 @@ async function nodesOf(redis: Redis, secret: string) {
 }
 
 /** Without its password. */
-function placeOf(url: string): string {
+function serverOf(url: string): string {
   const { protocol, host } = new URL(url);
   return `${protocol}//${host}`;
 }
@@ -74,7 +74,7 @@ function unreachable(where: string, why: string): FleetFinding {
 }
 
 /** Exported for its test. */
-export function judgeServer(where: string, { version, evictionPolicy, aheadMs }: ServerFacts): FleetFinding[] {
+export function checkServer(where: string, { version, evictionPolicy, aheadMs }: ServerFacts): FleetFinding[] {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isNew = major > 6 || (major === 6 && minor >= 2);
   const policy = evictionPolicy ?? 'not shown by this Redis; it must be noeviction';
@@ -155,10 +155,10 @@ async function judgePort(
 
 /** Available if a worker is there. */
 function asListed(instance: string, engine: TranscriptionEngine, all: Nodes): TranscriptionEngine {
-  return runElsewhere(instance, engine, {
+  return wrapAsRemote(instance, engine, {
     front: { transcribe: () => Promise.reject(new Error('the doctor transcribes nothing')) },
     nodes: { capacityOf: (name) => capacityIn(all, name), absentMs: () => Infinity, all: () => all },
-    limits: fleetLimits,
+    limits: fleetTimeouts,
     isFull: () => false,
     alsoHere: false,
   });

@@ -7,9 +7,9 @@ import type { Logger } from '../../engines/contract/index.ts';
 import type { RaisableBudgets, Total } from '../limits/budgets.ts';
 import type { Counters } from '../limits/limits.ts';
 import type { MinuteCounter } from '../limits/minutes.ts';
-import type { Places } from '../limits/concurrency.ts';
+import type { ConcurrencySlots } from '../limits/concurrency.ts';
 import { createCircuit, type Circuit } from './circuit.ts';
-import type { FleetLimits } from './timeouts.ts';
+import type { FleetTimeouts } from './timeouts.ts';
 import type { KeyCounters } from './redis-counters.ts';
 import { pseudonymOf } from './ticket.ts';
 
@@ -26,7 +26,7 @@ export interface KeyLimitsOptions {
   /** How many fronts share the limits. */
   readonly fronts: () => number;
   readonly secret: string;
-  readonly limits: Pick<FleetLimits, 'announceMs' | 'announcedMs' | 'lookMs'>;
+  readonly limits: Pick<FleetTimeouts, 'announceMs' | 'announcedMs' | 'reconcileMs'>;
   readonly log: Logger;
 }
 
@@ -37,20 +37,20 @@ interface Shared {
   readonly circuit: Circuit;
   /** What stands for the key in Redis. */
   readonly nameOf: (key: string) => string;
-  /** What this front may allow of a limit while Redis is away. */
+  /** What this front may allow of a limit while Redis is unavailable. */
   readonly partOf: (limit: number) => number;
 }
 
 const messages = {
-  away: 'the limits of API keys are per node now: Redis does not count them',
-  back: 'the limits of API keys are shared by all fronts again',
+  unavailable: 'the limits of API keys are per node now: Redis does not count them',
+  reconnected: 'the limits of API keys are shared by all fronts again',
 };
 
 export function shareKeyLimits({ own, counters, fronts, secret, ...options }: KeyLimitsOptions): SharedCounters {
   const names = new Map<string, string>();
   const onBack = () => {
     budgets.settle();
-    places.keep();
+    concurrency.keep();
   };
   const circuit = createCircuit({ ...options, probe: () => counters.probe(), onBack, messages });
   const shared: Shared = {
@@ -64,13 +64,13 @@ export function shareKeyLimits({ own, counters, fronts, secret, ...options }: Ke
     partOf: (limit) => Math.max(1, Math.floor(limit / fronts())),
   };
   const budgets = shareBudgets(own.budgets, shared);
-  const places = sharePlaces(shared, options.limits);
+  const concurrency = sharePlaces(shared, options.limits);
   return {
     minutes: shareMinutes(own.minutes, shared),
-    places,
+    concurrency: concurrency,
     budgets,
     [Symbol.dispose]() {
-      places[Symbol.dispose]();
+      concurrency[Symbol.dispose]();
       circuit[Symbol.dispose]();
     },
   };
@@ -79,7 +79,7 @@ export function shareKeyLimits({ own, counters, fronts, secret, ...options }: Ke
 function shareMinutes(own: MinuteCounter, { counters, circuit, nameOf, partOf }: Shared): MinuteCounter {
   return {
     async count(key, most) {
-      const here = await own.count(key, most); // continues from there when Redis goes away
+      const here = await own.count(key, most); // continues from there when Redis becomes unavailable
       const all = await circuit.ask(() => counters.countRequest(nameOf(key)));
       if (all) return { used: all.used, endsAt: Date.now() + all.endsInMs };
       return { used: here.used + most - partOf(most), endsAt: here.endsAt };
@@ -97,44 +97,44 @@ interface KeyPlaces {
 /** Places of a front that dies are free when they expire. */
 function sharePlaces(
   { counters, circuit, nameOf, partOf }: Shared,
-  { announceMs, announcedMs }: Pick<FleetLimits, 'announceMs' | 'announcedMs'>,
-): Places & Disposable & { keep(): void } {
-  const places = new Map<string, KeyPlaces>();
-  const placesOf = (key: string) => {
-    const found = places.get(key) ?? { ids: [], used: 0 };
-    places.set(key, found); // as many as there are keys
+  { announceMs, announcedMs }: Pick<FleetTimeouts, 'announceMs' | 'announcedMs'>,
+): ConcurrencySlots & Disposable & { keep(): void } {
+  const concurrency = new Map<string, KeyPlaces>();
+  const slotsOf = (key: string) => {
+    const found = concurrency.get(key) ?? { ids: [], used: 0 };
+    concurrency.set(key, found); // as many as there are keys
     return found;
   };
 
-  /** Also puts places into Redis that were taken while it was away. */
+  /** Also writes to Redis the slots that were taken while it was unavailable. */
   function keep(): void {
-    for (const [key, { ids }] of places)
-      if (ids.length > 0) note(key, () => counters.keepPlaces(nameOf(key), ids, announcedMs));
+    for (const [key, { ids }] of concurrency)
+      if (ids.length > 0) note(key, () => counters.keepSlots(nameOf(key), ids, announcedMs));
   }
   const timer = setInterval(keep, announceMs);
 
   function note(key: string, command: () => Promise<number>): void {
     void circuit.ask(command).then((used) => {
-      if (used !== undefined) placesOf(key).used = used;
+      if (used !== undefined) slotsOf(key).used = used;
     });
   }
 
   return {
     async take(key, most) {
       const id = randomBytes(12).toString('base64url');
-      const all = await circuit.ask(() => counters.takePlace(nameOf(key), id, most, announcedMs));
-      const ofKey = placesOf(key);
+      const all = await circuit.ask(() => counters.takeSlot(nameOf(key), id, most, announcedMs));
+      const ofKey = slotsOf(key);
       if (all) ofKey.used = all.used;
       const isFree = all?.taken ?? ofKey.ids.length < partOf(most);
       if (isFree) ofKey.ids.push(id);
       return isFree;
     },
     release(key) {
-      const id = placesOf(key).ids.pop(); // one is as good as another
-      if (id !== undefined) note(key, () => counters.releasePlace(nameOf(key), id));
+      const id = slotsOf(key).ids.pop(); // one is as good as another
+      if (id !== undefined) note(key, () => counters.releaseSlot(nameOf(key), id));
     },
     used(key, most) {
-      const { ids, used } = placesOf(key);
+      const { ids, used } = slotsOf(key);
       return circuit.isAway ? ids.length + most - partOf(most) : used;
     },
     keep,

@@ -1,5 +1,5 @@
 /**
- * The fleet port of a front: workers open lines here, and fetch recordings; other fronts fetch clips. Every request is
+ * The fleet port of a front: workers open connections here, and fetch recordings; other fronts fetch clips. Every request is
  * signed.
  */
 import { createReadStream } from 'node:fs';
@@ -11,8 +11,8 @@ import { SettingsError } from '../settings/load.ts';
 import { connectionLimit } from '../system/file-descriptors.ts';
 import { clipsPath, serveClip } from './clip-port.ts';
 import { createClocks, type Clocks } from './clocks.ts';
-import { messagesOf, startPulse, type FrontMessage, type Line } from './call-protocol.ts';
-import type { FleetLimits } from './timeouts.ts';
+import { messagesOf, startPulse, type FrontMessage, type WorkerConnection } from './call-protocol.ts';
+import type { FleetTimeouts } from './timeouts.ts';
 import type { Verify } from './signature.ts';
 import type { OpenCall } from './waiting-calls.ts';
 
@@ -25,7 +25,7 @@ export interface FleetListenerOptions {
   readonly find: (id: string) => OpenCall | undefined;
   /** The clips of this front; undefined before it has any. */
   readonly clips: () => Clips | undefined;
-  readonly limits: FleetLimits;
+  readonly limits: FleetTimeouts;
   readonly log: Logger;
 }
 
@@ -36,7 +36,7 @@ export async function listenForFleet(options: FleetListenerOptions): Promise<Asy
   const { host, port, limits, log } = options;
   const clocks = createClocks(log);
   const server = createServer({
-    requestTimeout: 0, // a line is open for as long as its transcription takes
+    requestTimeout: 0, // a connection is open for as long as its transcription takes
     headersTimeout: limits.headMs, // its default is that of requests: none
     connectionsCheckingInterval: limits.headMs,
     keepAliveTimeout: 75_000,
@@ -97,7 +97,7 @@ async function respond(
   await pipeline(createReadStream(call.recordingPath), res);
 }
 
-/** Closes the connection: the body of a refused line would never end. */
+/** Closes the connection: the body of a refused connection would never end. */
 function refuse(res: ServerResponse, status: number): void {
   res.writeHead(status, { Connection: 'close' }).end();
 }
@@ -109,6 +109,6 @@ function openLine(req: IncomingMessage, res: ServerResponse, call: OpenCall, { l
   send({ type: 'call', call: call.document });
   const pulse = startPulse(limits, () => send({ type: 'alive' }), cut);
   res.on('close', () => pulse[Symbol.dispose]());
-  const line: Line = { messages: messagesOf(req, pulse.received), end: () => void res.end(), cut };
-  call.take(line);
+  const connection: WorkerConnection = { messages: messagesOf(req, pulse.received), end: () => void res.end(), cut };
+  call.take(connection);
 }

@@ -2,7 +2,7 @@
 import type { Logger } from '../../engines/contract/index.ts';
 import { countOf, isObject, parseObject } from '../../lib/json.ts';
 import { isEqual, macFor, version } from './ticket.ts';
-import type { FleetLimits } from './timeouts.ts';
+import type { FleetTimeouts } from './timeouts.ts';
 import { isReply, type Redis } from './redis.ts';
 
 /** What a node says of itself. */
@@ -47,7 +47,7 @@ export interface NodesOptions {
   /** FLEET_SECRET. */
   readonly secret: string;
   readonly redis: Pick<Redis, 'isReady' | 'announce' | 'announced' | 'withdraw'>;
-  readonly limits: FleetLimits;
+  readonly limits: FleetTimeouts;
   readonly log: Logger;
 }
 
@@ -55,7 +55,7 @@ const mostSlots = 10_000;
 
 export function createNodes({ id, self, secret, redis, limits, log }: NodesOptions): Nodes {
   let nodes: ReadonlyMap<string, Announcement> = new Map();
-  /** A clock that stands still while Redis is away or accepts no announcements: they expire then. */
+  /** A clock that stands still while Redis is unavailable or accepts no announcements: they expire then. */
   let readMs = 0;
   let lastRead = performance.now();
   /** By instance, on that clock. */

@@ -6,16 +6,16 @@ import { minuteSeconds } from '../limits/minutes.ts';
 export interface KeyCounters {
   /** Counts a request in the minute of the key. */
   countRequest(key: string): Promise<{ readonly used: number; readonly endsInMs: number }>;
-  /** Takes a place for `ms` unless the key has `most`. `used`: those that are taken then. */
-  takePlace(
+  /** Takes a slot for `ms` unless the key has `most`. `used`: those that are taken then. */
+  takeSlot(
     key: string,
     id: string,
     most: number,
     ms: number,
   ): Promise<{ readonly taken: boolean; readonly used: number }>;
-  /** Takes places again, however many there are; resolves with the number that the key has then. */
-  keepPlaces(key: string, ids: readonly string[], ms: number): Promise<number>;
-  releasePlace(key: string, id: string): Promise<number>;
+  /** Takes slots again, however many there are; resolves with the number that the key has then. */
+  keepSlots(key: string, ids: readonly string[], ms: number): Promise<number>;
+  releaseSlot(key: string, id: string): Promise<number>;
   /** Adds to what the key has used on the day (UTC), and raises it to `atLeast`: Redis may have forgotten it. */
   charge(key: string, day: string, added: Total, atLeast: Total): Promise<Total>;
   /** Rejects while Redis does not accept changes, for instance because it is full. */
@@ -42,7 +42,7 @@ export function createKeyCounters(
     ...{ storeClient: client, rejectIfRedisNotReady: true, keyPrefix: `${prefix}:limit:minute` },
     ...{ points: Number.MAX_SAFE_INTEGER, duration: minuteSeconds },
   });
-  const placesKey = (key: string) => `${prefix}:limit:places:${key}`;
+  const slotsKey = (key: string) => `${prefix}:limit:places:${key}`;
   const evaluate = async (script: string, key: string, ...args: readonly (string | number)[]) =>
     (await ask(() => client.eval(script, 1, key, ...args))) as readonly number[];
 
@@ -51,16 +51,16 @@ export function createKeyCounters(
       const { consumedPoints, msBeforeNext } = await ask(() => minutes.consume(key));
       return { used: consumedPoints, endsInMs: msBeforeNext };
     },
-    async takePlace(key, id, most, ms) {
-      const [taken, used = 0] = await evaluate(placesScript, placesKey(key), ms, most, id);
+    async takeSlot(key, id, most, ms) {
+      const [taken, used = 0] = await evaluate(slotsScript, slotsKey(key), ms, most, id);
       return { taken: taken === 1, used };
     },
-    async keepPlaces(key, ids, ms) {
-      const [, used = 0] = await evaluate(placesScript, placesKey(key), ms, -1, ...ids);
+    async keepSlots(key, ids, ms) {
+      const [, used = 0] = await evaluate(slotsScript, slotsKey(key), ms, -1, ...ids);
       return used;
     },
-    async releasePlace(key, id) {
-      const [used = 0] = await evaluate(releaseScript, placesKey(key), id);
+    async releaseSlot(key, id) {
+      const [used = 0] = await evaluate(releaseScript, slotsKey(key), id);
       return used;
     },
     async charge(key, day, added, atLeast) {
@@ -74,8 +74,8 @@ export function createKeyCounters(
   };
 }
 
-/** ARGV: milliseconds, the most that there may be (-1: any number), ids. Scores are when a place is free, by the clock of Redis. */
-const placesScript = `
+/** ARGV: milliseconds, the most that there may be (-1: any number), ids. Scores are when a slot is free, by the clock of Redis. */
+const slotsScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)

@@ -11,17 +11,17 @@ import type * as IORedisPackage from 'ioredis';
 import type { Logger } from '../../engines/contract/index.ts';
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
 import { SettingsError } from '../settings/load.ts';
-import type { FleetLimits } from './timeouts.ts';
+import type { FleetTimeouts } from './timeouts.ts';
 import { createKeyCounters, type KeyCounters } from './redis-counters.ts';
 import type { Ticket } from './ticket.ts';
 
 /** Where a waiting ticket is: its number of tickets ahead, with a worker, or nowhere. */
-export type Place = number | 'taken' | 'lost';
+export type QueuePosition = number | 'taken' | 'lost';
 
 export interface TicketQueue {
   add(jobId: string, ticket: Ticket, priority: number): Promise<void>;
   remove(jobId: string): Promise<void>;
-  placesOf(jobIds: readonly string[]): Promise<Place[]>;
+  positionsOf(jobIds: readonly string[]): Promise<QueuePosition[]>;
 }
 
 export interface TicketWorker {
@@ -33,7 +33,7 @@ export interface TicketWorker {
 }
 
 /** An open call in the sets that fronts share. */
-export interface Holding {
+export interface OpenCallKey {
   readonly id: string;
   readonly instance: string;
   /** Not the caller's name: a pseudonym. */
@@ -41,7 +41,7 @@ export interface Holding {
 }
 
 /** What is open for the instance, this call included. */
-export interface Held {
+export interface OpenCallCounts {
   readonly calls: number;
   readonly ofCaller: number;
   readonly callers: number;
@@ -72,8 +72,8 @@ export interface Redis extends AsyncDisposable {
   /** Takes up to `slots` tickets at a time; `run` never rejects. */
   work(name: string, slots: number, run: (ticket: unknown) => Promise<void>): TicketWorker;
   /** Holds an open call, again and again, for `ms`. */
-  readonly hold: (holding: Holding, ms: number) => Promise<Held>;
-  readonly release: (holding: Holding) => Promise<void>;
+  readonly keepOpen: (holding: OpenCallKey, ms: number) => Promise<OpenCallCounts>;
+  readonly release: (holding: OpenCallKey) => Promise<void>;
   /** For the limits of API keys. */
   readonly counters: KeyCounters;
   countCalls(instance: string, queue: string): Promise<OpenCalls>;
@@ -91,7 +91,7 @@ export interface Redis extends AsyncDisposable {
 export interface RedisOptions {
   readonly url: string;
   readonly prefix: string;
-  readonly limits: FleetLimits;
+  readonly limits: FleetTimeouts;
   readonly log: Logger;
   /** Called whenever a connection is ready. */
   readonly onReady: () => void;
@@ -154,14 +154,14 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
       closings.push(() => queue.close());
       return {
         async add(jobId, ticket, priority) {
-          // The front retries, nobody else; nothing of a ticket stays behind.
+          // The front retries, nobody else; finished tickets are removed.
           const options = { jobId, priority, attempts: 1, removeOnComplete: true, removeOnFail: true };
           await ask(() => queue.add('call', ticket, options));
         },
         async remove(jobId) {
           await ask(() => queue.remove(jobId));
         },
-        placesOf: (jobIds) => ask(() => placesOf(queue, client, jobIds)),
+        positionsOf: (jobIds) => ask(() => positionsOf(queue, client, jobIds)),
       };
     },
     work(name, slots, run) {
@@ -177,7 +177,7 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
       worker.on('error', (error) => log.debug({ err: loggable(error) }, 'a queue of the fleet failed'));
       worker.run().catch((error: unknown) => log.error({ err: loggable(error) }, 'the worker takes no more tickets'));
       closings.push(async () => {
-        // Without Redis it would wait for ever: to report a call that was finished meanwhile.
+        // Without Redis, close() would never resolve: it reports finished calls first.
         await Promise.race([worker.close(true), sleep(limits.redisMs, undefined, { ref: false })]);
         connection.disconnect();
       });
@@ -187,9 +187,9 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
         close: () => worker.close(),
       };
     },
-    async hold({ id, instance, caller }, ms) {
+    async keepOpen({ id, instance, caller }, ms) {
       const sets = setsOf(instance, caller);
-      const [calls = 0, ofCaller = 0, callers = 0] = await evaluate(holdScript, sets, id, caller, ms);
+      const [calls = 0, ofCaller = 0, callers = 0] = await evaluate(keepOpenScript, sets, id, caller, ms);
       return { calls, ofCaller, callers };
     },
     async release({ id, instance, caller }) {
@@ -240,7 +240,7 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
 }
 
 /** KEYS: all open calls, those of the caller, all callers. Scores are when they leave, by the clock of Redis. */
-const holdScript = `
+const keepOpenScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local members = { ARGV[1], ARGV[1], ARGV[2] }
@@ -265,11 +265,11 @@ redis.call('ZREM', KEYS[2], ARGV[1])
 if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('ZREM', KEYS[3], ARGV[2]) end`;
 
 /** A ticket with a priority waits in the sorted set `prioritized`, in the order in which workers take. */
-async function placesOf(
+async function positionsOf(
   queue: BullMQ.Queue,
   client: IORedisPackage.Redis,
   jobIds: readonly string[],
-): Promise<Place[]> {
+): Promise<QueuePosition[]> {
   const waiting = queue.toKey('prioritized');
   return Promise.all(
     jobIds.map(async (jobId) => {

@@ -1,15 +1,15 @@
 /** An engine as requests see it on a front: it is listed here, and workers do its work. */
 import type { Availability, Finding, TranscriptionEngine } from '../../engines/contract/index.ts';
 import { guardTranscribe } from '../engine-host/guard/calls.ts';
-import { defaultLimits } from '../engine-host/guard/timeouts.ts';
+import { defaultTimeouts } from '../engine-host/guard/timeouts.ts';
 import type { Front } from './front.ts';
-import type { FleetLimits } from './timeouts.ts';
+import type { FleetTimeouts } from './timeouts.ts';
 import type { Nodes } from './nodes.ts';
 
-export interface Elsewhere {
+export interface RemoteEngineOptions {
   readonly front: Pick<Front, 'transcribe'>;
   readonly nodes: Pick<Nodes, 'capacityOf' | 'absentMs' | 'all'>;
-  readonly limits: Pick<FleetLimits, 'absentMs'>;
+  readonly limits: Pick<FleetTimeouts, 'absentMs'>;
   readonly isFull: (instance: string) => boolean;
   /** This node works too: what it lacks is prepared here. */
   readonly alsoHere: boolean;
@@ -28,10 +28,10 @@ const absent: Availability = {
 };
 
 /** `engine` only answers for its models, and is otherwise used by the worker of this node. */
-export function runElsewhere(
+export function wrapAsRemote(
   instance: string,
   engine: TranscriptionEngine,
-  { front, nodes, limits, isFull, alsoHere }: Elsewhere,
+  { front, nodes, limits, isFull, alsoHere }: RemoteEngineOptions,
 ): TranscriptionEngine {
   async function availability(model: string): Promise<Availability> {
     if (nodes.capacityOf(instance).slots > 0) return isFull(instance) ? full : ready;
@@ -48,7 +48,7 @@ export function runElsewhere(
     return found.length > 0 ? found : [{ what: 'worker', ok: false, detail: 'none is there for this instance' }];
   }
 
-  const guarded = { instance, abortMs: defaultLimits.abortMs };
+  const guarded = { instance, abortMs: defaultTimeouts.abortMs };
   const moved: TranscriptionEngine = {
     ...engine,
     availability,

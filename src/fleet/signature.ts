@@ -1,7 +1,7 @@
 /**
  * Signatures of requests between nodes: an HMAC of method, URL with host, minute and a nonce that is valid once. A
  * request that is seen or recorded on its way is of no use to others. No fleet request has a body whose loss or change
- * would matter before its line is open, so bodies are not signed.
+ * would matter before its connection is open, so bodies are not signed.
  */
 import { randomBytes } from 'node:crypto';
 import { isEqual, macFor } from './ticket.ts';

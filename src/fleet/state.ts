@@ -3,7 +3,7 @@ import type { FleetState } from '../metrics/metrics.ts';
 import type { Front } from './front.ts';
 import type { Announcement, Nodes } from './nodes.ts';
 import type { Redis } from './redis.ts';
-import type { Takers } from './ticket-consumers.ts';
+import type { TicketConsumers } from './ticket-consumers.ts';
 import { queueName } from './ticket.ts';
 
 export interface StateSources {
@@ -12,7 +12,7 @@ export interface StateSources {
   /** Undefined on a node that is none. */
   readonly front: Pick<Front, 'oldestWaitMs'> | undefined;
   /** Undefined on a node that is no worker. */
-  readonly takers: Pick<Takers, 'isPaused'> | undefined;
+  readonly takers: Pick<TicketConsumers, 'isPaused'> | undefined;
   /** The instances whose work is done by workers. */
   readonly instances: Iterable<string>;
 }

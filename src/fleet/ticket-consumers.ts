@@ -3,14 +3,14 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger, QueueOptions, TranscriptionEngine } from '../../engines/contract/index.ts';
 import { createBackOff } from './back-off.ts';
-import type { FleetLimits } from './timeouts.ts';
+import type { FleetTimeouts } from './timeouts.ts';
 import type { Capacity } from './nodes.ts';
 import type { Redis, TicketWorker } from './redis.ts';
 import { queueName } from './ticket.ts';
 import type { Report } from './call-runner.ts';
 
 /** Never rejects. */
-export type TakeTicket = (
+export type ConsumeTicket = (
   ticket: unknown,
   options: {
     readonly report: Report;
@@ -19,7 +19,7 @@ export type TakeTicket = (
   },
 ) => Promise<void>;
 
-export interface Takers {
+export interface TicketConsumers {
   readonly noteQueue: (instance: string, options: QueueOptions) => void;
   /** Calls that may wait for the instance. */
   readonly waitingOf: (instance: string) => number;
@@ -30,7 +30,7 @@ export interface Takers {
   /** Whether it takes none after failures of its own. */
   readonly isPaused: (instance: string) => boolean;
   /** Begins with each instance as soon as one of its models is available. `onChange` is called when capacities change. */
-  readonly start: (run: TakeTicket, onChange: () => void) => void;
+  readonly start: (run: ConsumeTicket, onChange: () => void) => void;
   /** Takes no more; resolves when nothing is at work. */
   drain(): Promise<void>;
 }
@@ -41,15 +41,15 @@ const usualWaiting = 16;
 /** Number of finished jobs used to estimate the duration of a job. */
 const remembered = 8;
 
-export interface TakersOptions {
+export interface TicketConsumersOptions {
   readonly redis: Pick<Redis, 'work'>;
   /** Whether another worker is there for the instance. */
   readonly hasOthers: (instance: string) => boolean;
-  readonly limits: FleetLimits;
+  readonly limits: FleetTimeouts;
   readonly log: Logger;
 }
 
-export function createTakers({ redis, hasOthers, limits, log }: TakersOptions): Takers {
+export function createTicketConsumers({ redis, hasOthers, limits, log }: TicketConsumersOptions): TicketConsumers {
   const engines = new Map<string, TranscriptionEngine>();
   const queues = new Map<string, QueueOptions>();
   const workers = new Map<string, TicketWorker>();
@@ -84,7 +84,7 @@ export function createTakers({ redis, hasOthers, limits, log }: TakersOptions): 
     onChange();
   }
 
-  function takeFrom(instance: string, run: TakeTicket, onChange: () => void): TicketWorker {
+  function takeFrom(instance: string, run: ConsumeTicket, onChange: () => void): TicketWorker {
     const backOff = createBackOff(limits);
     const isPaused = () => pauses.has(instance);
     const worker = redis.work(queueName(instance), slotsOf(instance), (ticket) => {
@@ -103,7 +103,7 @@ export function createTakers({ redis, hasOthers, limits, log }: TakersOptions): 
     return worker;
   }
 
-  async function begin(run: TakeTicket, onChange: () => void): Promise<void> {
+  async function begin(run: ConsumeTicket, onChange: () => void): Promise<void> {
     while (workers.size < engines.size) {
       for (const [instance, engine] of engines) {
         if (workers.has(instance) || !(await isAble(engine))) continue;

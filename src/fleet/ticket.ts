@@ -6,7 +6,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isObject } from '../../lib/json.ts';
 
 /**
- * Version of the protocol: tickets, fleet requests and lines. Queue names contain it. Within a version only optional
+ * Version of the protocol: tickets, fleet requests and connections. Queue names contain it. Within a version only optional
  * fields are added.
  */
 export const version = 1;
@@ -26,7 +26,7 @@ export interface Ticket {
 /** Clocks of nodes may differ by this much. */
 export const skewMs = 120_000;
 
-/** Nobody can guess it. */
+/** 128 random bits. */
 export function newId(): string {
   return randomBytes(16).toString('base64url');
 }
@@ -62,7 +62,7 @@ function areStrings(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
-/** What stands for a caller in Redis. */
+/** Pseudonym of a caller in Redis. */
 export function pseudonymOf(secret: string, caller: string): string {
   return macFor(secret, ['caller', caller]).slice(0, 22);
 }

@@ -1,5 +1,5 @@
 /** Intervals and timeouts of a fleet, in milliseconds. Tests use shorter ones. */
-export interface FleetLimits {
+export interface FleetTimeouts {
   /** Timeout for connecting to Redis and of each command: a connection on which one has passed it is replaced. */
   readonly redisMs: number;
   /** How long an idle worker waits for a ticket before it asks again. */
@@ -8,12 +8,12 @@ export interface FleetLimits {
   readonly connectMs: number;
   /** Timeout for the head of a request on the fleet port. */
   readonly headMs: number;
-  /** Both ends of a line send a sign of life this often. */
+  /** Both ends of a connection send a sign of life this often. */
   readonly signMs: number;
-  /** A line without any sign for this long is dead. */
+  /** A connection without any sign for this long is dead. */
   readonly silenceMs: number;
   /** How often a front looks for its waiting tickets in Redis. */
-  readonly lookMs: number;
+  readonly reconcileMs: number;
   /** How often nodes announce themselves, and for how long an announcement counts. */
   readonly announceMs: number;
   readonly announcedMs: number;
@@ -33,14 +33,14 @@ export interface FleetLimits {
   readonly clipMs: number;
 }
 
-export const fleetLimits: FleetLimits = {
+export const fleetTimeouts: FleetTimeouts = {
   redisMs: 2_000,
   takeMs: 5_000,
   connectMs: 2_000,
   headMs: 10_000,
   signMs: 2_000,
   silenceMs: 6_000,
-  lookMs: 1_000,
+  reconcileMs: 1_000,
   announceMs: 5_000,
   announcedMs: 15_000,
   readNodesMs: 2_000,

@@ -1,13 +1,13 @@
 /**
  * The calls of a front that wait for a worker. Each has a ticket in Redis, which may forget it, and a worker may take the
- * ticket and die: it is placed again until a worker opens its line to the call, or the caller waits no longer.
+ * ticket and die: it is queued again until a worker opens its connection to the call, or the caller waits no longer.
  */
 import { EngineError } from '../../engines/contract/index.ts';
 import { raceAbort } from '../../lib/abort.ts';
-import type { CallDocument, Line } from './call-protocol.ts';
-import type { FleetLimits } from './timeouts.ts';
+import type { CallDocument, WorkerConnection } from './call-protocol.ts';
+import type { FleetTimeouts } from './timeouts.ts';
 import type { Nodes } from './nodes.ts';
-import type { Place, TicketQueue } from './redis.ts';
+import type { QueuePosition, TicketQueue } from './redis.ts';
 import { newId, type Ticket } from './ticket.ts';
 
 /** An open call as the listener serves it, at an address that only its ticket contains. */
@@ -16,7 +16,7 @@ export interface OpenCall {
   readonly recordingPath: string;
   /** Whether a worker has taken it. */
   readonly isTaken: boolean;
-  readonly take: (line: Line) => void;
+  readonly take: (connection: WorkerConnection) => void;
   /** A worker had the ticket, and cannot take the call: their clocks differ. */
   readonly refuse: () => void;
 }
@@ -35,12 +35,12 @@ export interface WantedCall {
 }
 
 export interface WaitingCalls extends Disposable {
-  /** Places the call in the queue and waits until a worker opens its line. */
-  findWorker(wanted: WantedCall, signal: AbortSignal): Promise<Line>;
+  /** Queues the call and waits until a worker opens its connection. */
+  findWorker(wanted: WantedCall, signal: AbortSignal): Promise<WorkerConnection>;
   /** The open call with the id in its address. */
   readonly find: (id: string) => OpenCall | undefined;
-  /** Looks for the tickets in Redis, and places those again that it has lost. */
-  readonly look: () => Promise<void>;
+  /** Looks for the tickets in Redis, and queues those again that it has lost. */
+  readonly reconcile: () => Promise<void>;
   /** How long the oldest call has waited, in milliseconds; 0 when none waits. */
   readonly oldestWaitMs: (instance: string) => number;
 }
@@ -52,46 +52,46 @@ export interface WaitingCallsOptions {
   readonly ticketFor: (id: string, returnedBy: readonly string[]) => Ticket;
   /** Throws what the caller gets when Redis does not take a ticket. */
   readonly refuse: (error: unknown) => never;
-  readonly limits: Pick<FleetLimits, 'firstWorkerMs' | 'lookMs'>;
+  readonly limits: Pick<FleetTimeouts, 'firstWorkerMs' | 'reconcileMs'>;
 }
 
 /** `jobId` names the ticket, and may be logged: it is not the id of the call. */
 type CallState =
   /** Redis is asked to take a ticket. */
-  | { readonly is: 'placing'; readonly jobId: string }
-  /** `looksWithWorker`: looks since a worker has got the ticket without taking the call. */
-  | { readonly is: 'placed'; readonly jobId: string; readonly looksWithWorker: number }
-  /** Redis did not take the ticket: the next look places another. */
-  | { readonly is: 'unplaced' }
-  | { readonly is: 'taken'; readonly line: Line };
+  | { readonly is: 'enqueueing'; readonly jobId: string }
+  /** `checksWithWorker`: checks since a worker has got the ticket without taking the call. */
+  | { readonly is: 'enqueued'; readonly jobId: string; readonly checksWithWorker: number }
+  /** Redis did not take the ticket: the next check queues another. */
+  | { readonly is: 'not-enqueued' }
+  | { readonly is: 'taken'; readonly connection: WorkerConnection };
 
 interface WaitingCall extends WantedCall {
   readonly id: string;
   readonly since: number;
-  readonly taken: PromiseWithResolvers<Line>;
+  readonly taken: PromiseWithResolvers<WorkerConnection>;
   state: CallState;
   /** Whether a worker that had the ticket was refused. */
   isRefused: boolean;
 }
 
-/** A worker that has not taken the call after this many looks has died with the ticket, or cannot reach this front. */
-const mostLooksWithWorker = 4;
+/** A worker that has not taken the call after this many checks has died with the ticket, or cannot reach this front. */
+const mostChecksWithWorker = 4;
 
 export function createWaitingCalls({ nodes, queueOf, ticketFor, refuse, limits }: WaitingCallsOptions): WaitingCalls {
-  /** Until their lines are closed: a worker fetches the recording of a call that it has taken. */
+  /** Until their connections are closed: a worker fetches the recording of a call that it has taken. */
   const calls = new Map<string, WaitingCall>();
   const waiting = () => [...calls.values()].filter(({ state }) => state.is !== 'taken');
 
-  async function findWorker(wanted: WantedCall, signal: AbortSignal): Promise<Line> {
+  async function findWorker(wanted: WantedCall, signal: AbortSignal): Promise<WorkerConnection> {
     const call = waitingCall(wanted);
     const { id, taken, isFirst } = call;
     const close = () => void calls.delete(id);
     calls.set(id, call);
     try {
       signal.throwIfAborted();
-      await place(call).catch(isFirst ? refuse : ignore);
-      const line = await raceAbort(taken.promise, signal);
-      return { ...line, end: both(close, line.end), cut: both(close, line.cut) };
+      await enqueue(call).catch(isFirst ? refuse : ignore);
+      const connection = await raceAbort(taken.promise, signal);
+      return { ...connection, end: both(close, connection.end), cut: both(close, connection.cut) };
     } catch (error) {
       close();
       withdraw(call);
@@ -99,58 +99,60 @@ export function createWaitingCalls({ nodes, queueOf, ticketFor, refuse, limits }
     }
   }
 
-  async function place(call: WaitingCall): Promise<void> {
+  async function enqueue(call: WaitingCall): Promise<void> {
     const { id, instance, priority, returnedBy } = call;
     const jobId = newId();
-    call.state = { is: 'placing', jobId };
+    call.state = { is: 'enqueueing', jobId };
     try {
       await queueOf(instance).add(jobId, ticketFor(id, returnedBy), priority);
-      afterPlacing(call, { is: 'placed', jobId, looksWithWorker: 0 });
+      afterEnqueueing(call, { is: 'enqueued', jobId, checksWithWorker: 0 });
     } catch (error) {
-      afterPlacing(call, { is: 'unplaced' });
+      afterEnqueueing(call, { is: 'not-enqueued' });
       throw error;
     }
   }
 
   function withdraw({ instance, state }: WaitingCall): void {
-    if (state.is === 'taken') state.line.cut();
-    else if (state.is !== 'unplaced') queueOf(instance).remove(state.jobId).catch(ignore); // else its worker meets 410
+    if (state.is === 'taken') state.connection.cut();
+    else if (state.is !== 'not-enqueued') queueOf(instance).remove(state.jobId).catch(ignore); // else its worker meets 410
   }
 
-  async function look(): Promise<void> {
+  async function reconcile(): Promise<void> {
     for (const { instance, since, taken } of waiting()) {
       const isLong = performance.now() - since > limits.firstWorkerMs;
       if (isLong && nodes.absentMs(instance) > limits.firstWorkerMs)
-        taken.reject(noWorker('No worker is there for this model; try again later.'));
+        taken.reject(noWorker('No worker is connected for this model; try again later.'));
     }
     const byInstance = Map.groupBy(waiting(), ({ instance }) => instance);
-    const looks = [...byInstance].map(([instance, ofInstance]) => lookIn(queueOf(instance), ofInstance));
-    await Promise.allSettled(looks); // what fails is looked at again
+    const checks = [...byInstance].map(([instance, ofInstance]) => reconcileQueue(queueOf(instance), ofInstance));
+    await Promise.allSettled(checks); // what fails is checked again
   }
 
-  async function lookIn(queue: TicketQueue, ofInstance: readonly WaitingCall[]): Promise<void> {
-    const placed = ofInstance.flatMap((call) => (call.state.is === 'placed' ? [{ call, ...call.state }] : []));
-    const unplaced = ofInstance.filter(({ state }) => state.is === 'unplaced');
-    const places = await queue.placesOf(placed.map(({ jobId }) => jobId));
-    const lost = placed.flatMap(({ call }, index) => (isWaiting(call) && isLost(call, places[index]) ? [call] : []));
-    for (const call of [...unplaced, ...lost]) if (isWaiting(call)) await place(call);
+  async function reconcileQueue(queue: TicketQueue, ofInstance: readonly WaitingCall[]): Promise<void> {
+    const enqueued = ofInstance.flatMap((call) => (call.state.is === 'enqueued' ? [{ call, ...call.state }] : []));
+    const notEnqueued = ofInstance.filter(({ state }) => state.is === 'not-enqueued');
+    const positions = await queue.positionsOf(enqueued.map(({ jobId }) => jobId));
+    const lost = enqueued.flatMap(({ call }, index) =>
+      isWaiting(call) && needsNewTicket(call, positions[index]) ? [call] : [],
+    );
+    for (const call of [...notEnqueued, ...lost]) if (isWaiting(call)) await enqueue(call);
   }
 
   /** Still, after Redis has answered. */
   const isWaiting = ({ id, state }: WaitingCall) => calls.has(id) && state.is !== 'taken';
 
-  let looking: Promise<void> | undefined;
+  let reconciling: Promise<void> | undefined;
 
-  /** One look at a time: Redis may take longer than the interval. */
-  const lookOnce = () => (looking ??= look().finally(() => (looking = undefined)));
-  const timer = setInterval(() => void lookOnce(), limits.lookMs);
+  /** One check at a time: Redis may take longer than the interval. */
+  const reconcileOnce = () => (reconciling ??= reconcile().finally(() => (reconciling = undefined)));
+  const timer = setInterval(() => void reconcileOnce(), limits.reconcileMs);
   return {
     findWorker,
     find(id) {
       const call = calls.get(id);
       return call && openCall(call);
     },
-    look: lookOnce,
+    reconcile: reconcileOnce,
     oldestWaitMs(instance) {
       const since = waiting().flatMap((call) => (call.instance === instance ? [call.since] : []));
       return since.length === 0 ? 0 : performance.now() - Math.min(...since);
@@ -160,18 +162,18 @@ export function createWaitingCalls({ nodes, queueOf, ticketFor, refuse, limits }
 }
 
 function waitingCall(wanted: WantedCall): WaitingCall {
-  const taken = Promise.withResolvers<Line>();
+  const taken = Promise.withResolvers<WorkerConnection>();
   taken.promise.catch(ignore); // while Redis is still asked to take its ticket
-  return { ...wanted, id: newId(), since: performance.now(), taken, state: { is: 'unplaced' }, isRefused: false };
+  return { ...wanted, id: newId(), since: performance.now(), taken, state: { is: 'not-enqueued' }, isRefused: false };
 }
 
 function openCall(call: WaitingCall): OpenCall {
   const { document, recordingPath, taken, state } = call;
   return {
     ...{ document, recordingPath, isTaken: state.is === 'taken' },
-    take(line) {
-      call.state = { is: 'taken', line };
-      taken.resolve(line);
+    take(connection) {
+      call.state = { is: 'taken', connection };
+      taken.resolve(connection);
     },
     refuse() {
       call.isRefused = true;
@@ -180,20 +182,20 @@ function openCall(call: WaitingCall): OpenCall {
 }
 
 /** A worker may have taken the call before Redis has answered. */
-function afterPlacing(call: WaitingCall, state: CallState): void {
-  if (call.state.is === 'placing') call.state = state;
+function afterEnqueueing(call: WaitingCall, state: CallState): void {
+  if (call.state.is === 'enqueueing') call.state = state;
 }
 
 /** Takes note of where the ticket is. True if another one is needed. */
-function isLost(call: WaitingCall, place: Place | undefined): boolean {
-  if (call.state.is !== 'placed') return false; // taken meanwhile
-  if (typeof place === 'number') {
-    call.onQueued(place);
+function needsNewTicket(call: WaitingCall, position: QueuePosition | undefined): boolean {
+  if (call.state.is !== 'enqueued') return false; // taken meanwhile
+  if (typeof position === 'number') {
+    call.onQueued(position);
     return false;
   }
-  const looksWithWorker = call.state.looksWithWorker + 1;
-  call.state = { ...call.state, looksWithWorker };
-  return place === 'lost' || looksWithWorker > mostLooksWithWorker;
+  const checksWithWorker = call.state.checksWithWorker + 1;
+  call.state = { ...call.state, checksWithWorker };
+  return position === 'lost' || checksWithWorker > mostChecksWithWorker;
 }
 
 /** The deadline passed while the call was queued: no engine was late. */

@@ -2,7 +2,7 @@
 import type { Registry } from '../engine-host/registry.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Clips } from '../clips/store.ts';
-import type { Speakers } from '../speech/speech-models.ts';
+import type { SpeechModelSelector } from '../speech/speech-models.ts';
 import type { SpeechSpool } from '../speech/speech-spool.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 
@@ -10,7 +10,7 @@ export interface Services {
   readonly registry: Registry;
   readonly tools: Toolbox;
   /** For direct speech and for read_aloud. */
-  readonly speakers: Speakers;
+  readonly speakers: SpeechModelSelector;
   /** Audio at addresses of its own: made by read_aloud and by `POST /tts/clips`. */
   readonly clips: Clips;
   /** Buffers direct speech on disk until its caller has read it. */

@@ -4,7 +4,7 @@ import { listModels, toEntry } from '../engine-host/model-selection.ts';
 import { answer, noBody, type Handler, type Schemas } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { Audio } from '../contract/audio.ts';
-import type { Speakers } from '../speech/speech-models.ts';
+import type { SpeechModelSelector } from '../speech/speech-models.ts';
 import type { Listener } from '../speech/timeouts.ts';
 import type { Services } from './dependencies.ts';
 import { locate, parseRange, type ByteRange } from '../clips/byte-range.ts';
@@ -17,7 +17,7 @@ export const createSpeech: Handler<'createSpeech', Services> = async ({ body, si
 async function speak(
   { text, model, voice_id: voice, format }: Schemas['SpeechRequest'],
   listener: Listener,
-  speakers: Speakers,
+  speakers: SpeechModelSelector,
 ): Promise<Audio> {
   const speaker = await speakers.choose({ model, voice, pointers: { model: '/model', voice: '/voice_id' } });
   return speaker.speak({ text, format: format ?? 'mp3' }, listener);

@@ -37,7 +37,7 @@ function pathForLog(request: IncomingRequest): string {
 }
 
 /** The template of its operation in the contract, where it has one. */
-export function routeOf({ record: { operation }, door: { contract } }: IncomingRequest): string | undefined {
+export function routeOf({ record: { operation }, api: { contract } }: IncomingRequest): string | undefined {
   return operation && `${contract.root}${contract.operations.get(operation)?.path ?? ''}`;
 }
 

@@ -13,7 +13,7 @@ export interface Failed {
   readonly signal: AbortSignal;
 }
 
-export interface DoorFormat {
+export interface ApiFormat {
   readonly contract: Contract;
   /** The path as the router matches it. Throws `not-found`. */
   readonly readPath: (path: string) => string;

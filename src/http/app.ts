@@ -9,7 +9,7 @@ import { nativeContract, nativeDocument32, openaiContract, withServers } from '.
 import type { AnyAnswer } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { Access } from './access/auth.ts';
-import { answerDefect, CallerGone, encodedFailureOf, failureOf, failureReason } from './failures.ts';
+import { answerDefect, ClientDisconnected, encodedFailureOf, failureOf, failureReason } from './failures.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import { createRequestOpener, type IncomingRequestOptions } from './open-request.ts';
 import type { PageFile, PageFiles } from './page.ts';
@@ -70,11 +70,11 @@ async function serve(context: Context, request: IncomingRequest, options: Servin
     else if (file) await sendFile(context, file, request);
     else if (document) await sendDocument(context, document, request);
     else {
-      const { answer, scope } = await request.door.respond(request, target);
+      const { answer, scope } = await request.api.respond(request, target);
       await runInScope(scope, send, context, answer, request, options);
     }
   } catch (error) {
-    if (failureReason(error, request) instanceof CallerGone) context.respond = false;
+    if (failureReason(error, request) instanceof ClientDisconnected) context.respond = false;
     else sendWhole(context, failureOf(error, request).answer);
   }
 }
@@ -83,7 +83,7 @@ function checkHead({ req, headers }: Context, request: IncomingRequest, { access
   const { host, path, query } = readRequestHead(req);
   request.record.path = path;
   if (!isProbe(path)) access.checkSource({ ...headers, host });
-  const target = { host, path: request.door.readPath(path), query };
+  const target = { host, path: request.api.readPath(path), query };
   if (request.scope.via?.includes(viaId)) throw new ProblemError('provider-misconfigured', loop);
   return target;
 }
@@ -170,7 +170,7 @@ function sendStream(
   context.set(eventStreamHeaders);
   return sendEvents(context.res, {
     events: body as AsyncIterable<unknown>,
-    format: request.door.stream,
+    format: request.api.stream,
     signal: request.signal,
     heartbeatMs,
     encodeFailure: (error, last) => encodedFailureOf(error, last, request),

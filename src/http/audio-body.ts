@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { runInScope } from '../request-scope.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
 import { problemAnswer } from '../contract/problems.ts';
-import { CallerGone, failureReason, logFailure } from './failures.ts';
+import { ClientDisconnected, failureReason, logFailure } from './failures.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import { guard } from './connection/safe-listener.ts';
 
@@ -19,7 +19,7 @@ export async function awaitFirstBytes(answer: AnyAnswer, request: IncomingReques
   await once(body, 'readable');
   const failed = (error: unknown) => {
     const reason = failureReason(error, request);
-    if (reason instanceof CallerGone) return;
+    if (reason instanceof ClientDisconnected) return;
     runInScope(request.scope, () => logFailure(problemAnswer(reason, request.id), error, request));
   };
   body.on('error', guard(request.log, failed));

@@ -7,7 +7,7 @@ import { isProbe } from './probes.ts';
 import { isConnectionError } from './connection/safe-listener.ts';
 
 /** The caller has disconnected: nothing is sent, and the log says 499. */
-export class CallerGone extends Error {
+export class ClientDisconnected extends Error {
   override readonly name = 'CallerGone';
 }
 
@@ -24,18 +24,18 @@ interface Failure {
 /** Logs a failed request and returns its answer. Throws `CallerGone` when nobody would receive it. */
 export function failureOf(error: unknown, request: IncomingRequest): Failure {
   const { reason, problem } = logged(error, request);
-  return { code: problem.body.code, answer: request.door.toFailure(problem, { reason, signal: request.signal }) };
+  return { code: problem.body.code, answer: request.api.toFailure(problem, { reason, signal: request.signal }) };
 }
 
 /** The same for a stream that has begun: its last event, encoded. */
 export function encodedFailureOf(error: unknown, last: unknown, request: IncomingRequest): string {
   const { reason, problem } = logged(error, request);
-  return request.door.stream.encodeFailure(problem, { reason, last });
+  return request.api.stream.encodeFailure(problem, { reason, last });
 }
 
 function logged(error: unknown, request: IncomingRequest): { reason: unknown; problem: ProblemAnswer } {
   const reason = failureReason(error, request);
-  if (reason instanceof CallerGone) throw reason;
+  if (reason instanceof ClientDisconnected) throw reason;
   const problem = problemAnswer(reason, request.id);
   logFailure(problem, error, request);
   return { reason, problem };
@@ -62,9 +62,9 @@ export function logFailure({ status, body }: ProblemAnswer, error: unknown, requ
  * has already begun.
  */
 export function answerDefect(error: unknown, res: ServerResponse, request: IncomingRequest): void {
-  const { id, log, record, door, signal } = request;
+  const { id, log, record, api: door, signal } = request;
   if (error === null || error === undefined) return; // Koa also calls this without an error
-  const isKnown = error === record.loggedFailure || error instanceof CallerGone || isConnectionError(error);
+  const isKnown = error === record.loggedFailure || error instanceof ClientDisconnected || isConnectionError(error);
   log[isKnown ? 'debug' : 'error']({ id, err: error }, 'an answer could not be sent');
   if (!isKnown) record.problem ??= problemCodeOf(error);
   if (res.headersSent || res.writableEnded || res.destroyed) return;

@@ -2,14 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from '../../engines/contract/index.ts';
 import type { RequestScope } from '../request-scope.ts';
 import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
-import type { DoorFormat } from './api-format.ts';
+import type { ApiFormat } from './api-format.ts';
 import type { RequestBody } from './body/request-body.ts';
 import type { RequestTarget } from './request-head.ts';
 
 /** The path of the target is as the door reads it. */
 export type Respond = (request: IncomingRequest, target: RequestTarget) => Promise<ScopedAnswer>;
 
-export interface Door extends DoorFormat {
+export interface Api extends ApiFormat {
   /** The router of its contract. */
   readonly respond: Respond;
 }
@@ -23,7 +23,7 @@ export interface ScopedAnswer {
 /** A request as the app hands it to the router: its body is still on its way. */
 export interface IncomingRequest {
   readonly id: string;
-  readonly door: Door;
+  readonly api: Api;
   /** GET for HEAD. */
   readonly method: string;
   readonly headers: IncomingHttpHeaders;

@@ -2,11 +2,11 @@
 import { nativeContract } from '../contract/document.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { limitHeaders } from '../contract/rate-limit.ts';
-import type { DoorFormat } from './api-format.ts';
+import type { ApiFormat } from './api-format.ts';
 
 type StreamEvent = Schemas['ChatEvent'] | Schemas['TranscriptionEvent'];
 
-export const nativeFormat: DoorFormat = {
+export const nativeFormat: ApiFormat = {
   contract: nativeContract,
   readPath: (path) => path,
   toFailure: (problem) => problem,

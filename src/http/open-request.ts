@@ -12,8 +12,8 @@ import { countRequest, logRequest, routeOf } from './access-log.ts';
 import { linger } from './body/receive.ts';
 import { onBroken } from './body/break-request.ts';
 import { clientAddress } from './access/client-address.ts';
-import { CallerGone } from './failures.ts';
-import type { Door, IncomingRequest } from './incoming-request.ts';
+import { ClientDisconnected } from './failures.ts';
+import type { Api, IncomingRequest } from './incoming-request.ts';
 import { isProbe } from './probes.ts';
 import { RequestBody, type RequestBodyOptions } from './body/request-body.ts';
 import { guard, guardShared } from './connection/safe-listener.ts';
@@ -21,7 +21,7 @@ import { guard, guardShared } from './connection/safe-listener.ts';
 export interface IncomingRequestOptions extends RequestBodyOptions {
   readonly log: Logger;
   /** The door for a request target. */
-  readonly doorFor: (target: string) => Door;
+  readonly apiFor: (target: string) => Api;
   /** TRUST_PROXY. */
   readonly trustProxy: number;
   /** Aborts when the service ends: requests in flight fail with `shutting-down`. */
@@ -54,7 +54,7 @@ function openRequest(
   options: IncomingRequestOptions,
   inFlight: LinkedList<InFlight>,
 ): IncomingRequest {
-  const { log, doorFor, trustProxy, metrics } = options;
+  const { log, apiFor: doorFor, trustProxy, metrics } = options;
   const { method = '', url = '' } = req;
   const started = performance.now();
   const id = randomUUID();
@@ -77,7 +77,7 @@ function openRequest(
   };
   const request: IncomingRequest = {
     id,
-    door: doorFor(url),
+    api: doorFor(url),
     method: method === 'HEAD' ? 'GET' : method,
     headers: method === 'HEAD' ? withoutRange(req.headers) : req.headers,
     body: new RequestBody({ req, res, signal, atEnd }, options),
@@ -94,7 +94,7 @@ function openRequest(
     isOver = true;
     inFlight.remove(entry);
     const isSent = res.writableFinished;
-    if (!isSent) controller.abort(new CallerGone('the caller has disconnected'));
+    if (!isSent) controller.abort(new ClientDisconnected('the caller has disconnected'));
     for (const cleanup of cleanups) runCleanup(cleanup, request);
     const status = isSent ? res.statusCode : 499;
     const ended = { method, status, ms: performance.now() - started };

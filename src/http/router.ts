@@ -190,7 +190,7 @@ async function readBody(
       bounds: contract.form,
       lists: arraysOf(schema, contract),
       // Bodies are read in the scope of their connection.
-      admitFile: async (preceding) => runInScope(scope, () => definition.beforeFile?.(preceding, services)),
+      beforeFile: async (preceding) => runInScope(scope, () => definition.beforeFile?.(preceding, services)),
     });
     return { value: fields, file, bytes };
   }

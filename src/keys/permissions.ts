@@ -1,5 +1,5 @@
 /** What the API key of the current request may do. Without a key (open mode, start) everything is permitted. */
-import { someOf } from '../../lib/listing.ts';
+import { joinFirst } from '../../lib/listing.ts';
 import { currentKey } from '../request-scope.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -36,7 +36,7 @@ export function requireModel(id: string, allowed: readonly string[], pointer: st
 }
 
 export function modelNotAllowed(what: string, allowed: readonly string[], pointer: string): ProblemError {
-  const known = allowed.length > 0 ? `; it may use: ${someOf(allowed, namesInMessages)}` : '';
+  const known = allowed.length > 0 ? `; it may use: ${joinFirst(allowed, namesInMessages)}` : '';
   return new ProblemError('model-not-allowed', `The API key may not use ${what}${known}.`, {
     errors: [{ in: 'body', pointer, detail: 'must be a model that the API key may use' }],
   });

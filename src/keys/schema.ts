@@ -3,7 +3,7 @@
 type Security = readonly object[];
 
 interface Operations {
-  /** Of operations without one of their own. */
+  /** For operations without a limit of their own. */
   readonly security?: Security;
   readonly paths: Readonly<
     Record<string, Readonly<Record<string, { readonly operationId?: string; readonly security?: Security }>>>

@@ -4,7 +4,7 @@ import type { Used } from '../request-scope.ts';
 export type Total = Readonly<Required<Used>>;
 
 export interface Budgets {
-  /** Of today. */
+  /** For today (UTC). */
   readonly used: (name: string) => Total;
   /** Adds to today. */
   readonly charge: (name: string, used: Used) => void;

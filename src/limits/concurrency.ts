@@ -3,8 +3,8 @@
  * request can pass.
  */
 
-export interface Places {
-  /** Takes a place unless the key has that many. */
+export interface ConcurrencySlots {
+  /** Takes a slot unless the key has that many. */
   take(name: string, most: number): boolean | Promise<boolean>;
   /** Releases one. */
   release(name: string): void;
@@ -13,7 +13,7 @@ export interface Places {
 }
 
 /** For this process. */
-export function createPlaces(): Places {
+export function createConcurrencySlots(): ConcurrencySlots {
   const taken = new Map<string, number>();
   const used = (name: string) => taken.get(name) ?? 0;
   return {

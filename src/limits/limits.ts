@@ -5,11 +5,11 @@ import { ProblemError } from '../contract/problems.ts';
 import type { LimitHeaders, Policy } from '../contract/rate-limit.ts';
 import type { Budgets } from './budgets.ts';
 import { minuteSeconds, type Minute, type MinuteCounter } from './minutes.ts';
-import type { Places } from './concurrency.ts';
+import type { ConcurrencySlots } from './concurrency.ts';
 
 /** What limits need of a request. */
 export interface LimitedRequest {
-  readonly door: { limitHeaders(policies: readonly Policy[], shown: readonly Policy[]): LimitHeaders };
+  readonly api: { limitHeaders(policies: readonly Policy[], shown: readonly Policy[]): LimitHeaders };
   readonly atEnd: (cleanup: () => unknown) => void;
 }
 
@@ -29,10 +29,10 @@ export interface Limits {
   chargeFor(key: Key, budget: Budget | undefined): Charge | undefined;
 }
 
-/** Of this process, or shared with others. */
+/** In this process, or shared by several. */
 export interface Counters {
   readonly minutes: MinuteCounter;
-  readonly places: Places;
+  readonly concurrency: ConcurrencySlots;
   readonly budgets: Budgets;
 }
 
@@ -43,7 +43,13 @@ export interface LimitsOptions extends Counters {
   readonly random?: () => number;
 }
 
-export function createLimits({ minutes, places, budgets, onRefused, random = Math.random }: LimitsOptions): Limits {
+export function createLimits({
+  minutes,
+  concurrency,
+  budgets,
+  onRefused,
+  random = Math.random,
+}: LimitsOptions): Limits {
   return {
     allow: (key, budget, request) => (isLimited(key.limits, budget) ? enter(key, budget, request) : undefined),
     chargeFor: ({ name, limits }, budget) =>
@@ -53,13 +59,13 @@ export function createLimits({ minutes, places, budgets, onRefused, random = Mat
   async function enter(
     { name, limits }: Key,
     budget: Budget | undefined,
-    { door, atEnd }: LimitedRequest,
+    { api: door, atEnd }: LimitedRequest,
   ): Promise<Allowance> {
     const { requestsPerMinute, concurrentRequests } = limits;
     const minute = requestsPerMinute === undefined ? undefined : await minutes.count(name, requestsPerMinute);
     const policies = () => [
       ...requestsPolicy(requestsPerMinute, minute),
-      ...placesPolicy(concurrentRequests, name),
+      ...concurrencyPolicy(concurrentRequests, name),
       ...budgetPolicy(limits, budget, name),
     ];
     const refuse = (code: ProblemCode, violated: Policy['name'], detail: (wait: number) => string) => {
@@ -81,10 +87,10 @@ export function createLimits({ minutes, places, budgets, onRefused, random = Mat
     }
     if (concurrentRequests !== undefined) {
       const detail = `may have ${count(concurrentRequests, 'request')} in flight; wait for the end of one of them.`;
-      const taken = places.take(name, concurrentRequests);
+      const taken = concurrency.take(name, concurrentRequests);
       if (!(typeof taken === 'boolean' ? taken : await taken))
         throw refuse('concurrency-limited', 'concurrent', () => detail);
-      atEnd(() => places.release(name));
+      atEnd(() => concurrency.release(name));
     }
     if (budgets.refresh && hasBudget(limits, budget)) await budgets.refresh(name);
     for (const { name: spent, quota, remaining } of budgetPolicy(limits, budget, name)) {
@@ -99,9 +105,9 @@ export function createLimits({ minutes, places, budgets, onRefused, random = Mat
     };
   }
 
-  function placesPolicy(quota: number | undefined, key: string): Policy[] {
+  function concurrencyPolicy(quota: number | undefined, key: string): Policy[] {
     if (quota === undefined) return [];
-    const remaining = Math.max(0, quota - places.used(key, quota));
+    const remaining = Math.max(0, quota - concurrency.used(key, quota));
     return [{ name: 'concurrent', quota, unit: 'concurrent-requests', remaining }];
   }
 

@@ -36,7 +36,7 @@ export async function openBudgets({
     written = changes;
   };
   const write = () => (writing = writing.then(writeChanges).catch(failed));
-  const failed = (err: unknown) => log.error({ path, err }, 'what the API keys have used today could not be written');
+  const failed = (err: unknown) => log.error({ path, err }, 'the daily usage of the API keys could not be written');
   const timer = setInterval(() => void write(), everyMs).unref();
   return {
     used: budgets.used,

@@ -80,7 +80,7 @@ export interface FleetState {
   /** It answers and accepts changes. */
   readonly isRedisUp: boolean;
   readonly engines: readonly FleetEngineState[];
-  /** Undefined while Redis is away or accepts no changes, and for a moment after that. */
+  /** Undefined while Redis is unavailable or accepts no changes, and for a moment after that. */
   readonly nodes: { readonly fronts: number; readonly workers: number } | undefined;
 }
 

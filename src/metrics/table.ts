@@ -174,25 +174,25 @@ export const metricsTable = {
   fleetNodes: {
     name: 'parlance_fleet_nodes',
     type: 'gauge',
-    help: 'Nodes of the fleet; one that is both counts as both. Absent while Redis is away or accepts no changes.',
+    help: 'Nodes of the fleet; one that is both counts as both. Absent while Redis is unavailable or accepts no changes.',
     labels: ['role'],
   },
   fleetOpen: {
     name: 'parlance_fleet_open',
     type: 'gauge',
-    help: 'Transcriptions of the whole fleet that wait or are at work. Absent while Redis is away or accepts no changes.',
+    help: 'Transcriptions of the whole fleet that wait or are at work. Absent while Redis is unavailable or accepts no changes.',
     labels: ['engine'],
   },
   fleetRunning: {
     name: 'parlance_fleet_running',
     type: 'gauge',
-    help: 'Transcriptions of the whole fleet at work. Absent while Redis is away or accepts no changes.',
+    help: 'Transcriptions of the whole fleet at work. Absent while Redis is unavailable or accepts no changes.',
     labels: ['engine'],
   },
   fleetSlots: {
     name: 'parlance_fleet_slots',
     type: 'gauge',
-    help: 'Transcriptions that all workers run at once. Absent while Redis is away or accepts no changes.',
+    help: 'Transcriptions that all workers run at once. Absent while Redis is unavailable or accepts no changes.',
     labels: ['engine'],
   },
   fleetOldestWait: {

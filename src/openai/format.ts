@@ -1,11 +1,11 @@
 /** What differs under /v1 from the native API. */
 import { openaiContract } from '../contract/document.ts';
-import type { DoorFormat } from '../http/api-format.ts';
+import type { ApiFormat } from '../http/api-format.ts';
 import { toErrorAnswer, toErrorResponse } from './errors.ts';
 import { openaiLimitHeaders } from './limit-headers.ts';
 import { readOpenAIPath } from './paths.ts';
 
-export const openaiFormat: DoorFormat = {
+export const openaiFormat: ApiFormat = {
   contract: openaiContract,
   readPath: readOpenAIPath,
   toFailure: toErrorAnswer,

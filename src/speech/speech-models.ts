@@ -1,5 +1,5 @@
 /** Selects the speech model and the voice of a request from its options and the settings. */
-import { someOf } from '../../lib/listing.ts';
+import { joinFirst } from '../../lib/listing.ts';
 import { EngineError, type SpeechFormat } from '../../engines/contract/index.ts';
 import { currentUsage } from '../request-scope.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -10,10 +10,10 @@ import { audioTypes, type Audio, type AudioType } from '../contract/audio.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { SettingsError } from '../settings/load.ts';
 import { recordSpeech } from './speech-record.ts';
-import { supervise, type Listener, type SpeechLimits } from './timeouts.ts';
+import { withTimeouts, type Listener, type SpeechTimeouts } from './timeouts.ts';
 
 /** Null and absent mean the configured default, for both. */
-export interface SpeakerOptions {
+export interface SpeechSelection {
   readonly model: string | null | undefined;
   readonly voice: string | null | undefined;
   /** Their JSON Pointers in the body (RFC 6901), for problems. */
@@ -31,39 +31,39 @@ export interface Utterance {
   readonly instructions?: string | undefined;
 }
 
-export interface Speaker {
+export interface SelectedSpeech {
   /** Resolves once the first bytes are available; later failures are thrown by the audio. */
   speak(utterance: Utterance, listener: Listener): Promise<Audio>;
 }
 
-export interface Speakers {
+export interface SpeechModelSelector {
   /**
    * Throws `no-engine`, `unknown-model`, `model-not-allowed` or `model-unavailable`, and `voice-not-supported` if the model lists its voices.
    */
-  choose(options: SpeakerOptions): Promise<Speaker>;
+  choose(options: SpeechSelection): Promise<SelectedSpeech>;
   /** Whether the default model of the API key is available. */
   defaultIsAvailable(): Promise<boolean>;
 }
 
-export interface SpeakersOptions {
+export interface SelectorOptions {
   readonly registry: Registry;
   /** TTS_VOICE. */
   readonly defaultVoice: string | undefined;
-  readonly limits?: SpeechLimits;
+  readonly limits?: SpeechTimeouts;
   readonly metrics?: Metrics | undefined;
 }
 
-const defaultLimits: SpeechLimits = { firstBytesMs: 120_000, silenceMs: 60_000 };
+const defaultLimits: SpeechTimeouts = { firstBytesMs: 120_000, silenceMs: 60_000 };
 
 const voicesInMessages = 5;
 
 /** Throws a `SettingsError` if the default model lists its voices and TTS_VOICE is not one of them. */
-export async function createSpeakers({
+export async function createSpeechModelSelector({
   registry,
   defaultVoice,
   limits = defaultLimits,
   metrics,
-}: SpeakersOptions): Promise<Speakers> {
+}: SelectorOptions): Promise<SpeechModelSelector> {
   const configuredDefault = async () => registry.of('speech').defaultOf(await registry.models('speech'));
   // While an engine fails to list its models, the default may be one of them.
   if (defaultVoice !== undefined && registry.of('speech').knowsAll)
@@ -74,7 +74,7 @@ export async function createSpeakers({
       if (voice != null && !mayHaveVoice(chosen, voice)) throw voiceNotSupported(chosen, voice, pointers.voice);
       await requireAvailable(chosen);
       const isDefault = chosen.id === (await configuredDefault())?.id;
-      return speakerOf(chosen, voice ?? defaultVoiceOf(chosen, isDefault), { limits, metrics });
+      return selectedSpeech(chosen, voice ?? defaultVoiceOf(chosen, isDefault), { limits, metrics });
     },
     async defaultIsAvailable() {
       const found = await defaultModel(registry, 'speech');
@@ -94,11 +94,11 @@ function expectVoice(model: ServedModel | undefined, voice: string): void {
   throw new SettingsError(`TTS_VOICE: ${detail}`);
 }
 
-function speakerOf(
+function selectedSpeech(
   model: ServedModel<'speech'>,
   voice: string | undefined,
-  { limits, metrics }: { readonly limits: SpeechLimits; readonly metrics: Metrics | undefined },
-): Speaker {
+  { limits, metrics }: { readonly limits: SpeechTimeouts; readonly metrics: Metrics | undefined },
+): SelectedSpeech {
   return {
     speak({ text, language, format, speed, instructions }, listener) {
       const voiceOrLanguage = voice === undefined ? { ...(language !== undefined && { language }) } : { voice };
@@ -113,7 +113,7 @@ function speakerOf(
       };
       const usage = currentUsage();
       if (usage) usage.model ??= model.id; // a chat that reads aloud keeps its own model
-      const speak = () => supervise(synthesize, listener, limits);
+      const speak = () => withTimeouts(synthesize, listener, limits);
       return metrics ? recordSpeech(speak, { model: model.id, listener }, metrics) : speak();
     },
   };
@@ -141,7 +141,7 @@ function voiceNotSupported(model: ServedModel, voice: string, pointer: string): 
 }
 
 function someVoices({ entry: { voices = [] } }: ServedModel): string {
-  return someOf(
+  return joinFirst(
     voices.map(({ id }) => id),
     voicesInMessages,
   );

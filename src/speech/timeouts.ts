@@ -4,7 +4,7 @@ import { EngineError, type Speech } from '../../engines/contract/index.ts';
 import { linkedSignal, onAbort } from '../../lib/abort.ts';
 
 /** Timeouts in milliseconds. */
-export interface SpeechLimits {
+export interface SpeechTimeouts {
   /** For the first bytes: wav arrives as a whole, and an engine's queue may be long. */
   readonly firstBytesMs: number;
   /** Idle timeout between two chunks; runs only while the next one is requested. */
@@ -22,10 +22,10 @@ export interface Listener {
  * Resolves with the first bytes. `return()` of the audio's iterator and an abort stop the engine immediately, even in
  * the middle of a chunk.
  */
-export async function supervise<S extends Speech>(
+export async function withTimeouts<S extends Speech>(
   synthesize: (signal: AbortSignal) => Promise<S>,
   { signal, waiting }: Listener,
-  { firstBytesMs, silenceMs }: SpeechLimits,
+  { firstBytesMs, silenceMs }: SpeechTimeouts,
 ): Promise<S> {
   const work = linkedSignal(signal);
   const stopWaiting = waiting && onAbort(waiting, (reason) => work.abort(reason));

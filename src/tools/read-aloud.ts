@@ -3,11 +3,11 @@ import { setMaxListeners } from 'node:events';
 import { EngineError, type Logger, type Tool } from '../../engines/contract/index.ts';
 import type { Clips } from '../clips/store.ts';
 import { problemAnswer } from '../contract/problems.ts';
-import type { Speaker, Speakers } from '../speech/speech-models.ts';
+import type { SelectedSpeech, SpeechModelSelector } from '../speech/speech-models.ts';
 import type { ChatFacts, ToolSource } from './toolbox.ts';
 
 export interface ReadAloudOptions {
-  readonly speakers: Speakers;
+  readonly speakers: SpeechModelSelector;
   readonly clips: Pick<Clips, 'create'>;
   readonly log: Logger;
 }
@@ -49,7 +49,7 @@ export function createReadAloud({ speakers, clips, log }: ReadAloudOptions): Too
     },
   };
 
-  function readAloud(speaker: Speaker, { id: chat, signal }: ChatFacts): Tool {
+  function readAloud(speaker: SelectedSpeech, { id: chat, signal }: ChatFacts): Tool {
     setMaxListeners(0, signal); // three for each clip
     let calls = 0;
     return {

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { AnyAnswer } from '../../src/contract/operations.ts';
 import { createApp, type AppOptions } from '../../src/http/app.ts';
 import { createAccess } from '../../src/http/access/auth.ts';
-import { createArrivals } from '../../src/http/body/min-rate.ts';
+import { createRateWatch } from '../../src/http/body/min-rate.ts';
 import { nativeFormat } from '../../src/http/native-format.ts';
 import type { Respond } from '../../src/http/incoming-request.ts';
 import { ByteBudget } from '../../src/http/body/body-budget.ts';
@@ -33,10 +33,10 @@ async function serve({ respond = noRouter, ...options }: Partial<AppOptions> & {
   const write = (level: Level) => (facts: object, msg: string) => void lines.push({ level, msg, facts });
   const log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
   const listener = createApp({
-    doorFor: () => ({ ...nativeFormat, respond }),
+    apiFor: () => ({ ...nativeFormat, respond }),
     access: createAccess({ keys: undefined, failedLogins, allowOpen: false, corsOrigins: [] }),
     budget: new ByteBudget({ reserve: 0, shared: 0 }),
-    arrivals: createArrivals(),
+    arrivals: createRateWatch(),
     bodyTimeoutMs: 1_000,
     uploadTimeoutMs: 1_000,
     readyProbe: () => Promise.resolve({}),

@@ -3,12 +3,12 @@ import fc from '../support/fast-check.ts';
 import { expect, it } from 'vitest';
 import { runInScope } from '../../src/request-scope.ts';
 import { createQueue } from '../../src/engine-host/job-queue.ts';
-import { createTurns, servingOrder } from '../../src/engine-host/fair-scheduler.ts';
+import { createFairScheduler, servingOrder } from '../../src/engine-host/fair-scheduler.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 it('is empty for an empty line', () => {
-  expect(servingOrder(createTurns(1), [])).toEqual([]);
+  expect(servingOrder(createFairScheduler(1), [])).toEqual([]);
 });
 
 it('is the order in which jobs start when no other comes and the running ones end in the order of their start', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { EngineError, type JobQueue, type QueueOptions } from '../../engines/contract/index.ts';
 import { runInScope } from '../../src/request-scope.ts';
 import { createQueue } from '../../src/engine-host/job-queue.ts';
-import { createTurns, endJob, lineOf, startJob } from '../../src/engine-host/fair-scheduler.ts';
+import { createFairScheduler, endJob, queueOf, startJob } from '../../src/engine-host/fair-scheduler.ts';
 import { createKey } from '../../src/keys/key.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -140,16 +140,16 @@ it('gives a caller that sends one job after the other no more than its share', a
 });
 
 it('remembers a bounded number of callers', () => {
-  const turns = createTurns<never>(2);
-  startJob(turns, lineOf(turns, 'busy', 1));
+  const turns = createFairScheduler<never>(2);
+  startJob(turns, queueOf(turns, 'busy', 1));
   for (let count = 0; count < 1_000; count += 1) {
-    const line = lineOf(turns, String(count), 1);
+    const line = queueOf(turns, String(count), 1);
     startJob(turns, line);
     endJob(turns, line);
   }
-  expect(turns.lines.size).toBeLessThanOrEqual(100);
-  endJob(turns, turns.lines.get('busy')!);
-  expect(turns.lines.size).toBe(0);
+  expect(turns.queues.size).toBeLessThanOrEqual(100);
+  endJob(turns, turns.queues.get('busy')!);
+  expect(turns.queues.size).toBe(0);
 });
 
 describe('a full queue', () => {

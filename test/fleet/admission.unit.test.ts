@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { createShares } from '../../src/fleet/admission.ts';
-import type { Held, Holding } from '../../src/fleet/redis.ts';
+import { createAdmissions } from '../../src/fleet/admission.ts';
+import type { OpenCallCounts, OpenCallKey } from '../../src/fleet/redis.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -8,14 +8,14 @@ afterEach(() => void vi.useRealTimers());
 /** Four slots and eight places to wait, and sets as Redis keeps them. */
 function start() {
   const open = new Map<string, string>();
-  const hold = vi.fn(({ id, caller }: Holding): Promise<Held> => {
+  const hold = vi.fn(({ id, caller }: OpenCallKey): Promise<OpenCallCounts> => {
     open.set(id, caller);
     const callers = [...open.values()];
     const ofCaller = callers.filter((one) => one === caller).length;
     return Promise.resolve({ calls: open.size, ofCaller, callers: new Set(callers).size });
   });
-  const shares = createShares({
-    hold,
+  const shares = createAdmissions({
+    keepOpen: hold,
     release: ({ id }) => Promise.resolve(void open.delete(id)),
     capacityOf: () => ({ slots: 4, meanMs: 2_000 }),
     waitingOf: () => 8,
@@ -25,7 +25,7 @@ function start() {
   onTestFinished(() => shares[Symbol.dispose]());
   let calls = 0;
   const take = (caller: string, weight = 1) =>
-    shares.take({ id: String((calls += 1)), instance: 'local', caller, weight });
+    shares.admit({ id: String((calls += 1)), instance: 'local', caller, weight });
   /** How many of so many calls are accepted. */
   const takeMany = async (caller: string, count: number) => {
     const taken = await Promise.allSettled(Array.from({ length: count }, () => take(caller)));

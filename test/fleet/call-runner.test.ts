@@ -9,13 +9,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EngineError, type Logger, type Transcript, type TranscriptionEngine } from '../../engines/contract/index.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
-import { fleetLimits } from '../../src/fleet/timeouts.ts';
+import { fleetTimeouts } from '../../src/fleet/timeouts.ts';
 import { skewMs } from '../../src/fleet/ticket.ts';
-import { createWorker } from '../../src/fleet/call-runner.ts';
+import { createCallRunner } from '../../src/fleet/call-runner.ts';
 import type { AccountedDirectory } from '../../src/system/workspace.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-const limits = { ...fleetLimits, signMs: 10, silenceMs: 10_000 };
+const limits = { ...fleetTimeouts, signMs: 10, silenceMs: 10_000 };
 const transcript = { text: 'Hello.', language: 'en' };
 const log: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
@@ -39,7 +39,7 @@ async function work(
   });
   const path = await temporaryDirectory();
   const directory = { path, account: { take: () => {} }, [Symbol.asyncDispose]: () => Promise.resolve() };
-  const run = createWorker({
+  const run = createCallRunner({
     ...{ id: 'worker', http, limits, log, sign: () => 'signed', stopping: new AbortController().signal },
     engineOf: () => ({ transcribe }) as unknown as TranscriptionEngine,
     workspace: { accountedDirectory: () => Promise.resolve(directory as unknown as AccountedDirectory) },

@@ -216,7 +216,7 @@ describeWith(['redis-server'], 'a clip of another front', () => {
     await expect.poll(async () => (await get(url)).status).toBe(404);
   });
 
-  test('plays while Redis is away; of an unknown front nothing can be said then', async () => {
+  test('plays while Redis is unavailable; of an unknown front nothing can be said then', async () => {
     const { url } = await complete();
     expect((await get(url)).status).toBe(200);
     await redis.stop();

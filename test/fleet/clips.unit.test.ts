@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { shareClips } from '../../src/fleet/clips.ts';
-import { fleetLimits } from '../../src/fleet/timeouts.ts';
+import { fleetTimeouts } from '../../src/fleet/timeouts.ts';
 import type { Clips } from '../../src/clips/store.ts';
 import type { HttpResponse } from '../../lib/http-client.ts';
 
@@ -35,7 +35,7 @@ function share(reply: (asked: string) => Reply | Promise<Reply>, address: () => 
     signal.addEventListener('abort', () => stream.destroy(signal.reason as Error));
     return { statusCode, headers: {}, body: stream } satisfies HttpResponse;
   }
-  const fleet = { tag: '89abcdef', addressOf: address, http: { request }, sign: () => 'signed', limits: fleetLimits };
+  const fleet = { tag: '89abcdef', addressOf: address, http: { request }, sign: () => 'signed', limits: fleetTimeouts };
   return { clips: shareClips(own, fleet), asked };
 }
 
@@ -116,7 +116,7 @@ describe('a clip of another front', () => {
     const { clips } = share((what) => (what === 'GET /audio/0-' ? [200, new Readable({ read: () => {} })] : silence()));
     const found = expect(clips.find(id, signal)).rejects.toMatchObject(unreachable);
     const removed = expect(clips.remove(id)).rejects.toMatchObject(unreachable);
-    await vi.advanceTimersByTimeAsync(fleetLimits.silenceMs);
+    await vi.advanceTimersByTimeAsync(fleetTimeouts.silenceMs);
     await Promise.all([found, removed]);
   });
 
@@ -128,7 +128,7 @@ describe('a clip of another front', () => {
     });
     const clip = (await clips.find(id, signal))!;
     const read = expect(textOf(clip.read({ first: 0 }, signal))).rejects.toMatchObject(unreachable);
-    await vi.advanceTimersByTimeAsync(fleetLimits.clipMs);
+    await vi.advanceTimersByTimeAsync(fleetTimeouts.clipMs);
     await read;
     expect(stalled).toBe(true);
   });

@@ -163,7 +163,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
     await hurried[Symbol.asyncDispose]();
   });
 
-  test('while Redis is away, callers who wait are answered later, and new ones are told to come back', async () => {
+  test('while Redis is unavailable, callers who wait are answered later, and new ones are told to come back', async () => {
     const gate = await createGate();
     const running = workers.map((_worker, index) => ({ say: `runs ${index}`, until: gate.until }));
     const answers = running.map((script) => transcribe(front, script));
@@ -183,7 +183,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
     expect(await transcribe(front, { say: 'comes later' })).toMatchObject({ status: 200 });
   });
 
-  test('a worker that has finished a call while Redis is away ends when it is told to', async () => {
+  test('a worker that has finished a call while Redis is unavailable ends when it is told to', async () => {
     const gate = await createGate();
     const script = { say: 'finished in an outage', until: gate.until };
     const answer = transcribe(front, script);

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { EngineError, type TimedText, type TranscriptionOptions } from '../../engines/contract/index.ts';
 import { createFront } from '../../src/fleet/front.ts';
-import type { Line, Message } from '../../src/fleet/call-protocol.ts';
-import { fleetLimits } from '../../src/fleet/timeouts.ts';
-import type { Place, TicketQueue } from '../../src/fleet/redis.ts';
+import type { WorkerConnection, WorkerMessage } from '../../src/fleet/call-protocol.ts';
+import { fleetTimeouts } from '../../src/fleet/timeouts.ts';
+import type { QueuePosition, TicketQueue } from '../../src/fleet/redis.ts';
 import { sealTicket, type Ticket } from '../../src/fleet/ticket.ts';
 
 const call = { recording: { path: '/r', bytes: 3, container: 'wav', mediaType: 'audio/wav' }, model: 'm' } as const;
@@ -17,23 +17,23 @@ afterEach(() => void vi.useRealTimers());
 
 function start({ absentMs = 0, workers = ['a', 'b', 'c', 'd'] } = {}) {
   const jobs = new Map<string, Ticket>();
-  const state = { shares: 0, isAway: false, placeOf: (_jobId: string): Place => 0 };
+  const state = { shares: 0, isAway: false, placeOf: (_jobId: string): QueuePosition => 0 };
   const ask = <T>(command: () => T): Promise<T> =>
-    state.isAway ? Promise.reject(new Error('Redis is away')) : Promise.resolve(command());
+    state.isAway ? Promise.reject(new Error('Redis is unavailable')) : Promise.resolve(command());
   const queue: TicketQueue = {
     add: (jobId, ticket) => ask(() => void jobs.set(jobId, ticket)),
     remove: (jobId) => ask(() => void jobs.delete(jobId)),
-    placesOf: (ids) => ask(() => ids.map((id) => (jobs.has(id) ? state.placeOf(id) : 'lost'))),
+    positionsOf: (ids) => ask(() => ids.map((id) => (jobs.has(id) ? state.placeOf(id) : 'lost'))),
   };
   const front = createFront({
     nodes: { absentMs: () => absentMs, workersOf: () => workers },
     shares: {
-      take: () => ask(() => ({ priority: (state.shares += 1), [Symbol.dispose]: () => void (state.shares -= 1) })),
+      admit: () => ask(() => ({ priority: (state.shares += 1), [Symbol.dispose]: () => void (state.shares -= 1) })),
     },
     queueOf: () => queue,
     ticketFor: (id, returnedBy) => sealTicket('secret', id, 0, returnedBy),
     viaId: () => 'this',
-    limits: fleetLimits,
+    limits: fleetTimeouts,
     log: silent,
   });
   onTestFinished(() => front[Symbol.dispose]());
@@ -44,7 +44,7 @@ function start({ absentMs = 0, workers = ['a', 'b', 'c', 'd'] } = {}) {
     return answer;
   };
   /** Takes the newest ticket as a worker does. */
-  const take = async (...messages: readonly Message[]) => {
+  const take = async (...messages: readonly WorkerMessage[]) => {
     await vi.advanceTimersByTimeAsync(0);
     const [jobId, ticket] = [...jobs].at(-1)!;
     jobs.delete(jobId);
@@ -57,9 +57,9 @@ function start({ absentMs = 0, workers = ['a', 'b', 'c', 'd'] } = {}) {
 }
 
 /** A worker that sends these and is then gone. */
-function lineOf(messages: readonly Message[]): Line {
+function lineOf(messages: readonly WorkerMessage[]): WorkerConnection {
   return {
-    messages: Readable.from(messages) as AsyncIterable<Message>,
+    messages: Readable.from(messages) as AsyncIterable<WorkerMessage>,
     end: () => {},
     cut: () => {},
   };
@@ -133,7 +133,7 @@ describe('a call', () => {
     await expect(answer).rejects.toMatchObject({ code: 'model-unavailable', retryAfter: 30 });
   });
 
-  it('fails with overloaded at once when Redis is away', async () => {
+  it('fails with overloaded at once when Redis is unavailable', async () => {
     const { state, transcribe } = start();
     state.isAway = true;
     await expect(transcribe()).rejects.toMatchObject({ code: 'overloaded', retryAfter: 5 });
@@ -160,7 +160,12 @@ describe('a call', () => {
     await expect(lost).rejects.toMatchObject({ code: 'engine-failed' });
   });
 
-  const full = (worker?: string): Message => ({ type: 'returned', code: 'storage-full', message: 'Full.', worker });
+  const full = (worker?: string): WorkerMessage => ({
+    type: 'returned',
+    code: 'storage-full',
+    message: 'Full.',
+    worker,
+  });
 
   it.each([
     ['three workers have handed it back', ['a', 'a', 'b', 'a', 'c'], ['a', 'b', 'c', 'd']],
@@ -211,7 +216,7 @@ describe('a call', () => {
     });
     await second(2);
     await take({ type: 'segment', segment: part(0) }, { type: 'segment', segment: part(10) });
-    const again = [0, 10, 20].map((ms): Message => ({ type: 'segment', segment: part(ms) }));
+    const again = [0, 10, 20].map((ms): WorkerMessage => ({ type: 'segment', segment: part(ms) }));
     await take(...again, { type: 'progress', processedMs: 30 }, { type: 'result', transcript });
     await answer;
     expect(reports).toEqual([3, null, 'segment 0', 'segment 10', 'segment 20', 'progress 30']);

@@ -1,15 +1,15 @@
 /** What the doctor says of a Redis server. */
 import { expect, it } from 'vitest';
-import { judgeServer } from '../../src/fleet/inspect.ts';
+import { checkServer } from '../../src/fleet/inspect.ts';
 
 const good = { version: '7.0.15', evictionPolicy: 'noeviction', aheadMs: -40 };
 
 /** What is wrong, with its fix. */
 const wrong = (facts: Partial<typeof good> | { evictionPolicy: undefined }) =>
-  judgeServer('redis://10.0.0.2:6379', { ...good, ...facts }).flatMap(({ ok, detail, fix }) => (ok ? [] : [[detail, fix]])); // prettier-ignore
+  checkServer('redis://10.0.0.2:6379', { ...good, ...facts }).flatMap(({ ok, detail, fix }) => (ok ? [] : [[detail, fix]])); // prettier-ignore
 
 it('finds nothing wrong with one that serves a fleet', () => {
-  expect(judgeServer('redis://10.0.0.2:6379', good)).toEqual([
+  expect(checkServer('redis://10.0.0.2:6379', good)).toEqual([
     { what: 'Redis', ok: true, detail: 'redis://10.0.0.2:6379, version 7.0.15' },
     { what: 'eviction', ok: true, detail: 'maxmemory-policy: noeviction' },
     { what: 'clock', ok: true, detail: '0.0 s ahead of that of Redis' },

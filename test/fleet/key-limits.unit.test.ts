@@ -13,10 +13,10 @@ const none = { audioMs: 0, tokens: 0 };
 /** As Redis counts. */
 function startRedis() {
   const minutes = new Map<string, number>();
-  const places = new Map<string, Set<string>>();
+  const concurrency = new Map<string, Set<string>>();
   const days = new Map<string, Total>();
   const state = { isReady: true, hangs: false, asked: 0 };
-  const placesOf = (key: string) => places.get(key) ?? places.set(key, new Set()).get(key)!;
+  const placesOf = (key: string) => concurrency.get(key) ?? concurrency.set(key, new Set()).get(key)!;
   async function answer<T>(work: () => T): Promise<T> {
     state.asked += 1;
     if (state.hangs) await new Promise((resolve) => setTimeout(resolve, 2_000));
@@ -29,19 +29,19 @@ function startRedis() {
         minutes.set(key, (minutes.get(key) ?? 0) + 1);
         return { used: minutes.get(key)!, endsInMs: 60_000 };
       }),
-    takePlace: (key, id, most) =>
+    takeSlot: (key, id, most) =>
       answer(() => {
         const all = placesOf(key);
         const taken = all.size < most;
         if (taken) all.add(id);
         return { taken, used: all.size };
       }),
-    keepPlaces: (key, ids) =>
+    keepSlots: (key, ids) =>
       answer(() => {
         for (const id of ids) placesOf(key).add(id);
         return placesOf(key).size;
       }),
-    releasePlace: (key, id) =>
+    releaseSlot: (key, id) =>
       answer(() => {
         placesOf(key).delete(id);
         return placesOf(key).size;
@@ -58,7 +58,7 @@ function startRedis() {
       }),
     probe: () => answer(() => undefined),
   };
-  const forget = () => [minutes, places, days].forEach((kept) => kept.clear());
+  const forget = () => [minutes, concurrency, days].forEach((kept) => kept.clear());
   return { counters, state, forget, minutes, days };
 }
 
@@ -73,7 +73,7 @@ function openFronts() {
       isReady: () => redis.state.isReady,
       fronts: () => 2,
       secret: 'secret',
-      limits: { announceMs: 5_000, announcedMs: 15_000, lookMs: 1_000 },
+      limits: { announceMs: 5_000, announcedMs: 15_000, reconcileMs: 1_000 },
       log: log as unknown as Parameters<typeof shareKeyLimits>[0]['log'],
     });
     onTestFinished(() => front[Symbol.dispose]());
@@ -98,7 +98,7 @@ describe('requests in a minute', () => {
     expect(await passing(fronts, 20, 10)).toBe(10);
   });
 
-  it('are divided between the fronts while Redis is away, which is logged once', async () => {
+  it('are divided between the fronts while Redis is unavailable, which is logged once', async () => {
     const { fronts, state, logged } = openFronts();
     state.isReady = false;
     expect(await passing(fronts, 20, 10)).toBe(10);
@@ -113,7 +113,7 @@ describe('requests in a minute', () => {
     expect(await passing(fronts, 20, 10, 'after')).toBe(10);
   });
 
-  it('show what is left of this front’s part while Redis is away', async () => {
+  it('show what is left of this front’s part while Redis is unavailable', async () => {
     const { fronts, state } = openFronts();
     state.isReady = false;
     expect((await fronts[0].minutes.count('web', 10)).used).toBe(6);
@@ -145,24 +145,25 @@ describe('requests in a minute', () => {
 });
 
 describe('requests in flight', () => {
-  const take = (front: { places: { take(key: string, most: number): unknown } }) => front.places.take('web', 3);
+  const take = (front: { concurrency: { take(key: string, most: number): unknown } }) =>
+    front.concurrency.take('web', 3);
 
   it('count over both fronts', async () => {
     const { fronts } = openFronts();
     const [one, other] = fronts;
     expect(await Promise.all([one, other, one, other].map(take))).toEqual([true, true, true, false]);
-    expect(other.places.used('web', 3)).toBe(3);
-    one.places.release('web');
+    expect(other.concurrency.used('web', 3)).toBe(3);
+    one.concurrency.release('web');
     await settled();
     expect(await take(other)).toBe(true);
   });
 
-  it('are divided between the fronts while Redis is away, and count together when it is back', async () => {
+  it('are divided between the fronts while Redis is unavailable, and count together when it is back', async () => {
     const { fronts, state } = openFronts();
     const [one, other] = fronts;
     state.isReady = false;
     expect(await Promise.all([one, one, other, other].map(take))).toEqual([true, false, true, false]);
-    expect(one.places.used('web', 3), 'two parts are not for this front').toBe(3);
+    expect(one.concurrency.used('web', 3), 'two parts are not for this front').toBe(3);
     state.isReady = true;
     await vi.advanceTimersByTimeAsync(6_000);
     expect(await Promise.all([one, other].map(take))).toEqual([true, false]);

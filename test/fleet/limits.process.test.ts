@@ -149,7 +149,7 @@ describeWith(['redis-server'], 'over two fronts', () => {
 
   const said = (front: Front) => front.log().flatMap(({ msg }) => (msg.includes('limits of API keys') ? [msg] : []));
 
-  test('while Redis is away, each front allows its part, and says so once', async () => {
+  test('while Redis is unavailable, each front allows its part, and says so once', async () => {
     await redis.stop();
     expect(statusesOf(await askMany(20, 'team-minute-without-redis'))).toEqual({ 200: 10, 429: 10 });
     const leave = new AbortController();

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Logger } from '../../engines/contract/index.ts';
-import { messagesOf, type Line } from '../../src/fleet/call-protocol.ts';
-import { fleetLimits } from '../../src/fleet/timeouts.ts';
+import { messagesOf, type WorkerConnection } from '../../src/fleet/call-protocol.ts';
+import { fleetTimeouts } from '../../src/fleet/timeouts.ts';
 import { listenForFleet } from '../../src/fleet/listener.ts';
 import { createVerifier, sign } from '../../src/fleet/signature.ts';
 import type { OpenCall } from '../../src/fleet/waiting-calls.ts';
@@ -23,7 +23,7 @@ const path = '/fleet/v1/calls/0123456789abcdefghijkl';
 let address: string;
 let recordingPath: string;
 let recording: { bytes: number };
-let lines: Line[];
+let lines: WorkerConnection[];
 let refusals: number;
 let warnings: object[];
 
@@ -53,7 +53,7 @@ beforeEach(async () => {
   address = `http://127.0.0.1:${port}`;
   const listener = await listenForFleet({
     ...{ host: '127.0.0.1', port, address, log, verify: createVerifier(secret) },
-    limits: { ...fleetLimits, signMs: 20, silenceMs: 60, headMs: 500, clipMs: 500 },
+    limits: { ...fleetTimeouts, signMs: 20, silenceMs: 60, headMs: 500, clipMs: 500 },
     find: (id) => (path.endsWith(`/${id}`) ? call : undefined),
     clips: () => undefined,
   });
@@ -165,5 +165,7 @@ test('a port that is taken stops the start', async () => {
     find: none,
     clips: none,
   };
-  await expect(listenForFleet({ ...options, limits: fleetLimits })).rejects.toThrow(/^FLEET_LISTEN: cannot listen on/);
+  await expect(listenForFleet({ ...options, limits: fleetTimeouts })).rejects.toThrow(
+    /^FLEET_LISTEN: cannot listen on/,
+  );
 });

@@ -1,6 +1,6 @@
 /** What nodes say of themselves in Redis, which is not trusted. */
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { fleetLimits } from '../../src/fleet/timeouts.ts';
+import { fleetTimeouts } from '../../src/fleet/timeouts.ts';
 import { createNodes, nodesIn } from '../../src/fleet/nodes.ts';
 import type { Redis } from '../../src/fleet/redis.ts';
 import { macFor } from '../../src/fleet/ticket.ts';
@@ -51,7 +51,7 @@ describe('a Redis that answers reads and refuses changes', () => {
     };
     const log = { debug: () => {}, info: write, warn: write, error: write };
     const self = () => ({ instances: {} });
-    const nodes = createNodes({ ...{ id: 'b', self, secret, log, limits: fleetLimits }, redis });
+    const nodes = createNodes({ ...{ id: 'b', self, secret, log, limits: fleetTimeouts }, redis });
     onTestFinished(() => nodes[Symbol.asyncDispose]());
     return { state, lines, nodes };
   }
@@ -65,10 +65,10 @@ describe('a Redis that answers reads and refuses changes', () => {
     await seconds(5);
     state.announced = new Map();
     await seconds(300);
-    expect(nodes.absentMs('local')).toBeLessThan(fleetLimits.firstWorkerMs);
+    expect(nodes.absentMs('local')).toBeLessThan(fleetTimeouts.firstWorkerMs);
     state.refuses = false;
     await seconds(60);
-    expect(nodes.absentMs('local')).toBeGreaterThan(fleetLimits.firstWorkerMs);
+    expect(nodes.absentMs('local')).toBeGreaterThan(fleetTimeouts.firstWorkerMs);
   });
 
   it('is a trouble of the node, logged once, and its counts are not taken until all nodes may have renewed theirs', async () => {

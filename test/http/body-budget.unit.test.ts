@@ -9,7 +9,7 @@ function open({ reserve = 1000 * KB, shared = 1000 * KB } = {}) {
   const refused: string[] = [];
   /** Sizes count what is beyond the first 64 KB. */
   const begin = (caller: string, name = caller) => {
-    const claim = budget.claim(caller, { refuse: () => void refused.push(name) });
+    const claim = budget.reserve(caller, { refuse: () => void refused.push(name) });
     return {
       grow: (bytes: number) => claim.grow(smallBody + bytes),
       settle: (bytes: number) => claim.settle(smallBody + bytes),

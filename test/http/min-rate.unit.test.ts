@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createArrivals } from '../../src/http/body/min-rate.ts';
+import { createRateWatch } from '../../src/http/body/min-rate.ts';
 import type { ProblemError } from '../../src/contract/problems.ts';
 
 beforeEach(() => {
@@ -14,7 +14,7 @@ const hour = 3_600_000;
 const windowBytes = 16_384;
 
 /** A body on its way, by the default pace. */
-function begin({ arrivals = createArrivals(), timeoutMs = hour } = {}) {
+function begin({ arrivals = createRateWatch(), timeoutMs = hour } = {}) {
   const socket = { bytesRead: 500 };
   const req = { socket, readableLength: 0 };
   const problems: ProblemError[] = [];
@@ -66,7 +66,7 @@ describe('the minimum rate of a body', () => {
   });
 
   it('stops applying when the body is complete; no timer remains', () => {
-    const arrivals = createArrivals();
+    const arrivals = createRateWatch();
     const bodies = [begin({ arrivals }), begin({ arrivals })];
     expect(vi.getTimerCount()).toBe(1);
     for (const { stop } of bodies) stop();
@@ -77,7 +77,7 @@ describe('the minimum rate of a body', () => {
   });
 
   it('allows a deadline per body', () => {
-    const arrivals = createArrivals();
+    const arrivals = createRateWatch();
     const slow = begin({ arrivals });
     const short = begin({ arrivals, timeoutMs: 100 });
     vi.advanceTimersByTime(100);

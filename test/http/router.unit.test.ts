@@ -51,7 +51,7 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
   const cleanups: (() => unknown)[] = [];
   const request: IncomingRequest = {
     id: 'request-1',
-    door: { ...nativeFormat, respond },
+    api: { ...nativeFormat, respond },
     method,
     headers: { ...(method === 'POST' && { 'content-type': 'application/json' }), ...headers },
     scope: { caller: '127.0.0.1' },

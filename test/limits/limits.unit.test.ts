@@ -8,7 +8,7 @@ import { createKey } from '../../src/keys/key.ts';
 import { createBudgets } from '../../src/limits/budgets.ts';
 import { createLimits, type LimitedRequest } from '../../src/limits/limits.ts';
 import { createMinuteCounter } from '../../src/limits/minutes.ts';
-import { createPlaces } from '../../src/limits/concurrency.ts';
+import { createConcurrencySlots } from '../../src/limits/concurrency.ts';
 import { openaiLimitHeaders } from '../../src/openai/limit-headers.ts';
 import { parseList } from '../support/structured-fields.ts';
 
@@ -28,17 +28,17 @@ interface Sent extends LimitedRequest {
   end(): void;
 }
 
-function open({ random = 0, door = limitHeaders } = {}) {
+function open({ random = 0, api = limitHeaders } = {}) {
   const limits = createLimits({
     minutes: createMinuteCounter(),
-    places: createPlaces(),
+    concurrency: createConcurrencySlots(),
     budgets: createBudgets(),
     random: () => random,
   });
   /** Admits a request; its end is the test's. */
   async function send(key: Key, budget: Budget | 'none' = 'tokens'): Promise<Sent> {
     const cleanups: (() => unknown)[] = [];
-    const request = { door: { limitHeaders: door }, atEnd: (cleanup: () => unknown) => cleanups.push(cleanup) };
+    const request = { api: { limitHeaders: api }, atEnd: (cleanup: () => unknown) => cleanups.push(cleanup) };
     const counted = budget === 'none' ? undefined : budget;
     const allowance = await limits.allow(key, counted, request);
     return {
@@ -255,7 +255,7 @@ describe('the fields', () => {
   });
 
   it('under /v1 are also those of OpenAI, for requests only', async () => {
-    const { send } = open({ door: openaiLimitHeaders });
+    const { send } = open({ api: openaiLimitHeaders });
     const headers = (await send(key)).headers() ?? {};
     expect(headers).toMatchObject({
       'x-ratelimit-limit-requests': '60',

@@ -95,7 +95,7 @@ it('that cannot be written is logged, and the service goes on counting', async (
   errors = [];
   failing.charge('web-app', { tokens: 5 });
   await failing[Symbol.asyncDispose]();
-  expect(errors.map(({ message }) => message)).toEqual(['what the API keys have used today could not be written']);
+  expect(errors.map(({ message }) => message)).toEqual(['the daily usage of the API keys could not be written']);
 });
 
 it('is written as soon as that is possible again', async () => {

@@ -1,7 +1,7 @@
 /** Where turns begin and end in a stream of sound. */
 import { describe, expect, test } from 'vitest';
 import { Gate, levelOf } from '../../page/gate.ts';
-import { TurnCutter } from '../../page/utterance-cutter.ts';
+import { UtteranceCutter } from '../../page/utterance-cutter.ts';
 
 const rate = 48_000;
 const frameMs = 20;
@@ -83,7 +83,7 @@ describe('a turn', () => {
 
   /** The turns, in milliseconds, and the time from the start of each to its first loud sample. */
   function cut(...parts: readonly (readonly [amplitude: number, ms: number])[]) {
-    const cutter = new TurnCutter(rate, { pauseMs: () => 900 });
+    const cutter = new UtteranceCutter(rate, { pauseMs: () => 900 });
     const turns: { ms: number; preRollMs: number }[] = [];
     for (const [amplitude, ms] of parts) {
       for (let i = 0; i < ms / frameMs; i++) {

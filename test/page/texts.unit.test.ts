@@ -2,13 +2,18 @@
 import { describe, expect, test } from 'vitest';
 import { adviceFor, choose, chooseVoice, optionText } from '../../page/choices.ts';
 import { failureOf } from '../../page/failure.ts';
-import { obstacleOf, obstacleOfError, textOfObstacle, type Obstacle } from '../../page/capture-checks.ts';
+import {
+  captureProblemOf,
+  captureProblemOfError,
+  textOfCaptureProblem,
+  type CaptureProblem,
+} from '../../page/capture-checks.ts';
 import { speakable } from '../../page/speakable.ts';
 import { ParlanceError, type ModelEntry, type SpeechModelEntry } from '../../src/client/index.ts';
 
 describe('obstacles', () => {
   const address = { hostname: 'lan.test', port: '8484' };
-  const all: readonly Obstacle[] = ['insecure', 'unsupported', 'denied', 'missing', 'in-use', 'gone'];
+  const all: readonly CaptureProblem[] = ['insecure', 'unsupported', 'denied', 'missing', 'in-use', 'gone'];
 
   test.each([
     ['none', { isSecureContext: true, hasMediaDevices: true, hasRecorder: true }, undefined],
@@ -16,7 +21,7 @@ describe('obstacles', () => {
     ['no microphone API', { isSecureContext: true, hasMediaDevices: false, hasRecorder: true }, 'unsupported'],
     ['no recorder', { isSecureContext: true, hasMediaDevices: true, hasRecorder: false }, 'unsupported'],
   ] as const)('before any click: %s', (_what, abilities, obstacle) => {
-    expect(obstacleOf(abilities)).toBe(obstacle);
+    expect(captureProblemOf(abilities)).toBe(obstacle);
   });
 
   test.each([
@@ -28,19 +33,19 @@ describe('obstacles', () => {
     ['AbortError', 'in-use'],
     ['TypeError', undefined],
   ])('%s is %s', (name, obstacle) => {
-    expect(obstacleOfError(new DOMException('', name))).toBe(obstacle);
+    expect(captureProblemOfError(new DOMException('', name))).toBe(obstacle);
   });
 
   test('each has a text of its own', () => {
-    expect(new Set(all.map((obstacle) => textOfObstacle(obstacle, address))).size).toBe(all.length);
+    expect(new Set(all.map((obstacle) => textOfCaptureProblem(obstacle, address))).size).toBe(all.length);
   });
 
   test('an address without https says how to open the page', () => {
-    const text = textOfObstacle('insecure', address);
+    const text = textOfCaptureProblem('insecure', address);
     expect(text).toContain('http://localhost:8484');
     expect(text).toContain('ssh -L 8484:127.0.0.1:8484 lan.test');
     expect(text).toContain('PUBLIC_URL');
-    expect(textOfObstacle('insecure', { ...address, port: '' })).toContain('ssh -L 80:127.0.0.1:80 lan.test');
+    expect(textOfCaptureProblem('insecure', { ...address, port: '' })).toContain('ssh -L 80:127.0.0.1:80 lan.test');
   });
 });
 

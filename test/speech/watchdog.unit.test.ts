@@ -1,7 +1,7 @@
 /** The deadlines of a synthesis, for engines that do not heed their signal, too. */
 import { describe, expect, test } from 'vitest';
 import { EngineError, type Speech } from '../../engines/contract/index.ts';
-import { supervise } from '../../src/speech/timeouts.ts';
+import { withTimeouts } from '../../src/speech/timeouts.ts';
 
 const never = <T>() => new Promise<T>(() => undefined);
 const bytes = new Uint8Array(10);
@@ -39,19 +39,19 @@ async function read({ audio }: Speech): Promise<number> {
 describe('a synthesis', () => {
   test('that does not start in time is engine-timeout, and the engine is stopped', async () => {
     const { synthesize, seen } = engine();
-    const speech = supervise(synthesize, { signal: noCaller }, limits);
+    const speech = withTimeouts(synthesize, { signal: noCaller }, limits);
     await expect(speech).rejects.toMatchObject({ code: 'engine-timeout', message: /no audio within 0.05 s/ });
     expect(seen.signal?.aborted).toBe(true);
   });
 
   test('that does not resolve in time is engine-timeout', async () => {
-    const speech = supervise(() => never<Speech>(), { signal: noCaller }, limits);
+    const speech = withTimeouts(() => never<Speech>(), { signal: noCaller }, limits);
     await expect(speech).rejects.toMatchObject({ code: 'engine-timeout' });
   });
 
   test('does not start with an empty piece', async () => {
     const { synthesize } = engine(new Uint8Array(), bytes);
-    const { audio } = await supervise(synthesize, { signal: noCaller }, limits);
+    const { audio } = await withTimeouts(synthesize, { signal: noCaller }, limits);
     expect((await audio[Symbol.asyncIterator]().next()).value).toBe(bytes);
   });
 
@@ -60,21 +60,23 @@ describe('a synthesis', () => {
       yield await Promise.resolve(new Uint8Array());
     }
     const synthesize = () => Promise.resolve({ mediaType: 'audio/mpeg', audio: audio() });
-    await expect(supervise(synthesize, { signal: noCaller }, limits)).rejects.toMatchObject({ code: 'engine-failed' });
+    await expect(withTimeouts(synthesize, { signal: noCaller }, limits)).rejects.toMatchObject({
+      code: 'engine-failed',
+    });
   });
 
   test('that timed out in the queue is overloaded, if its engine reports that', async () => {
     const full = new EngineError('overloaded', 'All places are taken.', { retryAfter: 7 });
     const waitsInLine = (failure: Error) => (signal: AbortSignal) =>
       new Promise<Speech>((_resolve, reject) => signal.addEventListener('abort', () => reject(failure)));
-    await expect(supervise(waitsInLine(full), { signal: noCaller }, limits)).rejects.toBe(full);
-    const speech = supervise(waitsInLine(new Error('another reason')), { signal: noCaller }, limits);
+    await expect(withTimeouts(waitsInLine(full), { signal: noCaller }, limits)).rejects.toBe(full);
+    const speech = withTimeouts(waitsInLine(new Error('another reason')), { signal: noCaller }, limits);
     await expect(speech).rejects.toMatchObject({ code: 'engine-timeout' });
   });
 
   test('that stalls is engine-timeout, and the engine is stopped', async () => {
     const { synthesize, seen } = engine(bytes, bytes);
-    const speech = await supervise(synthesize, { signal: noCaller }, limits);
+    const speech = await withTimeouts(synthesize, { signal: noCaller }, limits);
     await expect(read(speech)).rejects.toMatchObject({ code: 'engine-timeout', message: /no further audio/ });
     expect(seen).toMatchObject({ signal: { aborted: true }, returned: true });
   });
@@ -83,7 +85,7 @@ describe('a synthesis', () => {
     const source = async function* () {
       for (let i = 0; i < 3; i++) yield Promise.resolve(bytes);
     };
-    const speech = await supervise(
+    const speech = await withTimeouts(
       () => Promise.resolve({ mediaType: 'audio/mpeg', audio: source() }),
       { signal: noCaller },
       limits,
@@ -94,7 +96,7 @@ describe('a synthesis', () => {
 
   test('stops in the middle of a piece when its reader returns', async () => {
     const { synthesize, seen } = engine(bytes);
-    const { audio } = await supervise(synthesize, { signal: noCaller }, { ...limits, silenceMs: 60_000 });
+    const { audio } = await withTimeouts(synthesize, { signal: noCaller }, { ...limits, silenceMs: 60_000 });
     const reader = audio[Symbol.asyncIterator]();
     await reader.next();
     const pending = expect(reader.next()).rejects.toThrow('no longer consumed');
@@ -107,7 +109,7 @@ describe('a synthesis', () => {
   test('is not stopped by the `waiting` signal after the first bytes', async () => {
     const [waiting, caller] = [new AbortController(), new AbortController()];
     const { synthesize, seen } = engine(bytes);
-    const { audio } = await supervise(synthesize, { signal: caller.signal, waiting: waiting.signal }, limits);
+    const { audio } = await withTimeouts(synthesize, { signal: caller.signal, waiting: waiting.signal }, limits);
     waiting.abort();
     expect(seen.signal?.aborted).toBe(false);
     caller.abort(new Error('gone'));
@@ -118,7 +120,7 @@ describe('a synthesis', () => {
   test('is stopped by the `waiting` signal before the first bytes', async () => {
     const waiting = new AbortController();
     const { synthesize, seen } = engine();
-    const speech = supervise(
+    const speech = withTimeouts(
       synthesize,
       { signal: noCaller, waiting: waiting.signal },
       { ...limits, firstBytesMs: 60_000 },
@@ -136,7 +138,7 @@ describe('a synthesis', () => {
       await begins.promise;
       return synthesize(signal);
     };
-    const speech = supervise(late, { signal: caller.signal }, { ...limits, firstBytesMs: 60_000 });
+    const speech = withTimeouts(late, { signal: caller.signal }, { ...limits, firstBytesMs: 60_000 });
     caller.abort(new Error('gone'));
     await expect(speech).rejects.toThrow('gone');
     begins.resolve(undefined);
@@ -145,7 +147,7 @@ describe('a synthesis', () => {
 
   test('does not start after a disconnect', async () => {
     const { synthesize, seen } = engine(bytes);
-    await expect(supervise(synthesize, { signal: AbortSignal.abort(new Error('gone')) }, limits)).rejects.toThrow(
+    await expect(withTimeouts(synthesize, { signal: AbortSignal.abort(new Error('gone')) }, limits)).rejects.toThrow(
       'gone',
     );
     expect(seen.signal).toBeUndefined();

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createLog } from '../../src/log.ts';
 import { startService, type Service, type ServiceOptions } from '../../src/service.ts';
 import { loadSettings, type Environment } from '../../src/settings/load.ts';
-import { startWorker, type Worker } from '../../src/start-worker.ts';
+import { startWorker, type RunningWorker } from '../../src/start-worker.ts';
 import { freePort } from './free-port.ts';
 
 /** The address of the Redis, for the tests. */
@@ -71,7 +71,7 @@ async function startFleet(options: StartOptions, redis: string): Promise<Service
 }
 
 /** The instances whose transcriptions the worker does, as soon as it can do any. */
-async function instancesOf({ registry }: Worker): Promise<string[]> {
+async function instancesOf({ registry }: RunningWorker): Promise<string[]> {
   const instances = Map.groupBy(await registry.models('transcription'), ({ instance }) => instance);
   const found = [...instances].map(async ([instance, models]) => {
     const isLocal = models.every(({ entry }) => entry.local);

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Pace } from '../../src/http/body/min-rate.ts';
+import type { MinRate } from '../../src/http/body/min-rate.ts';
 import type { BudgetSize } from '../../src/http/body/body-budget.ts';
 import type { ConnectionLimits } from '../../src/http/connection/listener.ts';
 import type { Service, ServiceOptions } from '../../src/service.ts';
@@ -21,7 +21,7 @@ export interface TestServiceOptions {
   /** Milliseconds that a body may take to arrive. */
   readonly bodyTimeoutMs?: number;
   /** The least of a body that must arrive. */
-  readonly bodyPace?: Pace;
+  readonly bodyPace?: MinRate;
   /** Bytes of request bodies that may be in memory at once. */
   readonly bodyBudget?: BudgetSize;
   /** Milliseconds that a stream waits for its provider before it begins without it. */

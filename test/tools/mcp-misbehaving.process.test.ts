@@ -105,7 +105,7 @@ describe('a server that ends', () => {
     const tool = (await open.offered()).get('frail__one')!;
     const call = { signal: new AbortController().signal, emit: () => {} };
     await expect(tool.run({}, call)).rejects.toThrow('failed during the call');
-    await expect(tool.run({}, call)).rejects.toThrow('The tool server frail is not there at the moment.');
+    await expect(tool.run({}, call)).rejects.toThrow('The tool server frail is not available now.');
     expect((await open.offered()).size).toBe(0);
   });
 

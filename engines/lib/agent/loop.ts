@@ -6,7 +6,7 @@ import { runToolCalls, toToolCall, type CallRequest } from './tool-calls.ts';
 /** What one run has said to a model and received from it. */
 export interface Conversation {
   /** Asks for the next round; in the last one no tool may be called. */
-  ask(isLast: boolean, signal: AbortSignal): RoundStream;
+  requestRound(isLast: boolean, signal: AbortSignal): RoundStream;
   /** Adds a round that called tools, with the output of each call. */
   append(round: Round, outputs: readonly string[]): void;
 }
@@ -55,7 +55,7 @@ export async function* runLoop(
   for (let step = 0; ; step += 1) {
     const isLast = !returnsCalls && step + 1 === maxSteps;
     yield { type: 'step-started', step };
-    const stream = conversation.ask(isLast, signal);
+    const stream = conversation.requestRound(isLast, signal);
     for await (const deltas of stream.deltas) {
       for (const { type, delta } of merged(deltas)) yield { type, step, delta };
     }

@@ -1,8 +1,8 @@
 /** Polls a function of an engine: caches the last valid answer and tracks failures. */
 import { Wait, type SharedDeadline } from './shared-deadline.ts';
 
-export interface QuestionOptions<T> {
-  readonly ask: () => unknown;
+export interface CachedPollOptions<T> {
+  readonly poll: () => unknown;
   /** Throws if the answer is invalid. */
   readonly check: (answer: unknown, last: T | undefined) => T;
   /** Timeouts for the first call and for later ones. */
@@ -23,8 +23,8 @@ export interface Failure {
 
 const settled = Promise.resolve();
 
-export class Question<T> {
-  readonly #options: QuestionOptions<T>;
+export class CachedPoll<T> {
+  readonly #options: CachedPollOptions<T>;
   #value: T | undefined;
   #failure: Failure | undefined;
   #retryAt = 0;
@@ -33,7 +33,7 @@ export class Question<T> {
   /** Number of the last call with a valid answer: a late answer must not replace a newer one. */
   #answered = 0;
 
-  constructor(options: QuestionOptions<T>) {
+  constructor(options: CachedPollOptions<T>) {
     this.#options = options;
   }
 
@@ -48,7 +48,7 @@ export class Question<T> {
   }
 
   /** Concurrent callers share one call. Resolves no later than the timeout; never rejects. */
-  ask(): Promise<void> {
+  refresh(): Promise<void> {
     if (this.#pending !== undefined) return this.#pending;
     if (this.#failure !== undefined && performance.now() < this.#retryAt) return settled;
     this.#pending = this.#ask();
@@ -56,7 +56,7 @@ export class Question<T> {
   }
 
   #ask(): Promise<void> {
-    const { ask, deadlines, late } = this.#options;
+    const { poll: ask, deadlines, late } = this.#options;
     const deadline = this.#asked === 0 ? deadlines.first : deadlines.usual;
     const number = (this.#asked += 1);
     return new Promise((resolve) => {

@@ -18,8 +18,8 @@ import { checkAvailability, checkFindings, checkModels } from './answers.ts';
 import { Callbacks } from './callbacks.ts';
 import { guardComplete, guardSynthesize, guardTranscribe, outcome, type CallFacts } from './calls.ts';
 import { engineErrorOf, readable } from './failures.ts';
-import type { GuardLimits } from './timeouts.ts';
-import { Question, type Failure } from './cached-poll.ts';
+import type { EngineTimeouts } from './timeouts.ts';
+import { CachedPoll, type Failure } from './cached-poll.ts';
 import { SharedDeadline } from './shared-deadline.ts';
 
 /** An engine as used by the service. */
@@ -37,7 +37,7 @@ export interface GuardFacts<C extends Capability = Capability> {
   /** The instance's name in the settings. */
   readonly instance: string;
   readonly capability: C;
-  readonly limits: GuardLimits;
+  readonly limits: EngineTimeouts;
   readonly log: Logger;
 }
 
@@ -50,14 +50,14 @@ const guardVerb: { readonly [C in Capability]: (raw: Engines[C], guarded: Engine
 
 export function guardEngine<C extends Capability>(raw: Engines[C], facts: GuardFacts<C>): Guarded<C> {
   const { instance, capability, limits, log } = facts;
-  const troubles = createTroubles(facts);
-  const models = createModels(raw, facts, troubles);
-  const availability = createAvailability(raw, facts, troubles);
+  const failures = createFailureLog(facts);
+  const models = createModels(raw, facts, failures);
+  const availability = createAvailability(raw, facts, failures);
   const call = { instance, abortMs: limits.abortMs, chatIdle: new SharedDeadline(limits.chatIdleMs) };
   const engine: Engine = {
     async models() {
       const last = models.value;
-      await models.ask();
+      await models.refresh();
       const list = models.value ?? nothing;
       if (list !== last) availability.keep(list);
       return list;
@@ -69,7 +69,7 @@ export function guardEngine<C extends Capability>(raw: Engines[C], facts: GuardF
   if (hasFunction(raw, 'prepare')) engine.prepare = (call) => prepare(raw, facts, call);
   return {
     engine: guardVerb[capability](raw, engine, call),
-    failures: troubles.findings,
+    failures: failures.findings,
     lastAvailable: availability.last,
     get hasList() {
       return models.value !== undefined;
@@ -127,13 +127,13 @@ export function hasFunction(value: unknown, name: string | symbol): boolean {
 }
 
 /** Tracks failures of an engine, so that each change is logged once. */
-interface Troubles {
+interface FailureLog {
   begin(what: string, error: unknown): void;
   end(what: string): void;
   readonly findings: () => readonly Finding[];
 }
 
-function createTroubles({ log, limits }: GuardFacts): Troubles {
+function createFailureLog({ log, limits }: GuardFacts): FailureLog {
   const current = new Map<string, Error>();
   return {
     begin(what, error) {
@@ -149,10 +149,10 @@ function createTroubles({ log, limits }: GuardFacts): Troubles {
   };
 }
 
-function createModels(raw: Engine, { limits }: GuardFacts, troubles: Troubles): Question<readonly ModelEntry[]> {
+function createModels(raw: Engine, { limits }: GuardFacts, troubles: FailureLog): CachedPoll<readonly ModelEntry[]> {
   const what = 'models()';
-  return new Question({
-    ask: () => raw.models(),
+  return new CachedPoll({
+    poll: () => raw.models(),
     check: checkModels,
     deadlines: { first: new SharedDeadline(limits.firstModelsMs), usual: new SharedDeadline(limits.modelsMs) },
     retryMs: limits.retryMs,
@@ -161,15 +161,15 @@ function createModels(raw: Engine, { limits }: GuardFacts, troubles: Troubles): 
   });
 }
 
-function createAvailability(raw: Engine, { instance, limits }: GuardFacts, troubles: Troubles) {
-  const questions = new Map<string, Question<Availability>>();
+function createAvailability(raw: Engine, { instance, limits }: GuardFacts, troubles: FailureLog) {
+  const questions = new Map<string, CachedPoll<Availability>>();
   const failing = new Set<string>();
   const deadline = new SharedDeadline(limits.availabilityMs);
   const deadlines = { first: deadline, usual: deadline };
   const what = 'availability()';
 
   /** Logs one line per engine, not one per model. */
-  function note(id: string, failure: Failure | undefined): void {
+  function record(id: string, failure: Failure | undefined): void {
     const before = failing.size;
     if (failure) failing.add(id);
     else failing.delete(id);
@@ -178,8 +178,8 @@ function createAvailability(raw: Engine, { instance, limits }: GuardFacts, troub
   }
 
   const open = (id: string) =>
-    new Question<Availability>({
-      ask: async () => {
+    new CachedPoll<Availability>({
+      poll: async () => {
         try {
           return await raw.availability(id);
         } catch (error) {
@@ -192,24 +192,24 @@ function createAvailability(raw: Engine, { instance, limits }: GuardFacts, troub
       deadlines,
       retryMs: limits.retryMs,
       late: () => new EngineError('engine-timeout', `no answer within ${limits.availabilityMs / 1000} s`),
-      onChange: (failure) => note(id, failure),
+      onChange: (failure) => record(id, failure),
     });
 
   /** The last answer still stands a while after the engine has begun to fail. */
-  const standing = ({ value, failure }: Question<Availability>) =>
+  const lastValid = ({ value, failure }: CachedPoll<Availability>) =>
     !failure || performance.now() - failure.since < limits.standsMs ? value : undefined;
 
   return {
     last: (id: string): boolean | undefined => {
       const question = questions.get(id);
       if (question === undefined) return undefined;
-      return standing(question)?.available ?? (question.failure ? false : undefined);
+      return lastValid(question)?.available ?? (question.failure ? false : undefined);
     },
     of: async (id: string): Promise<Availability> => {
       let question = questions.get(id);
       if (question === undefined) questions.set(id, (question = open(id)));
-      await question.ask();
-      const value = standing(question);
+      await question.refresh();
+      const value = lastValid(question);
       if (value !== undefined) return value;
       const { failure } = question;
       // Clients only see the message of an EngineError; everything else goes to the log.
@@ -222,7 +222,7 @@ function createAvailability(raw: Engine, { instance, limits }: GuardFacts, troub
       for (const id of questions.keys()) {
         if (listed.has(id)) continue;
         questions.delete(id);
-        note(id, undefined);
+        record(id, undefined);
       }
     },
   };

@@ -1,5 +1,5 @@
 /** Timeouts of engine functions in milliseconds. Tests use shorter ones. */
-export interface GuardLimits {
+export interface EngineTimeouts {
   /** For the import of the module; after it, the instance counts as failed. */
   readonly importMs: number;
   /** For `create()`; after it, the instance counts as failed. */
@@ -26,7 +26,7 @@ export interface GuardLimits {
   readonly inspectMs: number;
 }
 
-export const defaultLimits: GuardLimits = {
+export const defaultTimeouts: EngineTimeouts = {
   importMs: 30_000,
   createMs: 30_000,
   firstModelsMs: 10_000,

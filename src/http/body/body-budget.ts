@@ -26,8 +26,8 @@ export class ByteBudget {
   }
 
   /** Starts counting a body. */
-  claim(caller: string, body: RefusableBody): Claim {
-    return new Claim(this.#reserve, this.#shared, caller, body);
+  reserve(caller: string, body: RefusableBody): Reservation {
+    return new Reservation(this.#reserve, this.#shared, caller, body);
   }
 }
 
@@ -37,12 +37,12 @@ export interface RefusableBody {
 }
 
 /** The part of the budget held by one body. */
-export class Claim implements RefusableBody {
+export class Reservation implements RefusableBody {
   readonly #reserve: Pool;
   readonly #shared: Pool;
   readonly #body: RefusableBody;
-  readonly #share: Share;
-  #rest: Share | undefined;
+  readonly #share: PoolShare;
+  #rest: PoolShare | undefined;
   #isReleased = false;
 
   constructor(reserve: Pool, shared: Pool, caller: string, body: RefusableBody) {
@@ -83,7 +83,7 @@ export class Claim implements RefusableBody {
 }
 
 /** The part of a pool held by one body. */
-interface Share extends Linked<Share> {
+interface PoolShare extends Linked<PoolShare> {
   readonly caller: string;
   readonly owner: RefusableBody;
   bytes: number;
@@ -91,48 +91,48 @@ interface Share extends Linked<Share> {
 }
 
 /** The part of a pool held by one caller, oldest share first. */
-interface Holding {
+interface CallerShares {
   bytes: number;
-  readonly shares: LinkedList<Share>;
+  readonly shares: LinkedList<PoolShare>;
 }
 
 class Pool {
   readonly #size: number;
   #used = 0;
-  readonly #holdings = new Map<string, Holding>();
+  readonly #holdings = new Map<string, CallerShares>();
 
   constructor(size: number) {
     this.#size = size;
   }
 
-  open(caller: string, owner: RefusableBody): Share {
-    const share: Share = { caller, owner, bytes: 0, isSettled: false };
+  open(caller: string, owner: RefusableBody): PoolShare {
+    const share: PoolShare = { caller, owner, bytes: 0, isSettled: false };
     const holding = this.#holdings.get(caller) ?? { bytes: 0, shares: new LinkedList() };
     holding.shares.add(share);
     this.#holdings.set(caller, holding);
     return share;
   }
 
-  grow(share: Share, bytes: number): void {
+  grow(share: PoolShare, bytes: number): void {
     if (bytes <= share.bytes) return;
     this.#makeRoom(share, bytes - share.bytes);
     this.#resize(share, bytes);
   }
 
-  settle(share: Share, bytes: number): void {
+  settle(share: PoolShare, bytes: number): void {
     share.isSettled = true;
     this.#resize(share, bytes);
     if (bytes === 0) this.close(share);
   }
 
-  close(share: Share): void {
+  close(share: PoolShare): void {
     const holding = this.#holdings.get(share.caller);
     if (!holding?.shares.remove(share)) return;
     this.#resize(share, 0);
     if (holding.shares.size === 0) this.#holdings.delete(share.caller);
   }
 
-  #resize(share: Share, bytes: number): void {
+  #resize(share: PoolShare, bytes: number): void {
     const holding = this.#holdings.get(share.caller);
     if (!holding) return;
     holding.bytes += bytes - share.bytes;
@@ -140,7 +140,7 @@ class Pool {
     share.bytes = bytes;
   }
 
-  #makeRoom(share: Share, bytes: number): void {
+  #makeRoom(share: PoolShare, bytes: number): void {
     for (;;) {
       const crowded =
         this.#overHalf(share, bytes) ?? (this.#used + bytes > this.#size ? this.#most(share, bytes) : undefined);
@@ -153,14 +153,14 @@ class Pool {
   }
 
   /** The caller's holding, if it would exceed half of the pool. */
-  #overHalf({ caller }: Share, bytes: number): Holding | undefined {
+  #overHalf({ caller }: PoolShare, bytes: number): CallerShares | undefined {
     const own = this.#holdings.get(caller);
     return own && own.shares.size > 1 && own.bytes + bytes > this.#size / 2 ? own : undefined;
   }
 
   /** The largest holding with an unfinished body; ties go to the requesting caller. */
-  #most({ caller }: Share, bytes: number): Holding | undefined {
-    let most: Holding | undefined;
+  #most({ caller }: PoolShare, bytes: number): CallerShares | undefined {
+    let most: CallerShares | undefined;
     let mostBytes = -1;
     for (const [name, holding] of this.#holdings) {
       const wanted = holding.bytes + (name === caller ? bytes : 0);

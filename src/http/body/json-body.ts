@@ -4,7 +4,7 @@ import { JsonStructure } from '../../../lib/json-structure.ts';
 import { currentCaller } from '../../request-scope.ts';
 import { ProblemError, invalid } from '../../contract/problems.ts';
 import { declaredLength, receive, type BodySource } from './receive.ts';
-import { smallBody, type ByteBudget, type Claim } from './body-budget.ts';
+import { smallBody, type ByteBudget, type Reservation } from './body-budget.ts';
 import { ByteBuffer } from './byte-buffer.ts';
 import { reasonOf } from '../../../lib/abort.ts';
 
@@ -41,7 +41,7 @@ export async function readJson(source: BodySource, limits: JsonLimits): Promise<
   await Promise.resolve();
   signal.throwIfAborted(); // a claim made after the end would never be released
   if ((declaredLength(req) ?? 0) > limits.limit) throw tooLarge(limits.limit); // before 100 Continue
-  const gate = new Gate(limits);
+  const gate = new BodyCounter(limits);
   const bytes = arrived(req);
   if (bytes) gate.count(bytes);
   const value = limits.prune(parseObject(bytes ?? (await receive(source, (until) => collect(req, { gate, until })))));
@@ -49,9 +49,9 @@ export async function readJson(source: BodySource, limits: JsonLimits): Promise<
 }
 
 /** Counts a body while it arrives. Not closures: every live stream holds one. */
-class Gate {
+class BodyCounter {
   readonly #limits: JsonLimits;
-  readonly #claim: Claim;
+  readonly #claim: Reservation;
   readonly #structure = new JsonStructure();
   #bytes = 0;
   /** Called when the body is evicted in favor of another caller. */
@@ -59,7 +59,7 @@ class Gate {
 
   constructor(limits: JsonLimits) {
     this.#limits = limits;
-    this.#claim = limits.budget.claim(currentCaller(), this);
+    this.#claim = limits.budget.reserve(currentCaller(), this);
     limits.onEnd(() => this.#claim.release());
   }
 
@@ -96,7 +96,7 @@ function arrived(req: IncomingMessage): Buffer | undefined {
 }
 
 /** Releases all bytes at once on failure. */
-function collect(req: IncomingMessage, { gate, until }: { gate: Gate; until: AbortSignal }): Promise<Buffer> {
+function collect(req: IncomingMessage, { gate, until }: { gate: BodyCounter; until: AbortSignal }): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const body = new ByteBuffer();
     const stop = () => {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { ProblemError } from '../../contract/problems.ts';
 
 /** The minimum rate. */
-export interface Pace {
+export interface MinRate {
   /** Milliseconds before the first window. */
   readonly graceMs: number;
   readonly windowMs: number;
@@ -11,9 +11,9 @@ export interface Pace {
   readonly bytes: number;
 }
 
-export const defaultPace: Pace = { graceMs: 10_000, windowMs: 30_000, bytes: 16_384 };
+export const defaultMinRate: MinRate = { graceMs: 10_000, windowMs: 30_000, bytes: 16_384 };
 
-export interface Arrivals {
+export interface RateWatch {
   /** Calls `late` once; the returned function stops watching. */
   watch(req: IncomingMessage, options: { readonly timeoutMs: number; readonly late: Late }): () => void;
 }
@@ -31,7 +31,7 @@ interface Arrival {
   before: number;
 }
 
-export function createArrivals(pace: Pace = defaultPace): Arrivals {
+export function createRateWatch(pace: MinRate = defaultMinRate): RateWatch {
   const arriving = new Set<Arrival>();
   let timer: NodeJS.Timeout | undefined;
   let tickMs = 0;
@@ -79,7 +79,7 @@ export function createArrivals(pace: Pace = defaultPace): Arrivals {
   };
 }
 
-function lateness(arrival: Arrival, { windowMs, bytes }: Pace): ProblemError | undefined {
+function lateness(arrival: Arrival, { windowMs, bytes }: MinRate): ProblemError | undefined {
   const { req, age, timeoutMs, windowEnd, before } = arrival;
   if (age >= timeoutMs) {
     return new ProblemError('request-timeout', `The body did not arrive within ${String(timeoutMs / 1000)} s.`);

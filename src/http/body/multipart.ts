@@ -32,18 +32,18 @@ export interface Form {
 }
 
 /** Called before a file is stored, with the text fields that precede it; rejects to refuse the form at once. */
-export type AdmitFile = (fields: FormFields) => Promise<void>;
+export type BeforeFile = (fields: FormFields) => Promise<void>;
 
 export interface FormRules {
   readonly bounds: FormBounds;
   /** Names of the fields that the contract declares as arrays. */
   readonly lists: readonly string[];
-  readonly admitFile: AdmitFile;
+  readonly beforeFile: BeforeFile;
 }
 
 /**
  * Stores the recording in `directory`; its owner removes it. Throws a `ProblemError` for an invalid upload, `storage-full`,
- * or what `admitFile` rejects with.
+ * or what `beforeFile` rejects with.
  */
 export async function readForm(source: BodySource, directory: AccountedDirectory, rules: FormRules): Promise<Form> {
   const { req } = source;
@@ -74,7 +74,7 @@ interface Parsed {
 async function parse(req: IncomingMessage, { directory, signal, ...rules }: Parsing): Promise<Parsed> {
   using ending = linkedSignal(signal);
   const fail = (reason: unknown) => ending.abort(reason);
-  const { bounds, admitFile } = rules;
+  const { bounds, beforeFile: beforeFile } = rules;
   const parser = addAbortSignal(ending.signal, createParser(req, bounds));
   const text = new TextFields(rules);
   let storing: Promise<StoredFile | undefined> | undefined; // busboy emits one file at most
@@ -88,7 +88,7 @@ async function parse(req: IncomingMessage, { directory, signal, ...rules }: Pars
   parser.on('file', (name, stream, { filename }) => {
     stream.on('limit', () => fail(tooLarge()));
     stream.on('error', () => undefined); // the parser emits it, too
-    const admit = () => admitFile(text.read());
+    const admit = () => beforeFile(text.read());
     storing = store({ name, stream, filename }, { path: join(directory.path, 'upload'), admit, signal: ending.signal });
     storing.catch(fail);
   });

@@ -1,7 +1,7 @@
 /** Common to all request bodies: `100 Continue`, a deadline, cancellation when the client disconnects. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { linkedSignal } from '../../../lib/abort.ts';
-import type { Arrivals } from './min-rate.ts';
+import type { RateWatch } from './min-rate.ts';
 
 /** A request and the limits for reading its body. */
 export interface BodySource {
@@ -10,7 +10,7 @@ export interface BodySource {
   readonly signal: AbortSignal;
   /** Milliseconds for the whole body. */
   readonly timeoutMs: number;
-  readonly arrivals: Arrivals;
+  readonly arrivals: RateWatch;
 }
 
 const awaitingContinue = new WeakSet<IncomingMessage>();

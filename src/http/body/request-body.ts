@@ -2,13 +2,13 @@
 import type { AccountedDirectory } from '../../system/workspace.ts';
 import type { BodySource } from './receive.ts';
 import type { ByteBudget } from './body-budget.ts';
-import type { Arrivals } from './min-rate.ts';
+import type { RateWatch } from './min-rate.ts';
 import { readJson, type JsonBody, type JsonRules } from './json-body.ts';
 import { readForm, type Form, type FormRules } from './multipart.ts';
 
 export interface RequestBodyOptions {
   readonly budget: ByteBudget;
-  readonly arrivals: Arrivals;
+  readonly arrivals: RateWatch;
   /** Milliseconds that a JSON body may take to arrive. */
   readonly bodyTimeoutMs: number;
   /** Milliseconds that a recording may take to arrive. */
@@ -35,7 +35,7 @@ export class RequestBody {
     return readJson(this.#within(bodyTimeoutMs), { ...rules, budget, onEnd: this.#source.atEnd });
   }
 
-  /** Rejects with what `admitFile` rejects with. */
+  /** Rejects with what `beforeFile` rejects with. */
   async form(rules: FormRules): Promise<Form> {
     const { temporaryDirectory, uploadTimeoutMs } = this.#options;
     const directory = await temporaryDirectory();

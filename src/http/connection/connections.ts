@@ -6,7 +6,7 @@ import type { Logger } from '../../../engines/contract/index.ts';
 import { callerOfAddress } from '../../request-scope.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { ProblemError } from '../../contract/problems.ts';
-import type { DoorFormat } from '../api-format.ts';
+import type { ApiFormat } from '../api-format.ts';
 import { breakRequest } from '../body/break-request.ts';
 import { guard, guardShared } from './safe-listener.ts';
 import { answerOnSocket } from './raw-response.ts';
@@ -14,7 +14,7 @@ import { answerOnSocket } from './raw-response.ts';
 export interface ConnectionOptions {
   readonly log: Logger;
   /** The door for a request target, for failures of requests that never begin. */
-  readonly formatFor: (target: string) => DoorFormat;
+  readonly formatFor: (target: string) => ApiFormat;
   /** Maximum number of connections. */
   readonly limit: number;
   /** Timeout for a client that reads nothing of its response, in milliseconds. */

@@ -6,7 +6,7 @@ import type { Logger } from '../../../engines/contract/index.ts';
 import type { RequestListener } from '../app.ts';
 import { markAwaitingContinue } from '../body/receive.ts';
 import { Connections } from './connections.ts';
-import type { DoorFormat } from '../api-format.ts';
+import type { ApiFormat } from '../api-format.ts';
 import { guard } from './safe-listener.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { connectionLimit } from '../../system/file-descriptors.ts';
@@ -28,7 +28,7 @@ export interface ListenOptions {
   readonly port: number;
   readonly log: Logger;
   /** The door for a request target. */
-  readonly formatFor: (target: string) => DoorFormat;
+  readonly formatFor: (target: string) => ApiFormat;
   readonly limits?: Partial<ConnectionLimits> | undefined;
   readonly metrics?: Metrics | undefined;
 }

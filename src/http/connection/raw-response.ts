@@ -5,14 +5,14 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from '../../../engines/contract/index.ts';
 import { problemAnswer, type ProblemError } from '../../contract/problems.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
-import type { DoorFormat } from '../api-format.ts';
+import type { ApiFormat } from '../api-format.ts';
 
 /** Additional fields for the access log. */
 type Facts = Readonly<Record<string, unknown>>;
 
 interface RawResponseOptions {
   readonly log: Logger;
-  readonly format: DoorFormat;
+  readonly format: ApiFormat;
   readonly facts?: Facts | undefined;
   readonly metrics?: Metrics | undefined;
 }

@@ -4,7 +4,7 @@ import { createHttpClient } from '../../../lib/http-client.ts';
 import type { Environment } from '../../settings/load.ts';
 import { traceHeaders } from '../../trace.ts';
 import { largestMessage } from './bounds.ts';
-import { createPace } from './rate-limit.ts';
+import { createRateLimit } from './rate-limit.ts';
 
 /** Timeout for a message without a response. */
 const noticeMs = 10_000;
@@ -53,7 +53,7 @@ export function openHttpTransport(
 
 /** Limits each event, or a body that is not an event stream, to the maximum message size. */
 function bound(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
-  const pace = createPace();
+  const pace = createRateLimit();
   let bytes = 0;
   return new TransformStream({
     async transform(chunk, controller) {

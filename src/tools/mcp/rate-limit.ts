@@ -7,7 +7,7 @@ const messagesPerSecond = 1_000;
 const burstMs = 100;
 
 /** Returns a function that waits while the count is ahead of the rate. */
-export function createPace(): (count: number) => Promise<void> {
+export function createRateLimit(): (count: number) => Promise<void> {
   let due = 0;
   return async (count) => {
     const now = performance.now();

@@ -36,8 +36,8 @@ export interface McpServer extends AsyncDisposable {
 }
 
 /** How long chats wait for an attempt, from its start. */
-const patienceMs = 2_000;
-const outOfPatience = new Error('the attempt takes too long');
+const connectWaitMs = 2_000;
+const connectTimeout = new Error('the attempt takes too long');
 
 /** Between two reads of the list of tools, however often it changes. */
 const refreshMs = 1_000;
@@ -158,9 +158,9 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     void connect();
     if (state.is !== 'connecting') return;
     const { over, attemptedAt } = state;
-    const patience = attemptedAt + patienceMs - performance.now();
+    const patience = attemptedAt + connectWaitMs - performance.now();
     if (patience <= 0) return;
-    using timeout = startTimeout(patience, () => outOfPatience, signal);
+    using timeout = startTimeout(patience, () => connectTimeout, signal);
     await raceAbort(over, timeout.signal).catch(() => undefined);
     signal.throwIfAborted();
   }
@@ -198,7 +198,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     signal.throwIfAborted();
     await beConnected(signal);
     if (state.is !== 'connected')
-      throw new EngineError('engine-failed', `The tool server ${name} is not there at the moment.`);
+      throw new EngineError('engine-failed', `The tool server ${name} is not available now.`);
     const connected = state;
     const caller = new AbortController();
     const leave = () => caller.abort('the caller has left'); // sent to the server

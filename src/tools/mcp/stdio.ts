@@ -7,7 +7,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { adopt, endingWithParent } from '../../system/child-process/terminate.ts';
 import { LineSplitter } from '../../system/child-process/line-splitter.ts';
 import { largestMessage } from './bounds.ts';
-import { createPace } from './rate-limit.ts';
+import { createRateLimit } from './rate-limit.ts';
 import { messageOf } from '../../../lib/errors.ts';
 
 export interface StdioOptions {
@@ -109,7 +109,7 @@ export class StdioTransport implements Transport {
   }
 
   async #read(stdout: Readable): Promise<void> {
-    const pace = createPace();
+    const pace = createRateLimit();
     let stray = 0;
     try {
       for await (const line of linesOf(stdout, largestMessage)) {
@@ -135,7 +135,7 @@ export class StdioTransport implements Transport {
   }
 
   async #readStderr(stderr: Readable): Promise<void> {
-    const pace = createPace();
+    const pace = createRateLimit();
     let second = 0;
     let logged = 0;
     try {

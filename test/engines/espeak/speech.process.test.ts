@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { speechFormats, type EngineError, type SpeechCall } from '../../../engines/contract/index.ts';
 import { createClient } from '../../../src/client/index.ts';
-import { createSpeakers } from '../../../src/speech/speech-models.ts';
+import { createSpeechModelSelector } from '../../../src/speech/speech-models.ts';
 import { startChildService } from '../../support/child-service.ts';
 import { describeWith } from '../../support/programs.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -176,7 +176,7 @@ describeWith(['espeak-ng'], 'in line', () => {
     const speakerWithin = async (firstBytesMs: number) => {
       const limits = { firstBytesMs, silenceMs: 60_000 };
       const { registry } = service.service;
-      const speakers = await createSpeakers({ registry, defaultVoice: undefined, limits });
+      const speakers = await createSpeechModelSelector({ registry, defaultVoice: undefined, limits });
       return speakers.choose({ model: null, voice: null, pointers: { model: '/model', voice: '/voice_id' } });
     };
     const speak = async (withinMs: number) =>

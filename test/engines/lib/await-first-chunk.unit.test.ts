@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { begin } from '../../../engines/lib/await-first-chunk.ts';
+import { awaitFirstChunk } from '../../../engines/lib/await-first-chunk.ts';
 
 const empty = () => new Error('no sound');
 const piece = new Uint8Array([1]);
@@ -26,7 +26,10 @@ function source(): { audio: AsyncIterable<Uint8Array>; readonly closed: number }
 it.each([0, 1, 2, 3])('closes the audio when the reader stops after %i pieces', async (pieces) => {
   const made = source();
   let ends = 0;
-  const { audio } = await begin({ mediaType: 'audio/wav', audio: made.audio }, { end: () => (ends += 1), empty });
+  const { audio } = await awaitFirstChunk(
+    { mediaType: 'audio/wav', audio: made.audio },
+    { end: () => (ends += 1), empty },
+  );
   const iterator = audio[Symbol.asyncIterator]();
   for (let read = 0; read < pieces; read++) expect(await iterator.next()).toEqual({ done: false, value: piece });
   await iterator.return?.();

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { Transcript, TranscriptionEngine } from '../../../engines/contract/index.ts';
 import { guardTranscribe } from '../../../src/engine-host/guard/calls.ts';
 import { openFleet, type Fleet } from '../../../src/fleet/index.ts';
-import { fleetLimits, type FleetLimits } from '../../../src/fleet/timeouts.ts';
+import { fleetTimeouts, type FleetTimeouts } from '../../../src/fleet/timeouts.ts';
 import { readFleet } from '../../../src/settings/fleet.ts';
 import { loadSettings } from '../../../src/settings/load.ts';
 import { createWorkspace } from '../../../src/system/workspace.ts';
@@ -12,7 +12,7 @@ import type { LogLine } from '../../support/service.ts';
 import { temporaryDirectory, writeFiles } from '../../support/temporary.ts';
 
 export const shortLimits = {
-  ...fleetLimits,
+  ...fleetTimeouts,
   ...{
     redisMs: 1_000,
     takeMs: 300,
@@ -39,7 +39,7 @@ interface NodeOptions {
   readonly slots?: number;
   /** The disk budget of a worker in bytes. */
   readonly diskBytes?: number;
-  readonly limits?: Partial<FleetLimits>;
+  readonly limits?: Partial<FleetTimeouts>;
 }
 
 /** Until the test ends. */
@@ -76,7 +76,7 @@ export async function openNode({
   });
   const workspace = await createWorkspace(dir, diskBytes);
   fleet.noteQueue('local', { slots, waiting: 16 });
-  const engine = await fleet.elsewhere('local', {
+  const engine = await fleet.wrapAsRemote('local', {
     models: () => Promise.resolve([{ id: 'm', local: true }]),
     availability: () => Promise.resolve({ available: true, code: 'ready', reason: 'Ready.' }),
     transcribe: guardTranscribe({ transcribe }, { instance: 'local', abortMs: 50 }),

@@ -23,7 +23,7 @@ function start(script: readonly Script[], { maxSteps = 5, signal = noCaller } = 
   const asked: boolean[] = [];
   const appended: { round: Round; outputs: readonly string[] }[] = [];
   const conversation = {
-    ask(isLast: boolean) {
+    requestRound(isLast: boolean) {
       const { deltas = [], fails, ...own } = script[Math.min(asked.length, script.length - 1)]!;
       asked.push(isLast);
       async function* all() {
