@@ -1,6 +1,7 @@
 /** Opens the engines of the settings, and their workspace directory. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Logger } from '../../engines/contract/index.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import { createViaId } from '../../lib/via.ts';
 import { createRegistry, type Registry, type RegistryOptions } from './registry.ts';
@@ -20,12 +21,13 @@ export type EngineOptions = Pick<RegistryOptions, 'limits' | 'guard' | 'wrapAsRe
   Pick<ContextOptions, 'metrics' | 'noteQueue'>;
 
 /** Throws a `SettingsError` that names the setting to change. */
-async function openWorkspace(root: string, { diskBudget, dataDirIsNamed }: LoadedSettings): Promise<Workspace> {
+async function openWorkspace(settings: LoadedSettings, log: Logger): Promise<Workspace> {
+  const { dataDir, dataDirIsNamed, diskBudget } = settings;
   try {
-    return await createWorkspace(root, diskBudget);
+    return await createWorkspace(dataDirIsNamed ? join(dataDir, 'tmp') : tmpdir(), diskBudget, log);
   } catch (cause) {
-    const what = dataDirIsNamed ? 'DATA_DIR' : 'the directory for temporary files';
-    const why = `${what}: ${root} cannot be used: ${messageOf(cause)}`;
+    const what = dataDirIsNamed ? `DATA_DIR: ${dataDir}` : `the directory for temporary files: ${tmpdir()}`;
+    const why = `${what} cannot be used: ${messageOf(cause)}`;
     throw new SettingsError(`${why}; set DATA_DIR to a directory that this user can write`, { cause });
   }
 }
@@ -39,8 +41,7 @@ export async function openEngines(
 ): Promise<OpenEngines> {
   const http = createHttpClient(env);
   const viaId = createViaId();
-  const root = settings.dataDirIsNamed ? join(settings.dataDir, 'tmp') : tmpdir();
-  const workspace = await openWorkspace(root, settings);
+  const workspace = await openWorkspace(settings, log);
   const { transcribeModel, chatModel, ttsModel } = settings;
   try {
     const registry = await createRegistry({

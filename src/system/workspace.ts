@@ -2,11 +2,11 @@
  * The temporary directory of this process. Removed when the process exits; directories of killed processes are cleaned up
  * at the next startup.
  */
-import { mkdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeDirectory } from '../../lib/make-directory.ts';
-import type { TemporaryDirectory } from '../../engines/contract/index.ts';
+import type { Logger, TemporaryDirectory } from '../../engines/contract/index.ts';
 import { DiskBudget, spaceOf, type AccountOptions, type DiskAccount } from './disk-budget.ts';
 import { errnoOf } from '../../lib/errors.ts';
 
@@ -29,13 +29,28 @@ export interface Workspace {
   [Symbol.dispose](): void;
 }
 
-/** Creates the directory under `root` and removes those of dead processes. */
-export async function createWorkspace(root: string, diskBytes?: number): Promise<Workspace> {
+/**
+ * Creates the directory under `root` and removes those of dead processes. Files that cannot be removed later, such as
+ * those of a disk that has become read-only, are logged, and fail no request and no shutdown.
+ */
+export async function createWorkspace(
+  root: string,
+  diskBytes?: number,
+  log?: Pick<Logger, 'warn'>,
+): Promise<Workspace> {
   await makeDirectory(root);
   await removeStale(root);
   const path = join(root, nameOf(process.pid));
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  const remove = () => rmSync(path, { recursive: true, force: true });
+  if (!existsSync(path)) mkdirSync(path, { mode: 0o700 }); // with `recursive`, EROFS would be reported as ENOENT
+  const left = (err: unknown) =>
+    log?.warn({ err }, 'temporary files could not be removed; the next start removes them');
+  const remove = () => {
+    try {
+      rmSync(path, { recursive: true, force: true });
+    } catch (error) {
+      left(error);
+    }
+  };
   process.on('exit', remove);
   let disposed = false;
   const disk = new DiskBudget({ bytes: diskBytes, space: () => spaceOf(root) });
@@ -44,7 +59,10 @@ export async function createWorkspace(root: string, diskBytes?: number): Promise
     // After a day without work, a cleanup in another container may have considered it stale.
     if (!disposed) await mkdir(path, { recursive: true, mode: 0o700 });
     const own = await mkdtemp(join(path, `${purpose}-`));
-    return { path: own, [Symbol.asyncDispose]: () => rm(own, { recursive: true, force: true, maxRetries: 2 }) };
+    return {
+      path: own,
+      [Symbol.asyncDispose]: () => rm(own, { recursive: true, force: true, maxRetries: 2 }).catch(left),
+    };
   };
   return {
     path,

@@ -22,7 +22,7 @@ describe.each(['start', 'doctor', 'setup'])('%s', (script) => {
     const { code, stderr, cwd } = await run(script, { DATA_DIR: 'CWD/file/data' });
     const place = join(cwd, 'file/data');
     expect(stderr).toBe(
-      `Parlance cannot start.\n  DATA_DIR: ${place}/tmp cannot be used: ENOTDIR: not a directory, mkdir '${place}/tmp'; ${advice}\n`,
+      `Parlance cannot start.\n  DATA_DIR: ${place} cannot be used: ENOTDIR: not a directory, mkdir '${place}/tmp'; ${advice}\n`,
     );
     expect(code).toBe(1);
   });
@@ -30,7 +30,7 @@ describe.each(['start', 'doctor', 'setup'])('%s', (script) => {
   // Node's own recursive mkdir never returns there.
   it.runIf(process.platform === 'linux')('refuses a DATA_DIR in /proc', async () => {
     const { code, stderr } = await run(script, { DATA_DIR: '/proc/x' });
-    expect(stderr).toContain(`DATA_DIR: /proc/x/tmp cannot be used: ENOENT: no such file or directory`);
+    expect(stderr).toContain(`DATA_DIR: /proc/x cannot be used: ENOENT: no such file or directory`);
     expect(stderr).toContain(advice);
     expect(code).toBe(1);
   });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { spawnService, type ChildService, type ProcessOptions } from '../support/child-service.ts';
 import { decoders } from '../support/local-service.ts';
+import { bearer, keysFile, tokenOf } from '../keys/support/keys.ts';
 import { describeWith, requireProgram, run } from '../support/programs.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { toneWav } from '../support/tone-model.ts';
@@ -135,6 +136,41 @@ describeAsRoot('on a full disk', () => {
       expect(answer).toMatchObject({ status: 503, body: { code: 'storage-full' } });
       await expect.poll(() => causeInLog(service, answer), patience).toContain('ENOSPC');
     });
+  });
+});
+
+describeAsRoot('on a disk that is read-only', () => {
+  const onDisks = (options: string) => (dataDir: string) => [
+    ...[requireProgram('unshare'), '--mount', '/bin/sh', '-c'],
+    `mkdir "$1/tmp" && "${requireProgram('mount')}" -t tmpfs -o ${options} none "$1/tmp" && shift && exec "$@"`,
+    ...['sh', dataDir],
+  ];
+  const config = 'engines: { sandbox: { use: sandbox } }';
+
+  test('a service ends as on any other, and writes what its keys have used', async () => {
+    const files = { 'keys.yaml': keysFile({ name: 'app', limits: { tokensPerDay: 1000 } }) };
+    const env = { API_KEYS_FILE: 'keys.yaml' };
+    await using service = await spawnService({ config, files, env, through: onDisks('size=1m') });
+    const chat = { messages: [{ role: 'user', content: 'Hello' }] };
+    const headers = { 'content-type': 'application/json', ...bearer(tokenOf('app')) };
+    const answer = await fetch(`${service.url}/api/v1/chat`, { method: 'POST', headers, body: JSON.stringify(chat) });
+    expect(answer.status).toBe(200);
+    const enter = ['--target', String(service.pid), '--mount', 'mount', '-o', 'remount,ro', `${service.dataDir}/tmp`];
+    await run(requireProgram('nsenter'), enter);
+    service.kill('SIGTERM');
+    expect(await service.exit).toEqual({ code: 0, signal: null });
+    expect(service.log().map(({ msg }) => msg)).toContain(
+      'temporary files could not be removed; the next start removes them',
+    );
+    expect(JSON.parse(await readFile(join(service.dataDir, 'usage.json'), 'utf8'))).toMatchObject({
+      keys: { app: {} },
+    });
+  });
+
+  test('a start names the directory that cannot be written', async () => {
+    await expect(spawnService({ config, through: onDisks('ro') })).rejects.toThrow(
+      /DATA_DIR: (\S+) cannot be used: EROFS: read-only file system, mkdir '\1\/tmp\/parlance-/,
+    );
   });
 });
 
