@@ -31,7 +31,10 @@ export type EngineErrorCode = (typeof engineErrorCodes)[number];
 
 const brand = Symbol.for('parlance.engine-error');
 
-/** A failure of an engine. Clients receive the message; put private details into `cause`, which is only logged. */
+/**
+ * A failure of an engine. Clients receive the message, up to 4,096 characters; put private details into `cause`, which is
+ * only logged.
+ */
 export class EngineError extends Error {
   override readonly name = 'EngineError';
   readonly code: EngineErrorCode;

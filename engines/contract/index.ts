@@ -21,3 +21,4 @@ export * from './chat.ts';
 export * from './speech.ts';
 export * from './context.ts';
 export * from './errors.ts';
+export * from './limits.ts';

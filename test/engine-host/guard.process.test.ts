@@ -242,6 +242,13 @@ describe.each(capabilities)('the verb of %s', (capability) => {
     expect(await problemOf(await call(service, capability, 'bad-model'))).toMatchObject({ code: 'engine-failed' });
   });
 
+  it('that throws an EngineError with a long message fails with its beginning', async () => {
+    const error = `Object.assign(new Error('No. '.repeat(1e6)), { code: 'overloaded', [Symbol.for('parlance.engine-error')]: true })`;
+    const service = await start(engine(capability, `${verb}: () => { throw ${error}; }`));
+    const { code, detail } = await problemOf(await call(service, capability, 'bad-model'));
+    expect({ code, length: detail.length }).toEqual({ code: 'overloaded', length: 4_096 });
+  });
+
   it('that throws an EngineError of another package fails with its code', async () => {
     const error = `Object.assign(new Error('Too many.'), { code: 'overloaded', retryAfter: 7, [Symbol.for('parlance.engine-error')]: true })`;
     const service = await start(engine(capability, `${verb}: () => { throw ${error}; }`));
@@ -259,6 +266,8 @@ describe('a transcript', () => {
     `{ text: 'a', language: null, durationMs: -1 }`,
     `{ text: 'a', language: null, durationMs: NaN }`,
     `'text'`,
+    `{ text: 'x'.repeat(2 ** 24 + 1), language: null }`,
+    `{ text: 'x', language: null, segments: Array(5).fill({ startMs: 0, endMs: 1, text: 'x'.repeat(2 ** 22) }) }`,
   ])('that is %s fails with engine-failed', async (transcript) => {
     const service = await start(engine('transcription', `transcribe: async () => (${transcript})`));
     expect(await problemOf(await call(service, 'transcription', 'bad-model'))).toMatchObject({ code: 'engine-failed' });
@@ -368,6 +377,8 @@ describe('the events of a chat', () => {
   const runs = {
     'is no object': `yield 'hello';`,
     'has a delta that is no text': `${begin} yield { type: 'content-delta', step: 0, delta: 1 };`,
+    'has a result that is too long': `${begin} for (const delta of ['x', 'x'.repeat(2 ** 24)]) yield { type: 'content-delta', step: 0, delta };
+      yield { type: 'completed', result: { content: 'x'.repeat(2 ** 24 + 1), finishReason: 'stop', reasoning: null, usage: null } };`,
     'has a result without content': `${begin} yield { type: 'completed', result: {} };`,
     'has no result': begin,
     'has another finish reason': `${begin} yield { type: 'completed', result: { content: '', finishReason: 'bored', reasoning: null, usage: null } };`,

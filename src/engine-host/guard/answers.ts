@@ -5,6 +5,7 @@
 import {
   availabilityCodes,
   features,
+  longestText,
   type Availability,
   type AvailabilityCode,
   type Feature,
@@ -18,10 +19,10 @@ import { BadAnswer } from './failures.ts';
 
 const mostEntries = 10_000;
 const longestId = 256; // as in the contract of the API
-const longestText = 4_096;
+const longestLabel = 4_096;
 
 const badId = `.id is not a string of 1 to ${longestId} characters`;
-const badName = `.name is not a string of at most ${longestText} characters`;
+const badName = `.name is not a string of at most ${longestLabel} characters`;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -32,6 +33,12 @@ export function objectOf(value: unknown, what: string): Fields {
 
 export function must(kept: boolean, broken: string): asserts kept {
   if (!kept) throw new BadAnswer(broken);
+}
+
+export function mustBeText(value: unknown, what: string): asserts value is string {
+  // The messages are built only on failure: every event of a chat comes here.
+  if (typeof value !== 'string') throw new BadAnswer(`${what} is not a string`);
+  if (value.length > longestText) throw new BadAnswer(`${what} has more than ${longestText} characters`);
 }
 
 function isId(value: unknown): value is string {
@@ -120,7 +127,7 @@ function checkVoice(item: Fields, last: Voice | undefined): Voice {
 }
 
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= longestText;
+  return typeof value === 'string' && value.length <= longestLabel;
 }
 
 export function checkAvailability(value: unknown): Availability {
@@ -134,18 +141,15 @@ export function checkAvailability(value: unknown): Availability {
   return {
     available,
     code: code as AvailabilityCode,
-    reason: reason.slice(0, longestText),
+    reason: reason.slice(0, longestLabel),
     ...(progress !== undefined && { progress }),
   };
 }
 
 export function checkTranscript(value: unknown): Transcript {
   const { text, language, durationMs, segments, words } = objectOf(value, 'the transcript');
-  must(typeof text === 'string', 'the text of the transcript is not a string');
-  must(
-    language === null || typeof language === 'string',
-    'the language of the transcript is neither a string nor null',
-  );
+  mustBeText(text, 'the text of the transcript');
+  must(language === null || isText(language), 'the language of the transcript is neither a string nor null');
   must(durationMs === undefined || isAmount(durationMs), 'the durationMs of the transcript is not a number >= 0');
   return {
     text,
@@ -163,12 +167,14 @@ function checkTimes(value: unknown, durationMs: number | undefined): readonly Ti
   const times = (value as readonly unknown[]).map((item) => checkTime(item, durationMs));
   const isOrdered = times.every(({ startMs }, index) => startMs >= (times[index - 1]?.startMs ?? 0));
   must(isOrdered, 'the times of the transcript are not in order');
+  const characters = times.reduce((sum, { text }) => sum + text.length, 0);
+  must(characters <= longestText, `the times of the transcript have more than ${longestText} characters`);
   return times;
 }
 
 export function checkTime(value: unknown, durationMs = Infinity): TimedText {
   const { startMs, endMs, text } = objectOf(value, 'a part of the transcript');
-  must(typeof text === 'string', 'the text of a part of the transcript is not a string');
+  mustBeText(text, 'the text of a part of the transcript');
   const isTime = Number.isInteger(startMs) && Number.isInteger(endMs);
   must(isTime, 'the times of the transcript are not whole milliseconds');
   const [start, end] = [startMs as number, endMs as number];

@@ -7,7 +7,7 @@ import type {
   ToolEvent,
   Usage,
 } from '../../../engines/contract/index.ts';
-import { isCount, must, objectOf } from './answers.ts';
+import { isCount, must, mustBeText, objectOf } from './answers.ts';
 
 const finishReasons: readonly unknown[] = ['stop', 'length', 'content_filter', 'tool_calls'] satisfies FinishReason[];
 
@@ -21,7 +21,7 @@ export function checkEvent(value: unknown): AgentEvent {
     case 'content-delta':
     case 'reasoning-delta': {
       const { delta } = event;
-      must(typeof delta === 'string', 'a delta is not a string');
+      mustBeText(delta, 'a delta');
       return { type, step, delta };
     }
     case 'step-started':
@@ -45,7 +45,8 @@ function checkCall(
 ): AgentEvent {
   if (type === 'tool-event') return { type, ...head, event: checkToolEvent(event.event) };
   const { name } = event;
-  must(typeof name === 'string' && name !== '', 'a tool has no name');
+  must(name !== '', 'a tool has no name');
+  mustBeText(name, 'the name of a tool');
   if (type === 'tool-started') {
     const { arguments: args } = event;
     const isObject = typeof args === 'object' && args !== null && !Array.isArray(args);
@@ -54,8 +55,8 @@ function checkCall(
   }
   const { ok, output, error, durationMs } = event;
   must(typeof ok === 'boolean', 'a tool finishes with an `ok` that is not a boolean');
-  must(output === undefined || typeof output === 'string', 'the output of a tool is not a string');
-  must(error === undefined || typeof error === 'string', 'the error of a tool is not a string');
+  if (output !== undefined) mustBeText(output, 'the output of a tool');
+  if (error !== undefined) mustBeText(error, 'the error of a tool');
   must(typeof durationMs === 'number' && Number.isFinite(durationMs), 'a tool finishes without a duration');
   return {
     ...{ type, ...head, name, ok, durationMs },
@@ -74,19 +75,19 @@ function checkToolEvent(value: unknown): ToolEvent {
   must(type === 'progress', 'the event of a tool has an unknown type');
   must(typeof progress === 'number' && Number.isFinite(progress), 'the progress of a tool is not a number');
   must(total === undefined || (typeof total === 'number' && Number.isFinite(total)), 'a total is not a number');
-  must(message === undefined || typeof message === 'string', 'the message of a tool is not a string');
+  if (message !== undefined) mustBeText(message, 'the message of a tool');
   return { type, progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) };
 }
 
 function checkResult(value: unknown): ChatResult {
   const { content, finishReason, reasoning, usage, toolCalls } = objectOf(value, 'the result');
-  must(typeof content === 'string', 'the content of the result is not a string');
+  mustBeText(content, 'the content of the result');
   must(finishReasons.includes(finishReason), 'the result has an unknown finish reason');
   must(
     (finishReason === 'tool_calls') === (toolCalls !== undefined),
     'the result has tool calls without that reason, or the reason without calls',
   );
-  must(reasoning === null || typeof reasoning === 'string', 'the reasoning of the result is neither a string nor null');
+  if (reasoning !== null) mustBeText(reasoning, 'the reasoning of the result, if it is not null,');
   return {
     content,
     finishReason: finishReason as FinishReason,
@@ -100,7 +101,9 @@ function checkToolCalls(value: unknown): readonly ToolCall[] {
   must(Array.isArray(value), 'the tool calls of the result are not an array');
   return (value as readonly unknown[]).map((call) => {
     const { id, name, arguments: args } = objectOf(call, 'a tool call');
-    must(typeof id === 'string' && typeof name === 'string' && typeof args === 'string', 'a tool call is incomplete');
+    mustBeText(id, 'the id of a tool call');
+    mustBeText(name, 'the name of a tool call');
+    mustBeText(args, 'the arguments of a tool call');
     return { id, name, arguments: args };
   });
 }

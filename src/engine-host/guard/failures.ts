@@ -2,6 +2,7 @@
 import { types } from 'node:util';
 import { EngineError, engineErrorCodes, type EngineErrorCode } from '../../../engines/contract/index.ts';
 import { reasonOf } from '../../../lib/abort.ts';
+import { shorten } from '../../../lib/truncate.ts';
 
 /** A return value that violates the engine contract. */
 export class BadAnswer extends Error {
@@ -27,14 +28,20 @@ export function engineErrorOf(thrown: unknown): EngineError | undefined {
     if (!EngineError.is(thrown)) return undefined;
     const { code, message, retryAfter, cause } = thrown as { [field in keyof EngineError]: unknown };
     if (!isCode(code) || typeof message !== 'string') return undefined;
-    if (thrown instanceof EngineError && !types.isProxy(thrown)) return thrown;
-    // From a package with its own copy of the contract, or forged.
+    const isShort = message.length <= longestMessage;
+    if (isShort && thrown instanceof EngineError && !types.isProxy(thrown)) return thrown;
+    // From a package with its own copy of the contract, or forged, or too long for an answer.
     const facts = typeof retryAfter === 'number' ? { retryAfter } : {};
-    return new EngineError(code, message, { cause: cause === undefined ? undefined : readable(cause), ...facts });
+    return new EngineError(code, shorten(message, longestMessage), {
+      cause: cause === undefined ? undefined : readable(cause),
+      ...facts,
+    });
   } catch {
     return undefined; // a getter or a trap that throws
   }
 }
+
+const longestMessage = 4_096;
 
 function isCode(code: unknown): code is EngineErrorCode {
   return (engineErrorCodes as readonly unknown[]).includes(code);
