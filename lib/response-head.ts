@@ -1,4 +1,4 @@
-/** For the HTTP client: a response without its head in raw form. */
+/** For the HTTP client: a response without its head in raw form, and with few informational ones (1xx) before it. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 
@@ -12,8 +12,12 @@ type Controller = Dispatcher.DispatchController;
 export const dropHeads: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (request, handler) =>
   dispatch(request, new HeadDropper(handler));
 
+/** A server that sends nothing else would keep a core busy until the request times out. */
+const mostInformational = 100;
+
 class HeadDropper implements Handler {
   readonly #handler: Handler;
+  #informational = 0;
 
   constructor(handler: Handler) {
     this.#handler = handler;
@@ -24,6 +28,7 @@ class HeadDropper implements Handler {
   }
 
   onResponseStart(controller: Controller, status: number, headers: IncomingHttpHeaders, statusText?: string): void {
+    if (status < 200 && (this.#informational += 1) > mostInformational) return controller.abort(tooManyInformational());
     this.#handler.onResponseStart?.(controller, status, headers, statusText);
     controller.rawHeaders = null;
   }
@@ -39,4 +44,9 @@ class HeadDropper implements Handler {
   onResponseError(controller: Controller, error: Error): void {
     this.#handler.onResponseError?.(controller, error);
   }
+}
+
+function tooManyInformational(): Error {
+  const error = new Error(`more than ${mostInformational} informational responses before the final one`);
+  return Object.assign(error, { code: 'ERR_TOO_MANY_INFORMATIONAL' });
 }

@@ -55,8 +55,16 @@ function lengthOf(body: HttpBody): number {
   return 'chunks' in body ? body.bytes : body.byteLength;
 }
 
-/** Error codes for a malformed HTTP response, or headers that exceed the limit. */
-const unreadable = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RESPONSE)/;
+/** Error codes for a malformed HTTP response, headers that exceed the limit, and lengths that contradict each other. */
+const unreadable = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RES|ERR_TOO_MANY_INFORMATIONAL$)/;
+
+/** undici's messages for a 100 or a 101 that nobody has asked for; the code is that of a broken connection. */
+const unexpected = /^bad (response|upgrade)$/;
+
+function isUnreadable(error: unknown): boolean {
+  const code = codeOf(error);
+  return unreadable.test(code) || (code === 'UND_ERR_SOCKET' && unexpected.test((error as Error).message));
+}
 
 /** Error codes of OpenSSL for an answer that is not TLS. */
 const withoutTls = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
@@ -68,7 +76,7 @@ function toFailure(error: unknown): EngineError {
   if (code.startsWith('UND_ERR_REQ_')) {
     return new EngineError('engine-failed', 'The request could not be sent to the provider.', { cause: error });
   }
-  if (unreadable.test(code)) {
+  if (isUnreadable(error)) {
     return new EngineError('provider-bad-response', 'The provider sent an invalid HTTP response.', { cause: error });
   }
   if (withoutTls.has(code)) return schemeError('http', error);

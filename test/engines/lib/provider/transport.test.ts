@@ -56,6 +56,14 @@ test.each<[string, Behaviour, EngineErrorCode, boolean]>([
   ['what is not HTTP', says('SSH-2.0-OpenSSH_9.2\r\n'), 'provider-bad-response', false],
   ['bytes of TLS', says('\x16\x03\x01garbage\r\n\r\n'), 'provider-bad-response', false],
   [
+    'two lengths',
+    says('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 2\r\n\r\nok'),
+    'provider-bad-response',
+    false,
+  ],
+  ['a 100 that nobody has asked for', says('HTTP/1.1 100 Continue\r\n\r\n'), 'provider-bad-response', false],
+  ['a 102 without an end', says('HTTP/1.1 102 Processing\r\n\r\n'.repeat(200)), 'provider-bad-response', false],
+  [
     'a head that is too long',
     says(`HTTP/1.1 200 OK\r\n${'x-filler: '.padEnd(60_000, 'x')}\r\n\r\n`),
     'provider-bad-response',
