@@ -1,6 +1,7 @@
 /** HTTP requests to a provider, with network failures mapped to problem codes. */
 import { Readable } from 'node:stream';
 import { EngineError, type EngineContext } from '../../contract/index.ts';
+import { messageOf } from '../../../lib/errors.ts';
 import { createHttpClient } from '../../../lib/http-client.ts';
 import { schemeError } from './failures.ts';
 
@@ -62,8 +63,8 @@ const unreadable = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RE
 const unexpected = /^bad (response|upgrade)$/;
 
 function isUnreadable(error: unknown): boolean {
-  const code = codeOf(error);
-  return unreadable.test(code) || (code === 'UND_ERR_SOCKET' && unexpected.test((error as Error).message));
+  const code = failureCodeOf(error);
+  return unreadable.test(code) || (code === 'UND_ERR_SOCKET' && unexpected.test(messageOf(error)));
 }
 
 /** Error codes of OpenSSL for an answer that is not TLS. */

@@ -5,7 +5,7 @@ import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
 import { compileCacheEnv } from '../../../lib/compile-cache.ts';
 
 /** `.ts` in the repository, `.js` in the build. */
-const workerUrl = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
+const workerUrl = new URL(`./encoder-thread${extname(import.meta.url)}`, import.meta.url);
 
 /** More threads would only wait for a core. */
 const maxThreads = availableParallelism();

@@ -17,7 +17,7 @@ const deadlineMs = 120_000;
 const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 };
 
 /** `.ts` in the repository, `.js` in the build. */
-const workerUrl = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
+const workerUrl = new URL(`./decoder-thread${extname(import.meta.url)}`, import.meta.url);
 
 /**
  * Decodes a recording to a new 16 kHz mono s16 WAV file at `wavPath`, removed on failure. `durationMs` is the duration of
