@@ -468,7 +468,7 @@ describe('a failure in a started stream', () => {
 
   it.each<[string, Action, string]>([
     ['is unexpected', { crash: 'the secret of the engine' }, 'the secret of the engine'],
-    ['breaks the contract', toolStarted(0, 0, 5 as never), 'a tool has no name'],
+    ['breaks the contract', toolStarted(0, 0, 5 as never), 'the name of a tool is not a string'],
   ])('is engine-failed when it %s, and the log has the cause', async (_what, action, cause) => {
     const problem = await failedOf([...begun, action]);
     expect(problem).toMatchObject({ status: 500, code: 'engine-failed' });
