@@ -95,8 +95,10 @@ export interface Usage {
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls';
 
 export interface ChatResult {
+  /** The content deltas of the last step. */
   readonly content: string;
   readonly finishReason: FinishReason;
+  /** The reasoning deltas of all steps, with an empty line between those of different steps; null: there are none. */
   readonly reasoning: string | null;
   readonly usage: Usage | null;
   /** With the finish reason `tool_calls`, and only then: at least one. */

@@ -121,6 +121,8 @@ const failures: Readonly<Record<string, () => EngineError>> = {
 
 /** The field name depends on the provider; reasoning is sent back under the name that it came with. */
 const reasoningKeys = ['reasoning_content', 'reasoning'] as const;
+/** Parts of the content, which are not sent back. */
+const thinkingParts = 'thinking';
 
 /** Not closures, and texts in pieces: every live stream holds one of these, and each `+=` an object more. */
 class Reader implements RoundReader {
@@ -129,8 +131,6 @@ class Reader implements RoundReader {
   #parts: CallParts | undefined;
   #details: ReasoningDetails | undefined;
   #reasoning: Map<string, string[]> | undefined;
-  /** Reasoning inside the content, which is not sent back. */
-  #thoughts: string[] | undefined;
   readonly #content: string[] = [];
   #finish: string | undefined;
   #usage: Usage | undefined;
@@ -160,7 +160,7 @@ class Reader implements RoundReader {
     const failure = Object.hasOwn(failures, finish) ? failures[finish] : undefined;
     if (failure) throw failure();
     const known = Object.hasOwn(finishReasons, finish) ? finishReasons[finish] : undefined;
-    const [reasoning = this.#thoughts ?? []] = this.#reasoning?.values() ?? [];
+    const [reasoning = []] = this.#reasoning?.values() ?? [];
     return {
       content: this.#content.join(''),
       reasoning: reasoning.join(''),
@@ -189,10 +189,8 @@ class Reader implements RoundReader {
     }
     for (const part of objectsOf(delta.reasoning_details)) (this.#details ??= createReasoningDetails()).add(part);
     const { said, thought } = readContent(delta.content);
-    if (thought !== '') {
-      (this.#thoughts ??= []).push(thought);
+    if (thought !== '' && this.#isShown(thinkingParts, thought))
       shown.push({ type: 'reasoning-delta', delta: thought });
-    }
     const text = said + textOf(delta.refusal);
     if (text !== '') {
       this.#content.push(text);
@@ -202,7 +200,7 @@ class Reader implements RoundReader {
     return shown;
   }
 
-  /** Keeps the text. Some providers send the same under both names: only the first name is shown. */
+  /** Keeps the text. Some providers send the same under two names: only the first name is shown. */
   #isShown(key: string, text: string): boolean {
     const reasoning = (this.#reasoning ??= new Map<string, string[]>());
     const texts = reasoning.get(key) ?? [];
@@ -213,7 +211,8 @@ class Reader implements RoundReader {
 
   /** The reasoning, followed by the extra fields of each call. */
   #replay(): JsonObject[] {
-    const reasoning = [...(this.#reasoning ?? [])].map(([key, texts]) => [key, texts.join('')] as const);
+    const named = [...(this.#reasoning ?? [])].filter(([key]) => key !== thinkingParts);
+    const reasoning = named.map(([key, texts]) => [key, texts.join('')] as const);
     const blocks = this.#details?.blocks() ?? [];
     const kept = { ...Object.fromEntries(reasoning), ...(blocks.length > 0 && { reasoning_details: blocks }) };
     return [kept, ...(this.#parts?.extras() ?? [])];

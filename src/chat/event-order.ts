@@ -1,5 +1,6 @@
 /** Enforces the event order that the contract promises, for every engine. */
 import { EngineError, type AgentEvent } from '../../engines/contract/index.ts';
+import { createStepJoin } from './step-join.ts';
 
 /**
  * Checks the events of one run in turn; true for those to emit. Throws `engine-failed` at the first violation. The only
@@ -9,6 +10,9 @@ export function createEventOrder(): (event: AgentEvent) => boolean {
   let step = -1;
   /** The content of the current step so far. Not one string: each `+=` would keep an object in memory. */
   let content: string[] = [];
+  /** Of all steps. */
+  const reasoning: string[] = [];
+  const joinReasoning = createStepJoin();
   let calls = 0;
   let running: readonly number[] = [];
 
@@ -26,6 +30,7 @@ export function createEventOrder(): (event: AgentEvent) => boolean {
         must(event.step === step, `a delta of step ${event.step} in step ${step}`);
         must(typeof event.delta === 'string', 'a delta is not a string');
         if (event.type === 'content-delta') content.push(event.delta);
+        else reasoning.push(joinReasoning(event));
         return true;
       case 'tool-started':
         must(event.step === step && event.call === calls, `call ${event.call} of step ${event.step} is out of order`);
@@ -43,6 +48,10 @@ export function createEventOrder(): (event: AgentEvent) => boolean {
         must(
           event.result.content === content.join(''),
           'the deltas of the last step differ from the content of the result',
+        );
+        must(
+          (event.result.reasoning ?? '') === reasoning.join(''),
+          'the reasoning deltas, with an empty line between steps, differ from the reasoning of the result',
         );
         return true;
       default:

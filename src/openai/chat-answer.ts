@@ -1,6 +1,7 @@
 /** The answer of a chat completion, whole. */
 import type { ChatResult, ToolCall, Usage } from '../../engines/contract/index.ts';
 import type { RunFormat } from '../chat/run.ts';
+import { createStepJoin } from '../chat/step-join.ts';
 import type { Schemas } from './operations.ts';
 
 /** The fields that an answer and each of its chunks share. */
@@ -9,20 +10,6 @@ export interface AnswerFacts {
   /** Seconds since 1970. */
   readonly created: number;
   readonly model: string;
-}
-
-/**
- * Joins the texts of all steps by an empty line, so that the deltas of a stream concatenate to the whole answer. The
- * returned function returns what a delta adds to the text.
- */
-export function createStepJoin(): (event: { readonly step: number; readonly delta: string }) => string {
-  let last: number | undefined;
-  return ({ step, delta }) => {
-    if (delta === '') return '';
-    const gap = last === undefined || last === step ? '' : '\n\n';
-    last = step;
-    return gap + delta;
-  };
 }
 
 /** The only event is the answer. */

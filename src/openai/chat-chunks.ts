@@ -1,7 +1,8 @@
 /** The answer of a chat completion in chunks. */
 import type { ChatResult } from '../../engines/contract/index.ts';
 import type { RunFormat } from '../chat/run.ts';
-import { createStepJoin, toUsage, toWireCall, type AnswerFacts } from './chat-answer.ts';
+import { createStepJoin } from '../chat/step-join.ts';
+import { toUsage, toWireCall, type AnswerFacts } from './chat-answer.ts';
 import type { Schemas } from './operations.ts';
 
 export type Chunk = Schemas['ChatCompletionChunk'];

@@ -76,12 +76,14 @@ const step: Arbitrary<Part> = tuple(array(said, { maxLength: 5 }), tools, array(
 
 function finished(actions: readonly Action[]): Action {
   let text = '';
+  const thoughts: string[] = [];
   for (const action of actions) {
-    const event = 'emit' in action ? (action.emit as { type: string; delta: string }) : undefined;
+    const event = 'emit' in action ? (action.emit as { type: string; step: number; delta: string }) : undefined;
     if (event?.type === 'step-started') text = '';
     if (event?.type === 'content-delta') text += event.delta;
+    if (event?.type === 'reasoning-delta') thoughts[event.step] = (thoughts[event.step] ?? '') + event.delta;
   }
-  return completed(text);
+  return completed(text, thoughts.filter((thought) => thought !== '').join('\n\n') || null);
 }
 
 /** A run as an engine should tell it. */

@@ -89,6 +89,7 @@ const good = `
 const result = `{ content: 'Hello.', finishReason: 'stop', reasoning: null, usage: null }`;
 const started = `yield { type: 'step-started', step: 0 };`;
 const said = `yield { type: 'content-delta', step: 0, delta: 'Hello.' };`;
+const thought = `yield { type: 'reasoning-delta', step: 0, delta: 'Hm.' };`;
 const completed = `yield { type: 'completed', result: ${result} };`;
 
 /** Tells of the call of a tool what is not so. */
@@ -117,6 +118,10 @@ const bad = {
     'starts without a step': `answer: async function* () { ${said} ${completed} }`,
     'skips a step': `answer: async function* () { ${started} yield { type: 'step-started', step: 2 }; ${completed} }`,
     'completes with other content than it streamed': `answer: async function* () { ${started} ${completed} }`,
+    'streams its reasoning twice': `answer: async function* () {
+      ${started} ${thought} ${thought} ${said} yield { type: 'completed', result: { ...${result}, reasoning: 'Hm.' } };
+    }`,
+    'returns reasoning that it did not stream': `result: (content) => ({ ...parts.result(content), reasoning: 'Hm.' })`,
     'returns empty content': `answer: (step, _content, own) => parts.answer(step, '', own)`,
     'returns an unknown finish reason': `result: (content) => ({ ...parts.result(content), finishReason: 'done' })`,
     'omits the reasoning': `result: (content) => ({ ...parts.result(content), reasoning: undefined })`,

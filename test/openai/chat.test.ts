@@ -100,7 +100,8 @@ describe('an answer', () => {
     const script: Script = [
       ...[stepStarted(0), reasoning(0, 'Hm.'), content(0, 'Let me '), content(0, 'look.'), toolStarted(0, 0)],
       ...[toolFinished(0, 0), stepStarted(1), toolStarted(1, 0), toolFinished(1, 0), stepStarted(2)],
-      ...[reasoning(2, 'Yes.'), content(2, ''), content(2, 'It is '), content(2, 'Paris.'), completed('It is Paris.')],
+      ...[reasoning(2, 'Yes.'), content(2, ''), content(2, 'It is '), content(2, 'Paris.')],
+      completed('It is Paris.', 'Hm.\n\nYes.'),
     ];
     const whole = await openai.chat.completions.create(ofScript(script));
     const message = whole.choices[0]?.message;

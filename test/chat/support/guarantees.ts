@@ -11,6 +11,7 @@ export function expectGuarantees(events: readonly ChatEvent[]): void {
 
   let step = -1;
   let content = '';
+  const reasoning: string[] = [];
   const seen = new Set<string>();
   const running = new Map<string, string>();
   for (const event of events) {
@@ -20,6 +21,9 @@ export function expectGuarantees(events: readonly ChatEvent[]): void {
         expect(event.step).toBe(++step);
         expect(running.size).toBe(0);
         content = '';
+        break;
+      case 'reasoning.delta':
+        reasoning[step] = (reasoning[step] ?? '') + event.delta;
         break;
       case 'content.delta':
         content += event.delta;
@@ -40,6 +44,7 @@ export function expectGuarantees(events: readonly ChatEvent[]): void {
       case 'chat.completed':
         expect(running.size).toBe(0);
         expect(event.result.content).toBe(content);
+        expect(event.result.reasoning ?? '').toBe(reasoning.filter((text) => text !== '').join('\n\n'));
     }
   }
 }

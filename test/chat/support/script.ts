@@ -90,8 +90,8 @@ export const toolFinished = (step: number, call: number, name = 'read_aloud'): A
   emit({ type: 'tool-finished', step, call, name, ok: true, output: 'done', durationMs: 1.4 });
 export const audio = (step: number, call: number, id: string, mediaType = 'audio/mpeg'): Action =>
   emit({ type: 'tool-event', step, call, event: { type: 'audio', clip: { id, mediaType } } });
-export const completed = (text: string): Action =>
-  emit({ type: 'completed', result: { content: text, finishReason: 'stop', reasoning: null, usage: null } });
+export const completed = (text: string, reasoning: string | null = null): Action =>
+  emit({ type: 'completed', result: { content: text, finishReason: 'stop', reasoning, usage: null } });
 
 /** A run of one step, whole. */
 export const hello: Script = [stepStarted(0), content(0, 'Hel'), content(0, 'lo.'), completed('Hello.')];

@@ -115,9 +115,9 @@ describe('reasoning', () => {
     },
   );
 
-  test('under both names is returned once; details are sent back unchanged', async () => {
+  test('under both names is streamed and returned once; details are sent back unchanged', async () => {
     const details = [{ type: 'reasoning.text', text: 'Hm.', signature: 'x', index: 0 }];
-    const { ask, provider } = await startAgent([
+    const { run, provider } = await startAgent([
       streams(
         chunk({ reasoning: 'Hm.', reasoning_content: 'Hm.', reasoning_details: details }),
         chunk({ tool_calls: [{ index: 0, id: 'c1', function: { name: 'weather', arguments: '{}' } }] }),
@@ -125,7 +125,9 @@ describe('reasoning', () => {
       ),
       says('Sunny.'),
     ]);
-    expect((await ask({ tools: [weather] })).reasoning).toBe('Hm.');
+    const events = await run({ tools: [weather] });
+    expect(inEvents(events, 'reasoning-delta').map(({ delta }) => delta)).toEqual(['Hm.']);
+    expect(inEvents(events, 'completed')[0]!.result.reasoning).toBe('Hm.');
     const [, second] = await sentTo(provider);
     expect((second!.messages as object[])[1]).toMatchObject({
       reasoning: 'Hm.',
@@ -134,13 +136,32 @@ describe('reasoning', () => {
     });
   });
 
+  test('under a name and in parts of the content is what came first, in the stream as in the result', async () => {
+    const thinking = (text: string) => [{ type: 'thinking', thinking: [{ type: 'text', text }] }];
+    const { run } = await startAgent(
+      streams(
+        chunk({ content: thinking('Hm.') }),
+        chunk({ reasoning: 'Well.', content: thinking(' Yes.') }),
+        chunk({ content: 'Sunny.' }),
+        chunk({}, 'stop'),
+      ),
+    );
+    const events = await run({});
+    expect(
+      inEvents(events, 'reasoning-delta')
+        .map(({ delta }) => delta)
+        .join(''),
+    ).toBe('Hm. Yes.');
+    expect(inEvents(events, 'completed')[0]!.result.reasoning).toBe('Hm. Yes.');
+  });
+
   test('details that are streamed in pieces are sent back as whole blocks (OpenRouter)', async () => {
     const text = { type: 'reasoning.text', format: 'anthropic-claude-v1' };
     const encrypted = { type: 'reasoning.encrypted', index: 2 };
     const pieces = [
       { ...text, index: 0, text: 'Let me', signature: null },
       { ...text, index: 0, text: ' look.' },
-      { ...text, index: 0, signature: 'one' },
+      { ...text, index: 0, signature: 'one', format: null },
       { ...text, index: 1, text: 'There.', signature: 'two' },
       { ...encrypted, id: 'a', data: 'AAAA' },
       { ...encrypted, id: 'b', data: 'BBBB' },

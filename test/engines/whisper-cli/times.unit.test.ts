@@ -169,14 +169,24 @@ describe('words', () => {
     expect(wordsOf(tokens, 'ko')).toEqual([at(0, 20, '東京です'), at(20, 30, 'はい')]);
   });
 
-  test('contain the characters that are cut between tokens', () => {
-    const [first, second] = [Buffer.from('東').subarray(0, 2), Buffer.from('東').subarray(2)];
+  test.each([
+    ['ü', 1],
+    ['東', 1],
+    ['東', 2],
+    ['😀', 1],
+    ['😀', 2],
+    ['😀', 3],
+  ])('contain the characters that are cut between tokens: %s after byte %d', (character, cut) => {
+    const bytes = Buffer.from(character);
     const tokens: TestToken[] = [
-      [first, [0, 10]],
-      [second, [10, 20]],
+      [bytes.subarray(0, cut), [0, 10]],
+      [bytes.subarray(cut), [10, 20]],
       ['京', [20, 30]],
     ];
-    expect(wordsOf(tokens, 'ja')).toEqual([at(0, 20, '東'), at(20, 30, '京')]);
+    expect(wordsOf(tokens, 'ja')).toEqual([at(0, 20, character), at(20, 30, '京')]);
+  });
+
+  test('contain the characters that are cut between tokens, in languages with spaces', () => {
     const umlaut: TestToken[] = [
       [Buffer.from(' gr\xc3', 'latin1'), [0, 10]],
       [Buffer.from([0xbc]), [10, 20]],

@@ -1,0 +1,13 @@
+/**
+ * Joins the texts of all steps by an empty line, so that the deltas of a stream concatenate to the whole text. The
+ * returned function returns what a delta adds to the text.
+ */
+export function createStepJoin(): (event: { readonly step: number; readonly delta: string }) => string {
+  let last: number | undefined;
+  return ({ step, delta }) => {
+    if (delta === '') return '';
+    const gap = last === undefined || last === step ? '' : '\n\n';
+    last = step;
+    return gap + delta;
+  };
+}
