@@ -28,7 +28,7 @@ async function make(path: string): Promise<void> {
   }
 }
 
-/** Whatever `mkdir` says of a directory that exists: EEXIST, or EROFS on a read-only disk. */
+/** `mkdir` of an existing directory fails with EEXIST, or with EROFS on a read-only disk. */
 const orIsThere = (path: string) => async (error: unknown) => {
   const isDirectory = await stat(path).then(
     (found) => found.isDirectory(),

@@ -1,4 +1,4 @@
-/** What may be a key, in linear time: a match takes the whole word. */
+/** Candidates for keys, found in linear time: a match takes the whole word. */
 const keyLike = /\b(?:sk|pk|rk|gsk|hf|xai|key|bearer|token)[-_: ]+[\w*.-]{8,}/gi;
 
 /** Characters that are examined; what follows is dropped. */

@@ -1,4 +1,4 @@
-/** What a screen reader is told: one short sentence per change, never a growing text. */
+/** Announcements for screen readers: one short sentence per change, never a growing text. */
 import { signal } from '@preact/signals';
 
 export const announcement = signal('');

@@ -68,7 +68,7 @@ async function html(file: string, assets: Assets): Promise<Uint8Array> {
   return Buffer.from(linked);
 }
 
-/** What is bundled, with the text of its licence. */
+/** The bundled packages, with the texts of their licences. */
 async function licences(): Promise<Uint8Array> {
   const packages = [
     'preact',

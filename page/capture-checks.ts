@@ -8,7 +8,7 @@ export interface Abilities {
   readonly hasRecorder: boolean;
 }
 
-/** What can be said before any click. */
+/** Problems that are known before any click. */
 export function captureProblemOf({
   isSecureContext,
   hasMediaDevices,
@@ -18,7 +18,7 @@ export function captureProblemOf({
   return isSecureContext ? 'unsupported' : 'insecure';
 }
 
-/** What `getUserMedia` rejects with, by its name. */
+/** Rejections of `getUserMedia`, by name. */
 const byName: Readonly<Record<string, CaptureProblem>> = {
   NotAllowedError: 'denied',
   SecurityError: 'denied',

@@ -87,7 +87,7 @@ async function synthesize(text: string, signal: AbortSignal): Promise<string> {
   return clip.id;
 }
 
-/** Nobody else has the address. Left alone, an incomplete clip ends after 15 s. */
+/** No one else has the address. Without a reader, an incomplete clip ends after 15 s. */
 function discard({ ownClip }: Sound): void {
   if (ownClip !== undefined) client.value.deleteClip(ownClip).catch(() => undefined);
 }

@@ -1,4 +1,4 @@
-/** What stays on this device: choices, never the conversation. Pure but for the storage that it is given. */
+/** Preferences kept on this device, never the conversation. Pure but for the storage that it is given. */
 export interface Preferences {
   readonly transcriptionModel?: string;
   readonly chatModel?: string;

@@ -25,7 +25,7 @@ export async function openNode({ settings, env, log, limits, metrics }: NodeOpti
   const fleetSettings = readFleet(settings);
   const fleet = fleetSettings && (await openFleet(fleetSettings, settings, log));
   try {
-    const { wrapAsRemote: wrapAsRemote, noteQueue } = fleet ?? {};
+    const { wrapAsRemote, noteQueue } = fleet ?? {};
     const engines = await openEngines(settings, env, log, { limits, metrics, wrapAsRemote, noteQueue });
     fleet?.start(engines);
     return {

@@ -3,7 +3,7 @@ import { idOrMapping, modelProperties, providerProperties, type ProviderOptions 
 
 export const responseFormats = ['auto', 'json', 'verbose_json'] as const;
 
-/** What a model can do for a transcription. */
+/** Optional features of a model. */
 export const modelFeatures = ['prompt', 'temperature', 'segment', 'word'] as const satisfies readonly Feature[];
 
 export interface Options extends ProviderOptions {

@@ -1,4 +1,4 @@
-/** What engines answer about their models: the entries, which are known, and whether they can work. */
+/** Listing and availability of models whose entries are known. */
 import { EngineError, type Availability, type Engine, type JobQueue, type ModelEntry } from '../contract/index.ts';
 
 export interface ModelSource<M> {

@@ -127,7 +127,7 @@ const thinkingParts = 'thinking';
 /** Not closures, and texts in pieces: every live stream holds one of these, and each `+=` an object more. */
 class Reader implements RoundReader {
   readonly #nextId: () => string;
-  /** What most answers do not have is created with its first part. */
+  /** Created with the first part: most answers have none. */
   #parts: CallParts | undefined;
   #details: ReasoningDetails | undefined;
   #reasoning: Map<string, string[]> | undefined;

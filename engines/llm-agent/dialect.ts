@@ -1,4 +1,4 @@
-/** What the two APIs of a provider have in common. */
+/** The common interface of a provider's two APIs. */
 import type { CallerTool, ChatCall } from '../contract/index.ts';
 import type { Delta, Round } from '../lib/agent/loop.ts';
 import { isObject, textOf, type JsonObject } from '../../lib/json.ts';

@@ -5,7 +5,7 @@ import type { Feature, SpeechFormat } from '../contract/index.ts';
 export const remoteFormats = ['pcm', 'wav', 'mp3', 'opus', 'ogg'] as const satisfies readonly (SpeechFormat | 'pcm')[];
 export type RemoteFormat = (typeof remoteFormats)[number];
 
-/** What a provider may support besides the text and the voice. */
+/** Optional features of a provider, besides text and voice. */
 export const speechFeatures = ['speed', 'instructions'] as const satisfies readonly Feature[];
 export type SpeechFeature = (typeof speechFeatures)[number];
 

@@ -39,7 +39,7 @@ export function toModel(options: string | ModelOptions, api: Api, remote?: Pick<
   };
 }
 
-/** What the request does not choose is the provider's choice. */
+/** The provider chooses whatever the request leaves open. */
 function chooseRemote(
   { voice, language }: Pick<SpeechCall, 'voice' | 'language'>,
   voices: readonly Voice[] | undefined,

@@ -1,4 +1,4 @@
-/** What stands in the way, and what to do about it. */
+/** Problems, and what to do about each. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { startDictation, tryAgain } from '../dictation.ts';

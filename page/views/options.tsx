@@ -1,4 +1,4 @@
-/** What is chosen once and stays. */
+/** Options: chosen once, and kept. */
 import { signal } from '@preact/signals';
 import { forgetKey, key } from '../key.ts';
 import { microphones } from '../microphone.ts';

@@ -1,4 +1,4 @@
-/** What the doctor says about the fleet of the settings. */
+/** The doctor's findings about the fleet of the settings. */
 import type { FleetInspection } from '../fleet/inspect.ts';
 import { readFleet } from '../settings/fleet.ts';
 import { SettingsError, type LoadedSettings } from '../settings/load.ts';

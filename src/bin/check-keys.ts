@@ -1,4 +1,4 @@
-/** What the doctor says about the keys file. */
+/** The doctor's findings about the keys file. */
 import type { Finding } from '../../engines/contract/index.ts';
 import { capabilities } from '../engine-host/load-definition.ts';
 import type { Registry } from '../engine-host/registry.ts';

@@ -10,7 +10,7 @@ export function createEventOrder(): (event: AgentEvent) => boolean {
   let step = -1;
   /** The content of the current step so far. Not one string: each `+=` would keep an object in memory. */
   let content: string[] = [];
-  /** Of all steps. */
+  /** The reasoning of all steps. */
   const reasoning: string[] = [];
   const joinReasoning = createStepJoin();
   let calls = 0;

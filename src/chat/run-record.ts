@@ -1,4 +1,4 @@
-/** What is kept of a chat run: the charge of its API key, its tokens for the access log, its span, its metrics. */
+/** Records a chat run: the charge of its API key, its tokens for the access log, its span, its metrics. */
 import type { AgentEvent, ChatCall, ChatResult, Tool, Usage } from '../../engines/contract/index.ts';
 import { currentScope, type RequestScope } from '../request-scope.ts';
 import type { ServedModel } from '../engine-host/served-models.ts';

@@ -5,7 +5,7 @@ import type { AgentEvent, ChatCall, ToolCall } from '../../engines/contract/inde
 const charactersPerToken = 4;
 
 export class TokenMeter {
-  /** Of all steps that the engine has reported. */
+  /** Tokens of all steps that the engine has reported. */
   #reported = 0;
   /** Characters of steps that it has not reported. */
   #unreported = 0;

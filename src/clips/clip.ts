@@ -158,7 +158,7 @@ export class StoredClip implements Clip {
     }
   }
 
-  /** Somebody reads the clip, or waits until it can be read. */
+  /** Whether the clip is being read or waited for. */
   #use(): Disposable {
     this.#uses += 1;
     if (!this.#whole) clearTimeout(this.#timer);

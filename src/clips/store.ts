@@ -46,7 +46,7 @@ export interface Clips {
 
 export interface ClipStore extends Clips, AsyncDisposable {
   find(id: string): Clip | undefined;
-  /** What it holds now. */
+  /** Current size. */
   size(): { readonly count: number; readonly bytes: number };
 }
 

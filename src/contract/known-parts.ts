@@ -1,7 +1,7 @@
 /** Prunes a body to what its schema declares. */
 import type { Contract, Schema } from './document.ts';
 
-/** What is kept of objects, arrays and strings. */
+/** The parts of objects, arrays and strings that are kept. */
 interface Shape {
   /** Keep everything: the schema allows any value. */
   readonly isOpen: boolean;

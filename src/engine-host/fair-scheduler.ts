@@ -1,5 +1,5 @@
 /**
- * Whose turn it is in a line that is shared by callers: start-time fair queueing. Each job adds 1 / weight to the virtual
+ * Whose turn it is in a queue that is shared by callers: start-time fair queueing. Each job adds 1 / weight to the virtual
  * time of its caller, and the caller with the least is next. Deficit round robin has the same shares, but a caller of
  * weight 10 would start ten jobs in a row.
  */
@@ -26,42 +26,42 @@ export interface FairScheduler<W> {
 
 export const createFairScheduler = <W>(slots: number): FairScheduler<W> => ({ slots, queues: new Map(), time: 0 });
 
-export function jobsOf<W>(line: CallerQueue<W> | undefined): number {
-  return line === undefined ? 0 : line.waiting.size + line.running;
+export function jobsOf<W>(queue: CallerQueue<W> | undefined): number {
+  return queue === undefined ? 0 : queue.waiting.size + queue.running;
 }
 
-/** Lines without jobs that are remembered; beyond that, the oldest are forgotten. */
+/** Queues without jobs that are remembered; beyond that, the oldest are forgotten. */
 const mostIdle = 64;
 
-/** The line of a caller; a new one is created. */
-export function queueOf<W>({ queues: lines, time }: FairScheduler<W>, caller: string, weight: number): CallerQueue<W> {
-  const line = lines.get(caller) ?? { caller, weight, waiting: new Set(), running: 0, served: time };
-  line.weight = weight; // keys may be reloaded
-  lines.set(caller, line);
-  return line;
+/** The queue of a caller; a new one is created. */
+export function queueOf<W>({ queues, time }: FairScheduler<W>, caller: string, weight: number): CallerQueue<W> {
+  const queue = queues.get(caller) ?? { caller, weight, waiting: new Set(), running: 0, served: time };
+  queue.weight = weight; // keys may be reloaded
+  queues.set(caller, queue);
+  return queue;
 }
 
-export function startJob<W>(turns: FairScheduler<W>, line: CallerQueue<W>): void {
-  const { queues: lines } = turns;
-  turns.time = Math.max(turns.time, line.served);
-  line.served = turns.time + 1 / line.weight;
-  line.running += 1;
-  lines.delete(line.caller);
-  lines.set(line.caller, line);
-  forgetIdle(turns);
+export function startJob<W>(scheduler: FairScheduler<W>, queue: CallerQueue<W>): void {
+  const { queues } = scheduler;
+  scheduler.time = Math.max(scheduler.time, queue.served);
+  queue.served = scheduler.time + 1 / queue.weight;
+  queue.running += 1;
+  queues.delete(queue.caller);
+  queues.set(queue.caller, queue);
+  forgetIdle(scheduler);
 }
 
-export function endJob<W>(turns: FairScheduler<W>, line: CallerQueue<W>): void {
-  line.running -= 1;
-  forgetIdle(turns);
+export function endJob<W>(scheduler: FairScheduler<W>, queue: CallerQueue<W>): void {
+  queue.running -= 1;
+  forgetIdle(scheduler);
 }
 
-/** To be called whenever a line may have no jobs left. */
-export function forgetIdle<W>({ queues: lines, time }: FairScheduler<W>): void {
-  const idle = [...lines.values()].filter((line) => jobsOf(line) === 0);
-  const kept = idle.length === lines.size ? 0 : mostIdle;
-  for (const [index, line] of idle.entries()) {
-    if (line.served <= time || index < idle.length - kept) lines.delete(line.caller);
+/** To be called whenever a queue may have no jobs left. */
+export function forgetIdle<W>({ queues, time }: FairScheduler<W>): void {
+  const idle = [...queues.values()].filter((queue) => jobsOf(queue) === 0);
+  const kept = idle.length === queues.size ? 0 : mostIdle;
+  for (const [index, queue] of idle.entries()) {
+    if (queue.served <= time || index < idle.length - kept) queues.delete(queue.caller);
   }
 }
 
@@ -69,18 +69,18 @@ export function forgetIdle<W>({ queues: lines, time }: FairScheduler<W>): void {
  * The waiting caller that is next: one that holds fewer slots than its share (so a long job counts while it runs), and
  * among those the one that has been served least.
  */
-export function nextCaller<W>(turns: FairScheduler<W>): CallerQueue<W> | undefined {
+export function nextCaller<W>(scheduler: FairScheduler<W>): CallerQueue<W> | undefined {
   let weights = 0;
-  for (const line of turns.queues.values()) if (jobsOf(line) > 0) weights += line.weight;
+  for (const queue of scheduler.queues.values()) if (jobsOf(queue) > 0) weights += queue.weight;
   let next: CallerQueue<W> | undefined;
   let best: readonly [number, number] = [Infinity, Infinity];
-  for (const line of turns.queues.values()) {
-    if (line.waiting.size === 0) continue;
-    const share = (turns.slots * line.weight) / weights;
-    const rank = line.running < Math.floor(share) ? 0 : line.running < share ? 1 : 2;
-    const served = Math.max(line.served, turns.time);
+  for (const queue of scheduler.queues.values()) {
+    if (queue.waiting.size === 0) continue;
+    const share = (scheduler.slots * queue.weight) / weights;
+    const rank = queue.running < Math.floor(share) ? 0 : queue.running < share ? 1 : 2;
+    const served = Math.max(queue.served, scheduler.time);
     if (rank > best[0] || (rank === best[0] && served >= best[1])) continue;
-    next = line;
+    next = queue;
     best = [rank, served];
   }
   return next;
@@ -88,13 +88,13 @@ export function nextCaller<W>(turns: FairScheduler<W>): CallerQueue<W> | undefin
 
 /**
  * The waiting jobs in the order in which they will start if no other job arrives and the running ones end in the order of
- * their start. `running` has the line of each running job.
+ * their start. `running` has the queue of each running job.
  */
-export function servingOrder<W>(turns: FairScheduler<W>, running: readonly CallerQueue<W>[]): W[] {
-  const lines = [...turns.queues].map(
-    ([caller, line]) => [caller, { ...line, waiting: new Set(line.waiting) }] as const,
+export function servingOrder<W>(scheduler: FairScheduler<W>, running: readonly CallerQueue<W>[]): W[] {
+  const queues = [...scheduler.queues].map(
+    ([caller, queue]) => [caller, { ...queue, waiting: new Set(queue.waiting) }] as const,
   );
-  const copy: FairScheduler<W> = { ...turns, queues: new Map(lines) };
+  const copy: FairScheduler<W> = { ...scheduler, queues: new Map(queues) };
   const busy = running.flatMap(({ caller }) => copy.queues.get(caller) ?? []);
   const order: W[] = [];
   for (;;) {
@@ -103,7 +103,7 @@ export function servingOrder<W>(turns: FairScheduler<W>, running: readonly Calle
     const next = nextCaller(copy);
     if (!next) return order;
     const [oldest] = next.waiting as Set<W> & Iterable<W>;
-    order.push(oldest as W); // lines in turn have one
+    order.push(oldest as W); // queues in turn have one
     startJob(copy, next);
     next.waiting.delete(oldest as W);
     busy.push(next);

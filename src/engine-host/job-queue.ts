@@ -1,4 +1,4 @@
-/** A bounded, fair job queue for CPU-bound work: one line per caller, served in turn by weight. */
+/** A bounded, fair job queue for CPU-bound work: one queue per caller, served in turn by weight. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { EngineError, type JobQueue, type QueueOptions } from '../../engines/contract/index.ts';
 import { currentCaller, currentKey, currentUsage } from '../request-scope.ts';
@@ -13,7 +13,7 @@ import {
   nextCaller,
   servingOrder,
   startJob,
-  type CallerQueue as LineOf,
+  type CallerQueue as QueueOf,
 } from './fair-scheduler.ts';
 
 /** Number of finished jobs used to estimate the duration of a job. */
@@ -21,13 +21,13 @@ const remembered = 8;
 
 const longestRetryAfterSeconds = 3_600;
 
-type Line = LineOf<Waiter>;
+type CallerQueue = QueueOf<Waiter>;
 
 interface Waiter {
   start(): void;
   refuse(reason: QueueRefusal): void;
   /** Its number of jobs ahead, whether or not it has changed. */
-  place(ahead: number): void;
+  reportPosition(ahead: number): void;
 }
 
 type Listener = Parameters<JobQueue['run']>[1];
@@ -37,78 +37,78 @@ export type ObserveQueue = (state: () => QueueState) => QueueMetrics;
 
 /** `now` returns monotonic milliseconds. */
 export function createQueue(
-  { slots, waiting: places }: QueueOptions,
+  { slots, waiting: maxWaiting }: QueueOptions,
   now: () => number,
   observe?: ObserveQueue,
 ): JobQueue {
-  const turns = createFairScheduler<Waiter>(slots);
-  const { queues: lines } = turns;
-  /** The line of each running job, in order of start. */
-  const running: Line[] = [];
-  const pace = createPace(now);
+  const scheduler = createFairScheduler<Waiter>(slots);
+  const { queues } = scheduler;
+  /** The queue of each running job, in order of start. */
+  const running: CallerQueue[] = [];
+  const throughput = createThroughput(now);
   let busy = 0;
   let waiting = 0;
-  let willPlace = false;
+  let willReport = false;
   const metrics = observe?.(() => ({ slots, running: busy, waiting }));
 
-  /** Resolves with the function that releases the slot. An abort removes the job from the line. */
+  /** Resolves with the function that releases the slot. An abort removes the job from the queue. */
   async function takeSlot(caller: string, weight: number, listener: Listener): Promise<() => void> {
     listener.signal.throwIfAborted();
-    if (busy < slots) return occupySlot(queueOf(turns, caller, weight));
-    if (waiting >= places) makeRoomFor(caller, weight);
-    return traced('queue wait', {}, () => waitForSlot(queueOf(turns, caller, weight), listener));
+    if (busy < slots) return occupySlot(queueOf(scheduler, caller, weight));
+    if (waiting >= maxWaiting) makeRoomFor(caller, weight);
+    return traced('queue wait', {}, () => waitForSlot(queueOf(scheduler, caller, weight), listener));
   }
 
   /** Once for all changes of this tick: one job that ends and the next that starts are one change. */
-  function placeAll(): void {
-    if (willPlace || waiting === 0) return;
-    willPlace = true;
+  function reportPositions(): void {
+    if (willReport || waiting === 0) return;
+    willReport = true;
     queueMicrotask(() => {
-      willPlace = false;
-      servingOrder(turns, running).forEach((waiter, ahead) => waiter.place(ahead));
+      willReport = false;
+      servingOrder(scheduler, running).forEach((waiter, ahead) => waiter.reportPosition(ahead));
     });
   }
 
-  function occupySlot(line: Line): () => void {
-    const jobEnded = pace.jobStarted();
+  function occupySlot(queue: CallerQueue): () => void {
+    const jobEnded = throughput.jobStarted();
     busy += 1;
-    startJob(turns, line);
-    running.push(line);
+    startJob(scheduler, queue);
+    running.push(queue);
     return () => {
       jobEnded();
       busy -= 1;
-      running.splice(running.indexOf(line), 1);
-      endJob(turns, line);
+      running.splice(running.indexOf(queue), 1);
+      endJob(scheduler, queue);
       startNext();
     };
   }
 
-  function waitForSlot(line: Line, { signal, onQueued }: Listener): Promise<() => void> {
+  function waitForSlot(queue: CallerQueue, { signal, onQueued }: Listener): Promise<() => void> {
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
-    const notify = onQueued && AsyncLocalStorage.bind(onQueued); // other requests move the line
+    const notify = onQueued && AsyncLocalStorage.bind(onQueued); // other requests move the queue
     let known: number | null = null;
-    const place = (ahead: number | null) => {
+    const reportPosition = (ahead: number | null) => {
       if (ahead === known) return;
       known = ahead;
       notify?.(ahead);
     };
-    const removeFromLine = () => {
+    const leaveQueue = () => {
       signal.removeEventListener('abort', abort);
-      line.waiting.delete(waiter);
+      queue.waiting.delete(waiter);
       waiting -= 1;
-      forgetIdle(turns);
-      placeAll();
+      forgetIdle(scheduler);
+      reportPositions();
     };
     const fail = (error: unknown) => {
-      removeFromLine();
+      leaveQueue();
       reject(error);
     };
     const waiter: Waiter = {
       start() {
-        const release = occupySlot(line);
-        removeFromLine();
+        const release = occupySlot(queue);
+        leaveQueue();
         try {
-          place(null);
+          reportPosition(null);
           resolve(release);
         } catch (error) {
           release();
@@ -116,13 +116,13 @@ export function createQueue(
         }
       },
       refuse(reason) {
-        removeFromLine();
+        leaveQueue();
         metrics?.refused(reason);
-        reject(overloaded(line.caller, line.weight));
+        reject(overloaded(queue.caller, queue.weight));
       },
-      place(ahead) {
+      reportPosition(ahead) {
         try {
-          place(ahead);
+          reportPosition(ahead);
         } catch (error) {
           fail(error);
         }
@@ -133,28 +133,28 @@ export function createQueue(
       if (EngineError.is(signal.reason) && signal.reason.code === 'engine-timeout') return waiter.refuse('deadline');
       fail(signal.reason);
     };
-    line.waiting.add(waiter);
+    queue.waiting.add(waiter);
     waiting += 1;
     signal.addEventListener('abort', abort, { once: true });
-    placeAll();
+    reportPositions();
     return promise;
   }
 
   function startNext(): void {
-    const [oldest] = nextCaller(turns)?.waiting ?? [];
+    const [oldest] = nextCaller(scheduler)?.waiting ?? [];
     oldest?.start();
   }
 
   /**
-   * Rejects the newest waiter of the line that is longest by weight, or throws. Running jobs count as well. Callers with
+   * Rejects the newest waiter of the queue that is longest by weight, or throws. Running jobs count as well. Callers with
    * equally many jobs never evict each other, and a caller's only job stays.
    */
   function makeRoomFor(caller: string, weight: number): void {
-    const crowded = [...lines.values()].filter((line) => line.waiting.size > 0 && jobsOf(line) > 1);
+    const crowded = [...queues.values()].filter((queue) => queue.waiting.size > 0 && jobsOf(queue) > 1);
     const [first, ...others] = crowded;
     if (first === undefined) throw full(caller, weight);
     const longest = others.reduce((one, other) => (isLonger(one, other) ? one : other), first);
-    const own = jobsOf(lines.get(caller));
+    const own = jobsOf(queues.get(caller));
     const staysShorter = own === 0 || (own + 1) / weight <= (jobsOf(longest) - 1) / longest.weight;
     if (!staysShorter) throw full(caller, weight);
     [...longest.waiting].at(-1)?.refuse('pushed_out');
@@ -172,17 +172,17 @@ export function createQueue(
 
   /** Estimates when one more job of the caller would start: every other caller gets at most as many turns as it needs. */
   function secondsUntilServed(caller: string, weight: number): number {
-    const own = (lines.get(caller)?.waiting.size ?? 0) + 1;
+    const own = (queues.get(caller)?.waiting.size ?? 0) + 1;
     let jobs = own;
-    for (const line of lines.values()) {
-      if (line.caller !== caller) jobs += Math.min(line.waiting.size, Math.ceil((own * line.weight) / weight));
+    for (const queue of queues.values()) {
+      if (queue.caller !== caller) jobs += Math.min(queue.waiting.size, Math.ceil((own * queue.weight) / weight));
     }
-    return Math.round(jobs * pace.msPerJob()) / 1000;
+    return Math.round(jobs * throughput.msPerJob()) / 1000;
   }
 
   return {
     get full() {
-      return busy >= slots && waiting >= places;
+      return busy >= slots && waiting >= maxWaiting;
     },
     async run(job, listener) {
       const [usage, since] = [currentUsage(), now()];
@@ -199,12 +199,12 @@ export function createQueue(
   };
 }
 
-function isLonger(one: Line, other: Line): boolean {
+function isLonger(one: CallerQueue, other: CallerQueue): boolean {
   const [waits, otherWaits] = [one.waiting.size / one.weight, other.waiting.size / other.weight];
   return waits === otherWaits ? one.running / one.weight > other.running / other.weight : waits > otherWaits;
 }
 
-interface Pace {
+interface Throughput {
   /** Returns a function to call when the job has ended. */
   jobStarted(): () => void;
   /** While every slot is busy: the mean time between two free slots. */
@@ -212,7 +212,7 @@ interface Pace {
 }
 
 /** Estimates from the last finished jobs. A job that already runs longer than their mean counts with its own time. */
-function createPace(now: () => number): Pace {
+function createThroughput(now: () => number): Throughput {
   const running = new Set<{ readonly since: number }>();
   const finishedMs: number[] = [];
   return {

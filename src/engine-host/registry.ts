@@ -99,7 +99,7 @@ export class Registry {
     );
   }
 
-  /** What the engines found on this machine. */
+  /** Findings of the engines on this machine. */
   async inspect(): Promise<{ readonly instance: string; readonly findings: readonly Finding[] }[]> {
     return Promise.all(
       this.#instances.map(async ({ name, guarded }) => ({

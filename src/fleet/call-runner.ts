@@ -57,7 +57,7 @@ export function createCallRunner(options: CallRunnerOptions): RunTicket {
   const clocks = createClocks(options.log);
   return async (ticket, report) => {
     const { origin } = new URL(ticket.url);
-    // Somebody else may have the address of a front by now, and would keep the connection open for ever.
+    // The address may belong to another process by now, which could keep the connection open forever.
     using life = startTimeout(ticket.expires + skewMs - Date.now(), () => connectionClosed);
     try {
       await using connection = await connectToFront(ticket.url, life.signal, options);
@@ -77,7 +77,7 @@ export function createCallRunner(options: CallRunnerOptions): RunTicket {
 }
 
 interface FrontConnection extends AsyncDisposable {
-  /** What there is to do; does not resolve when the connection closes first. */
+  /** The call; does not resolve when the connection closes first. */
   readonly call: Promise<CallDocument>;
   readonly send: (message: WorkerMessage) => void;
   /** Whether the front reads more slowly than messages are sent. */

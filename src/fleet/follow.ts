@@ -1,4 +1,4 @@
-/** What a front learns from the worker that has a call: reports for the caller, and how it ended. */
+/** Reads a worker's messages about a call: reports for the caller, and the outcome. */
 import {
   EngineError,
   type TimedText,

@@ -87,7 +87,7 @@ export function createFront({ nodes, shares, viaId, log, ...options }: FrontOpti
   return { transcribe, find, reconcile, oldestWaitMs, [Symbol.dispose]: () => calls[Symbol.dispose]() };
 }
 
-/** What the worker gets. */
+/** The document for the worker. */
 function documentOf(
   instance: string,
   { recording: { path: _here, ...recording }, ...call }: TranscriptionCall,

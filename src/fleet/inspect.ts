@@ -1,4 +1,4 @@
-/** What `npm run doctor` finds out about a fleet. The node takes no part in it meanwhile. */
+/** Findings of `npm run doctor` about a fleet. The node takes no part in it meanwhile. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Finding, Logger, TranscriptionEngine } from '../../engines/contract/index.ts';

@@ -35,9 +35,9 @@ export type SharedCounters = Counters & Disposable;
 interface Shared {
   readonly counters: KeyCounters;
   readonly circuit: Circuit;
-  /** What stands for the key in Redis. */
+  /** Pseudonym of the key in Redis. */
   readonly nameOf: (key: string) => string;
-  /** What this front may allow of a limit while Redis is unavailable. */
+  /** This front's part of a limit while Redis is unavailable. */
   readonly partOf: (limit: number) => number;
 }
 
@@ -146,7 +146,7 @@ interface Unsettled extends Total {
   readonly day: string;
 }
 
-/** What Redis has not confirmed is sent with the next charge: a charge whose confirmation is lost may count twice. */
+/** Unconfirmed charges are sent with the next one: a charge whose confirmation is lost may count twice. */
 function shareBudgets(own: RaisableBudgets, { counters, circuit, nameOf }: Shared) {
   const unsettled = new Map<string, Unsettled>();
   const today = () => new Date(own.endsAt - 1).toISOString().slice(0, 10);

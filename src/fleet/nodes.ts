@@ -5,7 +5,7 @@ import { isEqual, macFor, version } from './ticket.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 import { isReply, type Redis } from './redis.ts';
 
-/** What a node says of itself. */
+/** The announcement of a node. */
 export interface Announcement {
   /** The instances that the node works for now. */
   readonly instances: Readonly<Record<string, Capacity>>;

@@ -1,4 +1,4 @@
-/** What the limits of API keys count in Redis. Keys appear under pseudonyms. */
+/** Counters of the limits of API keys in Redis. Keys appear under pseudonyms. */
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import type { Total } from '../limits/budgets.ts';
 import { minuteSeconds } from '../limits/minutes.ts';

@@ -40,7 +40,7 @@ export interface OpenCallKey {
   readonly caller: string;
 }
 
-/** What is open for the instance, this call included. */
+/** Open calls of the instance, this one included. */
 export interface OpenCallCounts {
   readonly calls: number;
   readonly ofCaller: number;
@@ -54,7 +54,7 @@ export interface OpenCalls {
   readonly running: number;
 }
 
-/** What a Redis server says of itself. */
+/** Facts that a Redis server reports. */
 export interface ServerFacts {
   /** Redis version, or the one that the server is compatible with. */
   readonly version: string;
@@ -84,7 +84,7 @@ export interface Redis extends AsyncDisposable {
   /** Announces a node for `ms`. */
   announce(id: string, text: string, ms: number): Promise<void>;
   withdraw(id: string): Promise<void>;
-  /** What has been announced, by node. */
+  /** The announcements, by node. */
   announced(): Promise<ReadonlyMap<string, string>>;
 }
 

@@ -52,7 +52,7 @@ export function wrapAsRemote(
   const moved: TranscriptionEngine = {
     ...engine,
     availability,
-    // What comes from workers is checked as what comes from engines.
+    // Answers of workers are validated like those of engines.
     transcribe: guardTranscribe({ transcribe: (call, options) => front.transcribe(instance, call, options) }, guarded),
     inspect: async () => [...workers(), ...(alsoHere ? ((await engine.inspect?.()) ?? []) : [])],
   };

@@ -1,4 +1,4 @@
-/** What this node takes tickets for: the instances whose engine can work now, with as many tickets as it has slots. */
+/** The instances that this node takes tickets for: those whose engine can work now, with as many tickets as it has slots. */
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger, QueueOptions, TranscriptionEngine } from '../../engines/contract/index.ts';

@@ -1,5 +1,5 @@
 /**
- * What a front puts into the queue: an address, and nothing that may not be seen. Dashboards show the data of jobs, and
+ * The queue entry of a front: an address, and nothing confidential. Dashboards show the data of jobs, and
  * append-only files and replicas of Redis keep it.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** What differs between doors: the paths below one prefix have a contract, an error shape and a stream format. */
+/** Differences between the APIs: the paths below one prefix have a contract, an error shape and a stream format. */
 import type { Contract } from '../contract/document.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
 import type { ProblemAnswer } from '../contract/problems.ts';
@@ -7,7 +7,7 @@ import type { StreamFormat } from './sse.ts';
 
 /** A request that has failed. */
 export interface Failed {
-  /** What was thrown. */
+  /** The thrown value. */
   readonly reason: unknown;
   /** The signal of the request. */
   readonly signal: AbortSignal;

@@ -39,7 +39,7 @@ export interface IncomingRequest {
 }
 
 /**
- * What is known of a request at its end, for its log line, its metrics and its span. The only part of a request that is
+ * Facts of a request for its log line, its metrics and its span. The only part of a request that is
  * written to: a request may end within any step, which then returns nothing.
  */
 export interface RequestRecord {

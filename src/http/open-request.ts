@@ -116,7 +116,7 @@ function beginRequestSpan(method: string): Span | undefined {
   return beginSpan('server', method, { 'http.request.method': method });
 }
 
-/** What a span of the request says of its end, and its name. */
+/** Attributes and name of a request's span at its end. */
 function endOf(request: IncomingRequest, status: number, method: string): [Attributes, string] {
   const route = routeOf(request);
   const facts = { ...(route !== undefined && { 'http.route': route }), 'http.response.status_code': status };

@@ -243,7 +243,7 @@ function readParameters(routed: Routed, api: ContractApi): RequestParameters {
 
 // ------------------------------------------------------------------------------------------------------- validate
 
-/** What a handler takes: the `RequestOf` its operation. */
+/** The argument of a handler: the `RequestOf` its operation. */
 type Valid = ReturnType<typeof toValid>;
 
 /** maxItems of Problem.errors in the contract. */
@@ -272,7 +272,7 @@ function toValid({ request: { id, signal, log }, parameters, body: { value, file
 
 // ------------------------------------------------------------------------------------------------ openapi-backend
 
-/** What the steps need to know of an operation. */
+/** The facts of an operation that the steps need. */
 interface Operation {
   readonly id: string;
   /** openapi-backend's own object. */

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { ProblemAnswer } from '../contract/problems.ts';
 
 export interface FailedStream {
-  /** What was thrown. */
+  /** The thrown value. */
   readonly reason: unknown;
   /** The last event that was sent. */
   readonly last: unknown;

@@ -1,4 +1,4 @@
-/** What each key has used today (UTC), charged after the fact. */
+/** Usage of each key today (UTC), charged after the fact. */
 import type { Used } from '../request-scope.ts';
 
 export type Total = Readonly<Required<Used>>;

@@ -7,7 +7,7 @@ import type { Budgets } from './budgets.ts';
 import { minuteSeconds, type Minute, type MinuteCounter } from './minutes.ts';
 import type { ConcurrencySlots } from './concurrency.ts';
 
-/** What limits need of a request. */
+/** The parts of a request that limits use. */
 export interface LimitedRequest {
   readonly api: { limitHeaders(policies: readonly Policy[], shown: readonly Policy[]): LimitHeaders };
   readonly atEnd: (cleanup: () => unknown) => void;

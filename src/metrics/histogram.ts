@@ -3,7 +3,7 @@
  * 3 % of a chat.
  */
 
-/** What prom-client's registry asks of a metric. */
+/** The interface that prom-client's registry expects of a metric. */
 interface Rendered {
   readonly name: string;
   readonly help: string;

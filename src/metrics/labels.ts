@@ -13,7 +13,7 @@ export function routeLabel(template: string | undefined): string {
   return template ?? 'unmatched';
 }
 
-/** What is not in the list. */
+/** Stands for values that are not in the list. */
 export const other = 'other';
 
 /**

@@ -89,7 +89,7 @@ export interface FleetEngineState {
   readonly engine: string;
   /** In the whole fleet; undefined as `nodes` is. */
   readonly all: { readonly open: number; readonly running: number; readonly slots: number } | undefined;
-  /** Of this front; undefined on a node that is none. */
+  /** Of this front; undefined on a worker. */
   readonly oldestWaitMs: number | undefined;
   /** Whether this worker takes no tickets after failures of its own; undefined on a node that is none. */
   readonly isPaused: boolean | undefined;
@@ -104,7 +104,7 @@ export interface MetricSources {
   fleet?: (() => Promise<FleetState>) | undefined;
 }
 
-/** What parts of the service report to. Absent where metrics are off. */
+/** Recording points for the parts of the service. Absent where metrics are off. */
 export interface Metrics {
   requestStarted(method: string): void;
   requestEnded(facts: RequestFacts): void;

@@ -242,7 +242,7 @@ const { version } = createRequire(import.meta.url)('@parlance/server/package.jso
 /** Gauges that are named like counters: `promtool check metrics` rejects them. */
 const misnamed = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
 
-/** Of this process; its children (whisper-cli, ffmpeg, espeak-ng) are not in them. */
+/** This process only, without its children (whisper-cli, ffmpeg, espeak-ng). */
 function addProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry });
   for (const name of misnamed) registry.removeSingleMetric(name);

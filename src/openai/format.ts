@@ -1,4 +1,4 @@
-/** What differs under /v1 from the native API. */
+/** Format of the API under /v1. */
 import { openaiContract } from '../contract/document.ts';
 import type { ApiFormat } from '../http/api-format.ts';
 import { toErrorAnswer, toErrorResponse } from './errors.ts';

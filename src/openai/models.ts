@@ -10,7 +10,7 @@ import { answer, type Handler, type Schemas } from './operations.ts';
 
 type Model = Schemas['Model'];
 
-/** What a key needs to see the models of each capability. */
+/** The permission to list the models of each capability. */
 export const listings = {
   chat: 'listChatModels',
   transcription: 'listTranscriptionModels',

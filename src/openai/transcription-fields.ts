@@ -16,7 +16,7 @@ export interface TranscriptionWish {
   /** 0 to 1. */
   readonly temperature: number | undefined;
   readonly format: Format;
-  /** What the format needs. */
+  /** Timestamps that the format needs. */
   readonly granularities: readonly TimestampKind[];
   readonly stream: boolean;
   /** Names of the fields that no model takes and that cannot change the answer. */

@@ -72,7 +72,7 @@ type JobOptions = Omit<TranscriptionJob, 'recording'> & {
   readonly ignored: readonly string[];
 };
 
-/** What the model is asked for. Throws `parameter-not-supported` for what changes the answer, and drops hints. */
+/** The job for the model. Throws `parameter-not-supported` for fields that change the answer, and drops hints. */
 function toJob(
   model: ServedModel<'transcription'>,
   { format, granularities, language, prompt, temperature, hints }: TranscriptionWish,

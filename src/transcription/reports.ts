@@ -1,4 +1,4 @@
-/** What an engine reports while it transcribes, kept for a reader that may be slower than the engine. */
+/** Reports of an engine while it transcribes, kept for a reader that may be slower than the engine. */
 import { EngineError, type TimedText } from '../../engines/contract/index.ts';
 
 export interface Progress {

@@ -1,4 +1,4 @@
-/** What is kept of a transcription: the charge of its API key, its model and length for the access log, its metrics. */
+/** Records a transcription: the charge of its API key, its model and length for the access log, its metrics. */
 import type { Transcript, TranscriptionOptions } from '../../engines/contract/index.ts';
 import { currentScope, type RequestScope } from '../request-scope.ts';
 import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';

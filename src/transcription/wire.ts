@@ -5,7 +5,7 @@ import type { Schemas } from '../contract/operations.ts';
 export type TranscriptionEvent = Schemas['TranscriptionEvent'];
 type Timestamps = NonNullable<Schemas['TranscriptionRequest']['timestamps']>;
 
-/** What the engine is asked for: segments always come with words. */
+/** The timestamps to request from the engine: segments always come with words. */
 export const timestampKindsOf: Readonly<Record<Timestamps, readonly TimestampKind[]>> = {
   none: [],
   segment: ['segment'],

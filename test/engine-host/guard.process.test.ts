@@ -449,7 +449,7 @@ describe('create()', () => {
   it.each([
     ['throws at once', `() => { throw new Error('the socket is taken'); }`, 'the socket is taken'],
     ['rejects', `async () => { throw new Error('the socket is taken'); }`, 'the socket is taken'],
-    ['throws a Proxy', `() => { throw ${hostile}; }`, 'it threw a value of type object'],
+    ['throws a Proxy', `() => { throw ${hostile}; }`, 'it threw an unreadable error'],
     ['never settles', `() => never()`, 'no answer within 0.2 s'],
   ])('that %s leaves the engine without entries, and the others serve', async (_what, create, says) => {
     const service = await start(engine('chat', '', create));

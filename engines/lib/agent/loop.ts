@@ -3,7 +3,7 @@ import type { AgentEvent, ChatOptions, ChatResult, FinishReason, Tool, Usage } f
 import type { JsonObject } from '../../../lib/json.ts';
 import { runToolCalls, toToolCall, type CallRequest } from './tool-calls.ts';
 
-/** What one run has said to a model and received from it. */
+/** The conversation of one run with a model. */
 export interface Conversation {
   /** Asks for the next round; in the last one no tool may be called. */
   requestRound(isLast: boolean, signal: AbortSignal): RoundStream;

@@ -23,7 +23,7 @@ export async function fetchList(
 }
 
 export interface BackgroundRefreshOptions {
-  /** What it resolves with is kept by the caller. */
+  /** The caller keeps the result. */
   readonly fetch: (signal: AbortSignal) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
   readonly now: EngineContext['now'];

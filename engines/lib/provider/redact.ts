@@ -8,7 +8,7 @@ const shortestSecret = 5;
 const shown = 2_000;
 const examined = 2 * shown;
 
-/** What errors consist of; other fields may repeat the request or what the model has said. */
+/** Fields of errors; other fields may repeat the request or what the model has said. */
 const errorFields: ReadonlySet<string> = new Set([
   ...['error', 'errors', 'message', 'msg', 'detail', 'details', 'reason', 'title'],
   ...['code', 'type', 'status', 'param', 'loc', 'error_description'],
@@ -34,12 +34,12 @@ function onlyErrors(value: unknown): unknown {
   return Object.fromEntries(kept.map(([name, inner]) => [name, onlyErrors(inner)]));
 }
 
-/** What the log has of an error response. Plain text is an error message; cut JSON may be anything. */
+/** The part of an error response that is logged. Plain text is an error message; cut JSON may be anything. */
 export function complaintOf(text: string): string {
   return errorFieldsOf(text) ?? (/^\s*[[{]/.test(text) ? outlineOf(text) : text);
 }
 
-/** What the log has of an answer that was to be a result: never its text, which is somebody's words. */
+/** The part of a malformed result that is logged: never its text, which may be personal. */
 export function outlineOf(text: string): string {
   const kind = /^\s*<(!doctype|html)/i.test(text) ? 'HTML' : 'no JSON';
   return errorFieldsOf(text) ?? `${kind}, ${text.length} characters`;

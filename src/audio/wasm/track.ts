@@ -3,7 +3,7 @@ import type { AudioCodec } from 'mediabunny';
 /** Containers to demux into packets; wav and mp3 files go to their decoders directly. */
 export type PacketContainer = 'webm' | 'mp4' | 'ogg' | 'flac';
 
-/** What a decoder needs to know about its track. */
+/** Parameters of a track for its decoder. */
 export interface Track {
   readonly container: PacketContainer;
   /** Null if unknown to the demuxer. */

@@ -1,6 +1,6 @@
 /**
- * Validates the return values of engines. Each check reads every property once and returns a plain copy: a getter or a
- * Proxy may return something else the next time. Throws a `BadAnswer`, or the error of a getter.
+ * Validates the return values of engines. Each check reads every property once and returns a plain copy: a getter may
+ * return something else the next time. Throws a `BadAnswer`, or the error of a getter.
  */
 import {
   availabilityCodes,
@@ -193,7 +193,6 @@ export function isCount(value: unknown): value is number {
 export function checkFindings(value: unknown): readonly Finding[] {
   return checkList<Finding>(value, [], '`inspect()`', (finding) => {
     const { what, ok, isPending, detail, fix } = finding;
-    must(!('mend' in finding), ': `mend` is now called `fix`');
     must(typeof what === 'string' && typeof detail === 'string', ' has no `what` or no `detail`');
     must(typeof ok === 'boolean', '.ok is not a boolean');
     return { what, ok, ...(isPending === true && { isPending }), detail, ...(typeof fix === 'string' && { fix }) };

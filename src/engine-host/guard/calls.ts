@@ -159,7 +159,7 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
   readonly #facts: IteratorFacts<T>;
   readonly #wait: Wait;
   #source: Source | undefined;
-  /** Of a callback, between two calls of `next()`. */
+  /** Failure of a callback, between two calls of `next()`. */
   #failure: Error | undefined;
   #resolve: ((result: IteratorResult<T, undefined>) => void) | undefined;
   #reject: ((reason: Error) => void) | undefined;

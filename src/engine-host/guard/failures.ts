@@ -1,5 +1,4 @@
 /** Normalizes the errors that engines throw. */
-import { types } from 'node:util';
 import { EngineError, engineErrorCodes, type EngineErrorCode } from '../../../engines/contract/index.ts';
 import { reasonOf } from '../../../lib/abort.ts';
 import { shorten } from '../../../lib/truncate.ts';
@@ -24,21 +23,16 @@ export function callFailure(thrown: unknown, instance: string, signal?: AbortSig
 
 /** Undefined for anything but an `EngineError` with a known code. */
 export function engineErrorOf(thrown: unknown): EngineError | undefined {
-  try {
-    if (!EngineError.is(thrown)) return undefined;
-    const { code, message, retryAfter, cause } = thrown as { [field in keyof EngineError]: unknown };
-    if (!isCode(code) || typeof message !== 'string') return undefined;
-    const isShort = message.length <= longestMessage;
-    if (isShort && thrown instanceof EngineError && !types.isProxy(thrown)) return thrown;
-    // From a package with its own copy of the contract, or forged, or too long for an answer.
-    const facts = typeof retryAfter === 'number' ? { retryAfter } : {};
-    return new EngineError(code, shorten(message, longestMessage), {
-      cause: cause === undefined ? undefined : readable(cause),
-      ...facts,
-    });
-  } catch {
-    return undefined; // a getter or a trap that throws
-  }
+  if (!EngineError.is(thrown)) return undefined;
+  const { code, message, retryAfter, cause } = thrown as { [field in keyof EngineError]: unknown };
+  if (!isCode(code) || typeof message !== 'string') return undefined;
+  if (message.length <= longestMessage && thrown instanceof EngineError) return thrown;
+  // From a package with its own copy of the contract, or forged, or too long for an answer.
+  const facts = typeof retryAfter === 'number' ? { retryAfter } : {};
+  return new EngineError(code, shorten(message, longestMessage), {
+    cause: cause === undefined ? undefined : readable(cause),
+    ...facts,
+  });
 }
 
 const longestMessage = 4_096;
@@ -53,7 +47,7 @@ const deepest = 5;
 /** Copies an error for the log, so that logging never runs the engine's code. */
 export function readable(thrown: unknown, depth = 0): Error {
   try {
-    if (types.isProxy(thrown) || !(thrown instanceof Error)) return new Error(`it threw ${shown(thrown)}`);
+    if (!(thrown instanceof Error)) return new Error(`it threw ${shown(thrown)}`);
     const { message, stack, name, cause, code } = thrown as { [field in keyof NodeJS.ErrnoException]: unknown };
     const copy: NodeJS.ErrnoException = new Error(typeof message === 'string' ? message : '');
     if (cause !== undefined && depth < deepest) copy.cause = readable(cause, depth + 1);

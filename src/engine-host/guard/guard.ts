@@ -119,11 +119,7 @@ export function unguarded<C extends Capability>(engine: Engines[C]): Guarded<C> 
 const nothing: readonly ModelEntry[] = [];
 
 export function hasFunction(value: unknown, name: string | symbol): boolean {
-  try {
-    return typeof (value as Readonly<Record<string | symbol, unknown>> | null | undefined)?.[name] === 'function';
-  } catch {
-    return false; // a getter that throws
-  }
+  return typeof (value as Readonly<Record<string | symbol, unknown>> | null | undefined)?.[name] === 'function';
 }
 
 /** Tracks failures of an engine, so that each change is logged once. */

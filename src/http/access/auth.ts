@@ -61,7 +61,7 @@ export function createAccess({ keys, failedLogins, allowOpen, corsOrigins, publi
       if (token === undefined) throw unauthorized('Send an API key as "Authorization: Bearer <key>".');
       const found = keys.find(token);
       if (found?.isExpired === false) return found.key;
-      // Nobody guesses an expired token: its owner must see why it fails.
+      // An expired token cannot be guessed: its owner must see why it fails.
       if (found) throw unauthorized('The API key has expired.', invalidToken);
       failedLogins.count(address);
       throw unauthorized('Unknown API key.', invalidToken);

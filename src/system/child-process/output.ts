@@ -1,8 +1,8 @@
-/** What a program writes. */
+/** Output of programs. */
 import type { Readable } from 'node:stream';
 import { LineSplitter } from './line-splitter.ts';
 
-/** What a line has beyond this is dropped. */
+/** The rest of a longer line is dropped. */
 const longestLine = 1_048_576;
 
 /** An exception of `onLine` goes to `fail`: thrown in a listener, it would end the process. */
