@@ -8,7 +8,7 @@ import { isConnectionError } from './connection/safe-listener.ts';
 
 /** The caller has disconnected: nothing is sent, and the log says 499. */
 export class ClientDisconnected extends Error {
-  override readonly name = 'CallerGone';
+  override readonly name = 'ClientDisconnected';
 }
 
 /** Why the request failed: after an abort, the error is only a consequence. */
@@ -21,7 +21,7 @@ interface Failure {
   readonly answer: AnyAnswer;
 }
 
-/** Logs a failed request and returns its answer. Throws `CallerGone` when nobody would receive it. */
+/** Logs a failed request and returns its answer. Throws `ClientDisconnected` when nobody would receive it. */
 export function failureOf(error: unknown, request: IncomingRequest): Failure {
   const { reason, problem } = logged(error, request);
   return { code: problem.body.code, answer: request.api.toFailure(problem, { reason, signal: request.signal }) };

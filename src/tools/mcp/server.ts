@@ -158,9 +158,9 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     void connect();
     if (state.is !== 'connecting') return;
     const { over, attemptedAt } = state;
-    const patience = attemptedAt + connectWaitMs - performance.now();
-    if (patience <= 0) return;
-    using timeout = startTimeout(patience, () => connectTimeout, signal);
+    const remainingMs = attemptedAt + connectWaitMs - performance.now();
+    if (remainingMs <= 0) return;
+    using timeout = startTimeout(remainingMs, () => connectTimeout, signal);
     await raceAbort(over, timeout.signal).catch(() => undefined);
     signal.throwIfAborted();
   }
