@@ -80,7 +80,7 @@ describe.each(Object.entries(variants))('a caller of the %s variant that leaves'
     const left = expect(post(service, variant, { script, signal: caller.signal })).rejects.toThrow();
     await eventually(() => said(service, 'began')).toHaveLength(1);
     caller.abort();
-    expect(await inTime(service, 'aborted')).toMatchObject({ reason: 'CallerGone' });
+    expect(await inTime(service, 'aborted')).toMatchObject({ reason: 'ClientDisconnected' });
     await inTime(service, 'ended');
     expect(await inTime(service, 'request')).toMatchObject({ status: 499 });
     await left;
@@ -169,7 +169,7 @@ describe('a reader that stops reading', () => {
     stream.pause();
     await stalled(service);
     stream.close();
-    expect(await inTime(service, 'aborted')).toMatchObject({ reason: 'CallerGone' });
+    expect(await inTime(service, 'aborted')).toMatchObject({ reason: 'ClientDisconnected' });
     await inTime(service, 'ended');
     expect(await inTime(service, 'request')).toMatchObject({ status: 499 });
   });

@@ -50,7 +50,7 @@ describe('a chat', () => {
     const connection = await postJson(service, path, chatOf(script));
     await eventually(() => said(service, 'began')).toHaveLength(1);
     await expectDisconnect(service, connection);
-    expect(said(service, 'aborted')).toMatchObject([{ reason: 'CallerGone' }]);
+    expect(said(service, 'aborted')).toMatchObject([{ reason: 'ClientDisconnected' }]);
   });
 
   it('whose reader has stopped is cancelled', async () => {
