@@ -8,7 +8,8 @@ import { createServer } from 'node:net';
 export async function freePort(): Promise<number> {
   for (;;) {
     next = (next + 1) % 12_000;
-    if (await isFree(20_000 + next)) return 20_000 + next;
+    const port = 20_000 + next; // another call may go on while this one waits
+    if (await isFree(port)) return port;
   }
 }
 
