@@ -80,7 +80,7 @@ describe('the head of a request', () => {
 });
 
 describe('a reader', () => {
-  const long: Script = [stepStarted(0), { flood: 600 }, completed('')];
+  const long: Script = [stepStarted(0), { flood: 600 }, stepStarted(1), completed('')];
 
   it('that reads nothing of its response is disconnected', async () => {
     const service = await start({ stalledMs: 600 });

@@ -9,7 +9,7 @@ export type Action =
   | { readonly crash: string }
   /** Milliseconds; `signal` waits until it aborts, `ever` does not even look at it. */
   | { readonly wait: number | 'signal' | 'ever' }
-  /** So many deltas of 64 KB, of reasoning; it logs `produced` with each. */
+  /** So many deltas of 64 KB, of the content of step 0; it logs `produced` with each. */
   | { readonly flood: number };
 
 export type Script = readonly Action[];
@@ -59,7 +59,7 @@ export default {
             else if ('wait' in action) await wait(action.wait, undefined, { signal });
             for (let count = 1; count <= (action.flood ?? 0); count++) {
               log.debug({ count }, 'produced');
-              yield { type: 'reasoning-delta', step: 0, delta: 'x'.repeat(65_536) };
+              yield { type: 'content-delta', step: 0, delta: 'x'.repeat(65_536) };
             }
           }
         } finally {
