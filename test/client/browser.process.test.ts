@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { pino } from 'pino';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Browser, type Page, type Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp, loadSettings, type App } from '../../src/index.ts';
 import { eventually } from '../api/support/eventually.ts';
@@ -133,14 +133,17 @@ engines:
     // Chromium shows some as aborted that are answered with `Cache-Control: no-store`.
     it('finishes the request of a stream that has ended', async () => {
       const outcomes: string[] = [];
-      const note = (outcome: string) => (request: { method(): string; url(): string }) => {
-        if (request.method() === 'POST') outcomes.push(`${outcome} ${new URL(request.url()).pathname}`);
+      const begun = new Set<Request>(); // those of earlier tests may end only now
+      const begin = (request: Request) => void begun.add(request);
+      const note = (outcome: string) => (request: Request) => {
+        if (!begun.has(request) || request.method() !== 'POST') return;
+        outcomes.push(`${outcome} ${new URL(request.url()).pathname}`);
       };
       const [finished, failed] = [note('finished'), note('failed')];
-      page.on('requestfinished', finished).on('requestfailed', failed);
+      page.on('request', begin).on('requestfinished', finished).on('requestfailed', failed);
       for (let run = 0; run < 5; run += 1) await ask(page, 'stream', at, 'hello');
       await eventually(() => outcomes).toHaveLength(5);
-      page.off('requestfinished', finished).off('requestfailed', failed);
+      page.off('request', begin).off('requestfinished', finished).off('requestfailed', failed);
       expect(outcomes).toEqual(Array(5).fill('finished /api/v1/chat/stream'));
     });
 
