@@ -208,7 +208,7 @@ describe('a disconnect', () => {
     await eventually(() => said(own, 'began')).toHaveLength(1);
     stream.close();
     await eventually(() => said(own, 'ended')).toHaveLength(1);
-    expect(said(own, 'aborted')).toMatchObject([{ reason: 'CallerGone' }]);
+    expect(said(own, 'aborted')).toMatchObject([{ reason: 'ClientDisconnected' }]);
     await eventually(() => said(own, 'request')).toMatchObject([{ operation: 'streamTranscription', status: 499 }]);
     await expect.poll(() => own.leftovers()).toEqual([]);
     expect(own.log.filter(({ level }) => level >= 40)).toEqual([]);
