@@ -1,6 +1,7 @@
 /** Reads a form: text fields into memory, the recording to disk, within limits, under a file name chosen by the server. */
+import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
@@ -175,7 +176,12 @@ async function store(
   await admit();
   signal.throwIfAborted();
   const file = createWriteStream(path);
-  await pipeline(stream, file).catch(explain);
+  await pipeline(stream, file).catch(async (error: unknown) => {
+    // Before the answer: what did not fit must not keep others from the disk.
+    if (!file.closed) await once(file, 'close');
+    await rm(path, { force: true });
+    explain(error);
+  });
   return { path, bytes: file.bytesWritten };
 }
 
