@@ -9,9 +9,9 @@ export function toolChoiceOf({ tools = [], toolChoice }: ChatCall): ToolChoice |
 }
 
 /** Throws `parameter-not-supported` if the request would be sent without the tools, or without the choice. */
-export function requireTools({ id, variant: shape }: Pick<Model, 'id' | 'variant'>, choice: ToolChoice = 'auto'): void {
-  if (!takesTools(shape)) throw notSupported(id, 'tools');
-  if (choice !== 'auto' && shape.dropped.includes('tool_choice')) throw notSupported(id, 'tool_choice');
+export function requireTools({ id, variant }: Pick<Model, 'id' | 'variant'>, choice: ToolChoice = 'auto'): void {
+  if (!takesTools(variant)) throw notSupported(id, 'tools');
+  if (choice !== 'auto' && variant.dropped.includes('tool_choice')) throw notSupported(id, 'tool_choice');
 }
 
 export function notSupported(model: string, parameter: string, cause?: Error): EngineError {

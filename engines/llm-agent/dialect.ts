@@ -15,7 +15,7 @@ export interface Dialect {
 /** The messages of one run in the format of the provider's API. */
 export interface History {
   /** The next request; in the last round no tool may be called. */
-  request(shape: RequestVariant, isLast: boolean): JsonObject;
+  request(variant: RequestVariant, isLast: boolean): JsonObject;
   /** A reader for the answer to it. */
   read(): RoundReader;
   /** Adds a round that called tools, with the output of each call. */

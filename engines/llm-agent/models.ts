@@ -11,7 +11,7 @@ export interface Model {
   readonly remoteId: string;
   readonly discovered: boolean;
   readonly api: NonNullable<DialectOptions['api']>;
-  /** The request shape that it accepts, as far as is known. */
+  /** The variant of requests that it accepts, as far as is known. */
   variant: RequestVariant;
 }
 
@@ -39,8 +39,8 @@ export function createCatalogue(options: Options, discovery: Discovery | undefin
       await discovery?.refresh();
       const named = all.map((model) => ({ ...entryOf(model, local), supports: supportsOf(model.variant) }));
       const found = listed().map((id) => {
-        const { variant: shape } = discovered.get(id) ?? usual;
-        return { id, local, discovered: true, supports: supportsOf(shape) };
+        const { variant } = discovered.get(id) ?? usual;
+        return { id, local, discovered: true, supports: supportsOf(variant) };
       });
       return [...named, ...found];
     },
@@ -74,7 +74,7 @@ function toModel(own: ModelOptions, provider: DialectOptions, discovered: boolea
 /** Fields of which the settings may say that they are never sent; without them JSON cannot be asked for. */
 const jsonFields = ['response_format', 'text', 'stop'];
 
-function supportsOf(shape: RequestVariant): readonly Feature[] {
-  const takesJson = !jsonFields.some((field) => shape.dropped.includes(field));
-  return [...(takesTools(shape) ? (['tools'] as const) : []), ...(takesJson ? (['json'] as const) : [])];
+function supportsOf(variant: RequestVariant): readonly Feature[] {
+  const takesJson = !jsonFields.some((field) => variant.dropped.includes(field));
+  return [...(takesTools(variant) ? (['tools'] as const) : []), ...(takesJson ? (['json'] as const) : [])];
 }

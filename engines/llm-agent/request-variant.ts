@@ -12,7 +12,7 @@ export interface RequestVariant {
   readonly dropped: readonly string[];
 }
 
-/** The provider rejected a field; `other` is the shape for the retry. */
+/** The provider rejected a field; `other` is the variant for the retry. */
 export class VariantRefused extends Error {
   override readonly name = 'ShapeRefused';
   readonly other: RequestVariant;
@@ -54,26 +54,26 @@ const withoutTools = new RegExp(
   'i',
 );
 
-/** The shape for a retry, or undefined if the error is about something else. `first` is the shape at the start of the run. */
+/** The variant for a retry, or undefined if the error is about something else. `first` is the variant at the start of the run. */
 export function nextVariant(
-  shape: RequestVariant,
+  variant: RequestVariant,
   first: RequestVariant,
   sent: JsonObject,
   refusal: Refusal,
 ): RequestVariant | undefined {
-  if (refusesTools(sent, refusal)) return without(shape, 'tools');
+  if (refusesTools(sent, refusal)) return without(variant, 'tools');
   if (refusal.status !== 400 && refusal.status !== 422) return undefined;
   const said = `${refusal.code} ${refusal.param} ${refusal.message}`;
-  const { limitParam } = shape;
+  const { limitParam } = variant;
   if (limitParam in sent && limitParam === first.limitParam && said.includes(limitParam) && unsupported.test(said)) {
     const other = limitParam === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
-    return { ...shape, limitParam: other };
+    return { ...variant, limitParam: other };
   }
-  if (hasReasoning(shape, sent) && reasoningField.test(refusal.complaint) && unsupported.test(refusal.complaint)) {
-    return { ...shape, replaysReasoning: false };
+  if (hasReasoning(variant, sent) && reasoningField.test(refusal.complaint) && unsupported.test(refusal.complaint)) {
+    return { ...variant, replaysReasoning: false };
   }
   const refused = Object.keys(optionalFields).find((field) => field in sent && optionalFields[field]?.test(said));
-  return refused === undefined ? undefined : without(shape, refused);
+  return refused === undefined ? undefined : without(variant, refused);
 }
 
 /** Ignores a match that is also in the conversation: the error may only quote it, and the tools would be lost for all. */
@@ -87,8 +87,8 @@ function hasReasoning({ replaysReasoning }: RequestVariant, { messages }: JsonOb
   return replaysReasoning && objectsOf(messages).some(hasField);
 }
 
-function without(shape: RequestVariant, field: string): RequestVariant {
-  return { ...shape, dropped: [...shape.dropped, field] };
+function without(variant: RequestVariant, field: string): RequestVariant {
+  return { ...variant, dropped: [...variant.dropped, field] };
 }
 
 /** Without tools, tool_choice is dropped too. */

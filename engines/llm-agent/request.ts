@@ -1,4 +1,4 @@
-/** One round with the provider: the request in a shape that it accepts, and its answer as it streams. */
+/** One round with the provider: the request in a variant that it accepts, and its answer as it streams. */
 import { EngineError, type Logger } from '../contract/index.ts';
 import type { Conversation, Delta, Round } from '../lib/agent/loop.ts';
 import { startTimeout } from '../../lib/abort.ts';
@@ -29,16 +29,16 @@ export interface RequestOptions {
 }
 
 /** The conversation of a run: the provider is asked for each round. */
-export function converse(history: History, asking: RequestOptions): Conversation {
+export function converse(history: History, options: RequestOptions): Conversation {
   return {
     requestRound(isLast, signal) {
       const reader = history.read();
       return {
-        deltas: streamRound(history, { reader, isLast }, asking, signal),
+        deltas: streamRound(history, { reader, isLast }, options, signal),
         end() {
           const round = reader.end();
-          warnOfUnknownReason(round, asking);
-          if (asking.returnsCalls && round.calls.some(({ name }) => name === '')) {
+          warnOfUnknownReason(round, options);
+          if (options.returnsCalls && round.calls.some(({ name }) => name === '')) {
             throw badResponse('The provider sent a tool call without a name.', `${round.calls.length} calls`);
           }
           return round;
@@ -63,10 +63,10 @@ function warnOfUnknownReason({ unknownReason, finish }: Round, { model, provider
 async function* streamRound(
   history: History,
   { reader, isLast }: { readonly reader: RoundReader; readonly isLast: boolean },
-  asking: RequestOptions,
+  options: RequestOptions,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Delta[]> {
-  const { timeout, idleTimeout, provider } = asking;
+  const { timeout, idleTimeout, provider } = options;
   const late = () => new EngineError('provider-timeout', `The provider did not answer within ${String(timeout)} s.`);
   using deadline = startTimeout(timeout * 1000, late, signal);
   let isDone = false;
@@ -91,7 +91,7 @@ async function* streamRound(
   }
 
   try {
-    const { body } = await send(history, isLast, asking, deadline.signal);
+    const { body } = await send(history, isLast, options, deadline.signal);
     for await (const batch of readEvents(body, limits)) yield batch.flatMap(take);
   } catch (error) {
     deadline.signal.throwIfAborted(); // an abort breaks the connection
@@ -107,8 +107,8 @@ async function send(
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   const first = model.variant;
-  for (let shape = first; ;) {
-    const body = withoutDropped(history.request(shape, isLast), shape);
+  for (let variant = first; ;) {
+    const body = withoutDropped(history.request(variant, isLast), variant);
     const content = Buffer.from(JSON.stringify(body));
     try {
       const answer = await provider.send(
@@ -117,20 +117,20 @@ async function send(
           headers: { 'content-type': 'application/json', accept: 'text/event-stream, application/json' },
           body: () => content,
           explain: (refusal, cause) => {
-            const other = nextVariant(shape, first, body, refusal);
+            const other = nextVariant(variant, first, body, refusal);
             if (returnsCalls && other && !takesTools(other)) return notSupported(model.id, 'tools', cause);
             return other && new VariantRefused(other, cause);
           },
         },
         signal,
       );
-      // Only a new shape: another run may have updated it meanwhile.
-      if (shape !== first) model.variant = shape;
+      // Only a new variant: another run may have updated it meanwhile.
+      if (variant !== first) model.variant = variant;
       return answer;
     } catch (error) {
       if (!(error instanceof VariantRefused)) throw error;
-      shape = error.other;
-      if ('tools' in body && shape.dropped.includes('tools')) {
+      variant = error.other;
+      if ('tools' in body && variant.dropped.includes('tools')) {
         log.warn({ model: model.id, err: error.cause }, 'the model takes no tools: it is asked without them');
       }
     }

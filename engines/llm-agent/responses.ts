@@ -46,7 +46,7 @@ function createHistory(call: ChatCall, model: Model, tools: readonly CallerTool[
   } satisfies Omit<Request, 'input'>;
 
   return {
-    request: (_shape: RequestVariant, isLast) => ({
+    request: (_variant: RequestVariant, isLast) => ({
       ...fixed,
       input,
       ...(tools.length > 0 && isLast && { tool_choice: 'none' }),

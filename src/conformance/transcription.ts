@@ -103,18 +103,18 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = check
     await using recording = await opened.record('words');
     const early: TimedText[] = [];
     const progress: number[] = [];
-    const places: (number | null)[] = [];
+    const positions: (number | null)[] = [];
     const { segments, durationMs } = await transcribe(opened, recording, call, undefined, {
       onSegment: (segment) => early.push(segment),
       onProgress: (ms) => progress.push(ms),
-      onQueued: (ahead) => places.push(ahead),
+      onQueued: (ahead) => positions.push(ahead),
     });
     const maxMs = durationMs ?? recording.durationMs + toleranceMs;
     checkOrder(early, 'segments reported early', maxMs);
     const isRising = progress.every((ms, index) => ms >= (progress[index - 1] ?? 0) && ms <= maxMs);
     expectThat(isRising, `a recording of ${maxMs} ms has the progress ${shown(progress)}`);
-    const isPlace = places.every((ahead) => ahead === null || (Number.isInteger(ahead) && ahead >= 0));
-    expectThat(isPlace, `onQueued gets a number of calls or null, not ${shown(places)}`);
+    const areValid = positions.every((ahead) => ahead === null || (Number.isInteger(ahead) && ahead >= 0));
+    expectThat(areValid, `onQueued gets a number of calls or null, not ${shown(positions)}`);
     if (early.length === 0) return 'the engine reports no segments early';
     if (segments === undefined) return 'the model returns no segments to compare with';
     const isSame = isDeepStrictEqual(early.map(plainTime), segments.map(plainTime));

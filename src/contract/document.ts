@@ -40,7 +40,7 @@ export interface ContractDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** The contract of a door: its OpenAPI document, and the limits that the document does not state. */
+/** The contract of an API: its OpenAPI document, and the limits that the document does not state. */
 export interface Contract {
   /** As it is served. */
   readonly text: string;

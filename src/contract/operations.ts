@@ -1,6 +1,6 @@
 /**
  * A contract as types. Handlers are typed by their operation: an undeclared status, body, media type, header or event
- * does not compile. The types take the generated `operations` of a door; those without take the native one.
+ * does not compile. The types take the generated `operations` of an API; those without take the native one.
  */
 import type { components, operations } from '../../generated/api.d.ts';
 import type { Logger, Recording } from '../../engines/contract/index.ts';

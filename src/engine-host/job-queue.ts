@@ -13,15 +13,13 @@ import {
   nextCaller,
   servingOrder,
   startJob,
-  type CallerQueue as QueueOf,
+  type CallerQueue,
 } from './fair-scheduler.ts';
 
 /** Number of finished jobs used to estimate the duration of a job. */
 const remembered = 8;
 
 const longestRetryAfterSeconds = 3_600;
-
-type CallerQueue = QueueOf<Waiter>;
 
 interface Waiter {
   start(): void;
@@ -44,7 +42,7 @@ export function createQueue(
   const scheduler = createFairScheduler<Waiter>(slots);
   const { queues } = scheduler;
   /** The queue of each running job, in order of start. */
-  const running: CallerQueue[] = [];
+  const running: CallerQueue<Waiter>[] = [];
   const throughput = createThroughput(now);
   let busy = 0;
   let waiting = 0;
@@ -69,7 +67,7 @@ export function createQueue(
     });
   }
 
-  function occupySlot(queue: CallerQueue): () => void {
+  function occupySlot(queue: CallerQueue<Waiter>): () => void {
     const jobEnded = throughput.jobStarted();
     busy += 1;
     startJob(scheduler, queue);
@@ -83,7 +81,7 @@ export function createQueue(
     };
   }
 
-  function waitForSlot(queue: CallerQueue, { signal, onQueued }: Listener): Promise<() => void> {
+  function waitForSlot(queue: CallerQueue<Waiter>, { signal, onQueued }: Listener): Promise<() => void> {
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
     const notify = onQueued && AsyncLocalStorage.bind(onQueued); // other requests move the queue
     let known: number | null = null;
@@ -199,7 +197,7 @@ export function createQueue(
   };
 }
 
-function isLonger(one: CallerQueue, other: CallerQueue): boolean {
+function isLonger(one: CallerQueue<Waiter>, other: CallerQueue<Waiter>): boolean {
   const [waits, otherWaits] = [one.waiting.size / one.weight, other.waiting.size / other.weight];
   return waits === otherWaits ? one.running / one.weight > other.running / other.weight : waits > otherWaits;
 }

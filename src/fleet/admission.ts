@@ -9,8 +9,8 @@ import type { OpenCallCounts, OpenCallKey } from './redis.ts';
 import { pseudonymOf } from './ticket.ts';
 
 export interface AdmissionsOptions {
-  readonly keepOpen: (holding: OpenCallKey, ms: number) => Promise<OpenCallCounts>;
-  readonly release: (holding: OpenCallKey) => Promise<void>;
+  readonly keepOpen: (call: OpenCallKey, ms: number) => Promise<OpenCallCounts>;
+  readonly release: (call: OpenCallKey) => Promise<void>;
   readonly capacityOf: (instance: string) => Capacity;
   /** Calls that may wait for an instance, as the queue of its engine says. */
   readonly waitingOf: (instance: string) => number;
@@ -47,7 +47,7 @@ const longestRetryAfterSeconds = 3_600;
 const usualMeanMs = 5_000;
 
 export function createAdmissions({
-  keepOpen: hold,
+  keepOpen,
   release,
   capacityOf,
   waitingOf,
@@ -58,15 +58,15 @@ export function createAdmissions({
   /** Open calls by instance, of all fronts. */
   const counts = new Map<string, { calls: number; at: number }>();
 
-  async function holdAndCount(holding: OpenCallKey): Promise<OpenCallCounts> {
-    const held = await hold(holding, limits.announcedMs);
-    counts.set(holding.instance, { calls: held.calls, at: performance.now() });
+  async function keepAndCount(call: OpenCallKey): Promise<OpenCallCounts> {
+    const held = await keepOpen(call, limits.announcedMs);
+    counts.set(call.instance, { calls: held.calls, at: performance.now() });
     return held;
   }
 
   /** Redis logs its own outages. */
   function keep(): void {
-    for (const holding of open) holdAndCount(holding).catch(ignore);
+    for (const call of open) keepAndCount(call).catch(ignore);
   }
   const timer = setInterval(keep, limits.announceMs);
 
@@ -85,19 +85,19 @@ export function createAdmissions({
   }
 
   return {
-    async admit(claim) {
-      const { id, instance, caller, weight } = claim;
-      const holding = { id, instance, caller: pseudonymOf(secret, caller) };
+    async admit(request) {
+      const { id, instance, caller, weight } = request;
+      const call = { id, instance, caller: pseudonymOf(secret, caller) };
       const giveBack = (): void => {
-        open.delete(holding);
+        open.delete(call);
         const count = counts.get(instance);
         if (count) count.calls -= 1;
-        release(holding).catch(ignore); // it expires
+        release(call).catch(ignore); // it expires
       };
-      open.add(holding);
+      open.add(call);
       try {
-        const held = await holdAndCount(holding);
-        requireShare(claim, held);
+        const held = await keepAndCount(call);
+        requireShare(request, held);
         return { priority: Math.ceil(held.ofCaller / weight), [Symbol.dispose]: giveBack };
       } catch (error) {
         giveBack();

@@ -22,7 +22,7 @@ import { createWaitingCalls, type WaitingCalls, type WaitingCallsOptions } from 
 
 export interface FrontOptions extends Pick<WaitingCallsOptions, 'queueOf' | 'ticketFor'> {
   readonly nodes: Pick<Nodes, 'absentMs' | 'workersOf'>;
-  readonly shares: Pick<Admissions, 'admit'>;
+  readonly admissions: Pick<Admissions, 'admit'>;
   /** The id of this service in chains of services. */
   readonly viaId: () => string;
   readonly limits: FleetTimeouts;
@@ -40,7 +40,7 @@ export interface Front extends Pick<WaitingCalls, 'find' | 'reconcile' | 'oldest
 
 const redisRetryAfterSeconds = 5;
 
-export function createFront({ nodes, shares, viaId, log, ...options }: FrontOptions): Front {
+export function createFront({ nodes, admissions, viaId, log, ...options }: FrontOptions): Front {
   const calls = createWaitingCalls({ ...options, nodes, refuse });
 
   async function transcribe(instance: string, call: TranscriptionCall, options: TranscriptionOptions) {
@@ -50,8 +50,8 @@ export function createFront({ nodes, shares, viaId, log, ...options }: FrontOpti
     const listeners = forSeveralAttempts(options);
     const attempts = createAttempts({ instance, workersOf: nodes.workersOf, log });
     signal.throwIfAborted();
-    using share = await shares.admit({ id: newId(), instance, caller, weight: key?.weight ?? 1 }).catch(refuse);
-    const { priority } = share;
+    using admission = await admissions.admit({ id: newId(), instance, caller, weight: key?.weight ?? 1 }).catch(refuse);
+    const { priority } = admission;
     for (let isFirst = true; ; isFirst = false) {
       const queuedAt = performance.now();
       const { returnedBy } = attempts;

@@ -78,15 +78,15 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
   if (frontSettings) await checkAddress(frontSettings.address);
   const redis = openRedis({ url, prefix, limits, log, onReady: () => void refresh() });
   const hasOthers = (instance: string) => nodes.workersOf(instance).some((worker) => worker !== id);
-  const takers = createTicketConsumers({ redis, hasOthers, limits, log });
-  const self = () => ({ instances: takers.capacities(), ...(frontSettings && { address: frontSettings.address }) });
+  const consumers = createTicketConsumers({ redis, hasOthers, limits, log });
+  const self = () => ({ instances: consumers.capacities(), ...(frontSettings && { address: frontSettings.address }) });
   const nodes = createNodes({ id, self, secret, redis, limits, log });
   const queues = new Map<string, TicketQueue>();
-  const shares = createAdmissions({
+  const admissions = createAdmissions({
     keepOpen: redis.keepOpen,
     release: redis.release,
     capacityOf: nodes.capacityOf,
-    waitingOf: takers.waitingOf,
+    waitingOf: consumers.waitingOf,
     secret,
     limits,
   });
@@ -100,7 +100,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
   const front =
     frontSettings &&
     createFront({
-      ...{ nodes, shares, queueOf, limits, log },
+      ...{ nodes, admissions, queueOf, limits, log },
       ticketFor: (call, returnedBy) => ticketFor(frontSettings.address, call, returnedBy),
       viaId: () => node.viaId,
     });
@@ -113,16 +113,16 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
 
   /** After every connection to Redis, which may have forgotten everything. */
   async function refresh(): Promise<void> {
-    shares.keep();
+    admissions.keep();
     await nodes.update().catch((error: unknown) => log.debug({ err: error }, 'the node could not be announced'));
     await front?.reconcile();
   }
 
   async function close(): Promise<void> {
     stopping.abort(new Error('the node stops'));
-    await takers.drain();
+    await consumers.drain();
     front?.[Symbol.dispose]();
-    shares[Symbol.dispose]();
+    admissions[Symbol.dispose]();
     keyLimits?.[Symbol.dispose]();
     await listener?.[Symbol.asyncDispose]();
     await nodes[Symbol.asyncDispose]();
@@ -145,19 +145,19 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
   }
 
   return {
-    noteQueue: takers.noteQueue,
+    noteQueue: consumers.noteQueue,
     async wrapAsRemote(instance, engine) {
       if (!(await runsOnWorkers(instance, engine, settings.engines))) return engine;
       instances.add(instance);
-      if (isWorker) takers.add(instance, engine);
+      if (isWorker) consumers.add(instance, engine);
       return front
-        ? wrapAsRemote(instance, engine, { front, nodes, limits, isFull: shares.isFull, alsoHere: isWorker })
+        ? wrapAsRemote(instance, engine, { front, nodes, limits, isFull: admissions.isFull, alsoHere: isWorker })
         : engine;
     },
     start({ workspace, viaId }) {
       node.viaId = viaId;
       if (!isWorker) return;
-      const { engineOf } = takers;
+      const { engineOf } = consumers;
       const run = createCallRunner({
         id,
         engineOf,
@@ -176,7 +176,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
         const isForOthers = isPaused && ticket?.returnedBy?.includes(id); // they get it when its front queues it again
         if (ticket && !isForOthers) await run(ticket, report);
       };
-      takers.start(runIfOurs, () => void refresh());
+      consumers.start(runIfOurs, () => void refresh());
     },
     shareLimits(own) {
       const { counters } = redis;
@@ -184,14 +184,14 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
       keyLimits = shareKeyLimits({ own, counters, isReady: () => redis.isReady, fronts, secret, limits, log });
       return keyLimits;
     },
-    state: () => readState({ redis, nodes, instances, front, takers: isWorker ? takers : undefined }),
+    state: () => readState({ redis, nodes, instances, front, consumers: isWorker ? consumers : undefined }),
     clipPrefix: `${tag}.`,
     shareClips(own) {
       ownClips = own;
       return shareClips(own, { tag, addressOf: (of) => nodes.addressOf(`-${of}`), http, sign: signing, limits });
     },
     notReady: () => (isWorker && nodes.trouble !== undefined ? [`fleet: ${nodes.trouble}`] : []),
-    drain: () => takers.drain(),
+    drain: () => consumers.drain(),
     end: () => stopping.abort(new Error('the node stops')),
     [Symbol.asyncDispose]: close,
   };

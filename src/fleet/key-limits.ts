@@ -64,10 +64,10 @@ export function shareKeyLimits({ own, counters, fronts, secret, ...options }: Ke
     partOf: (limit) => Math.max(1, Math.floor(limit / fronts())),
   };
   const budgets = shareBudgets(own.budgets, shared);
-  const concurrency = sharePlaces(shared, options.limits);
+  const concurrency = shareSlots(shared, options.limits);
   return {
     minutes: shareMinutes(own.minutes, shared),
-    concurrency: concurrency,
+    concurrency,
     budgets,
     [Symbol.dispose]() {
       concurrency[Symbol.dispose]();
@@ -87,7 +87,7 @@ function shareMinutes(own: MinuteCounter, { counters, circuit, nameOf, partOf }:
   };
 }
 
-interface KeyPlaces {
+interface KeySlots {
   /** Those of this front's requests. */
   readonly ids: string[];
   /** All that the key has, as Redis said last. */
@@ -95,11 +95,11 @@ interface KeyPlaces {
 }
 
 /** Places of a front that dies are free when they expire. */
-function sharePlaces(
+function shareSlots(
   { counters, circuit, nameOf, partOf }: Shared,
   { announceMs, announcedMs }: Pick<FleetTimeouts, 'announceMs' | 'announcedMs'>,
 ): ConcurrencySlots & Disposable & { keep(): void } {
-  const concurrency = new Map<string, KeyPlaces>();
+  const concurrency = new Map<string, KeySlots>();
   const slotsOf = (key: string) => {
     const found = concurrency.get(key) ?? { ids: [], used: 0 };
     concurrency.set(key, found); // as many as there are keys

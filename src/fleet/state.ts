@@ -12,16 +12,16 @@ export interface StateSources {
   /** Undefined on a node that is none. */
   readonly front: Pick<Front, 'oldestWaitMs'> | undefined;
   /** Undefined on a node that is no worker. */
-  readonly takers: Pick<TicketConsumers, 'isPaused'> | undefined;
+  readonly consumers: Pick<TicketConsumers, 'isPaused'> | undefined;
   /** The instances whose work is done by workers. */
   readonly instances: Iterable<string>;
 }
 
 /** Takes no longer than the timeout of Redis. What a Redis holds that accepts no changes is not what there is. */
-export async function readState({ redis, nodes, front, takers, instances }: StateSources): Promise<FleetState> {
+export async function readState({ redis, nodes, front, consumers, instances }: StateSources): Promise<FleetState> {
   const ofInstance = async (engine: string) => {
     const calls = await redis.countCalls(engine, queueName(engine)).catch(() => undefined); // it is away
-    return { engine, calls, oldestWaitMs: front?.oldestWaitMs(engine), isPaused: takers?.isPaused(engine) };
+    return { engine, calls, oldestWaitMs: front?.oldestWaitMs(engine), isPaused: consumers?.isPaused(engine) };
   };
   const found = await Promise.all([...instances].map(ofInstance));
   const isRedisUp = nodes.trouble === undefined && found.every(({ calls }) => calls !== undefined);

@@ -1,6 +1,6 @@
 /**
  * HTTP: the only file that knows Koa. Checks the head of each request, hands the request to the router of its
- * door, and sends the answer, whether the router has one or something failed.
+ * API, and sends the answer, whether the router has one or something failed.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa, { type Context } from 'koa';

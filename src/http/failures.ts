@@ -1,4 +1,4 @@
-/** Failures of requests: the answer in the shape of the request's door, and the log line. */
+/** Failures of requests: the answer in the shape of the request's API, and the log line. */
 import type { ServerResponse } from 'node:http';
 import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
 import { problemAnswer, problemCodeOf, type ProblemAnswer } from '../contract/problems.ts';
@@ -62,14 +62,14 @@ export function logFailure({ status, body }: ProblemAnswer, error: unknown, requ
  * has already begun.
  */
 export function answerDefect(error: unknown, res: ServerResponse, request: IncomingRequest): void {
-  const { id, log, record, api: door, signal } = request;
+  const { id, log, record, api, signal } = request;
   if (error === null || error === undefined) return; // Koa also calls this without an error
   const isKnown = error === record.loggedFailure || error instanceof ClientDisconnected || isConnectionError(error);
   log[isKnown ? 'debug' : 'error']({ id, err: error }, 'an answer could not be sent');
   if (!isKnown) record.problem ??= problemCodeOf(error);
   if (res.headersSent || res.writableEnded || res.destroyed) return;
   for (const name of res.getHeaderNames().filter((name) => !isOfEveryAnswer.test(name))) res.removeHeader(name);
-  const { status, mediaType, headers, body } = door.toFailure(problemAnswer(error, id), { reason: error, signal });
+  const { status, mediaType, headers, body } = api.toFailure(problemAnswer(error, id), { reason: error, signal });
   res.writeHead(status, { ...headers, 'Content-Type': mediaType }).end(JSON.stringify(body));
 }
 

@@ -6,7 +6,7 @@ import type { ApiFormat } from './api-format.ts';
 import type { RequestBody } from './body/request-body.ts';
 import type { RequestTarget } from './request-head.ts';
 
-/** The path of the target is as the door reads it. */
+/** The path of the target is as the API reads it. */
 export type Respond = (request: IncomingRequest, target: RequestTarget) => Promise<ScopedAnswer>;
 
 export interface Api extends ApiFormat {

@@ -1,4 +1,4 @@
-/** The native door: problem documents, and events with a type and a sequence number. */
+/** The native API: problem documents, and events with a type and a sequence number. */
 import { nativeContract } from '../contract/document.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { limitHeaders } from '../contract/rate-limit.ts';

@@ -20,7 +20,7 @@ import { guard, guardShared } from './connection/safe-listener.ts';
 
 export interface IncomingRequestOptions extends RequestBodyOptions {
   readonly log: Logger;
-  /** The door for a request target. */
+  /** The API for a request target. */
   readonly apiFor: (target: string) => Api;
   /** TRUST_PROXY. */
   readonly trustProxy: number;
@@ -54,7 +54,7 @@ function openRequest(
   options: IncomingRequestOptions,
   inFlight: LinkedList<InFlight>,
 ): IncomingRequest {
-  const { log, apiFor: doorFor, trustProxy, metrics } = options;
+  const { log, apiFor, trustProxy, metrics } = options;
   const { method = '', url = '' } = req;
   const started = performance.now();
   const id = randomUUID();
@@ -77,7 +77,7 @@ function openRequest(
   };
   const request: IncomingRequest = {
     id,
-    api: doorFor(url),
+    api: apiFor(url),
     method: method === 'HEAD' ? 'GET' : method,
     headers: method === 'HEAD' ? withoutRange(req.headers) : req.headers,
     body: new RequestBody({ req, res, signal, atEnd }, options),

@@ -1,4 +1,4 @@
-/** Sends contract events as server-sent events, in the format of their door. */
+/** Sends contract events as server-sent events, in the format of their API. */
 import type { ServerResponse } from 'node:http';
 import type { ProblemAnswer } from '../contract/problems.ts';
 
@@ -9,7 +9,7 @@ export interface FailedStream {
   readonly last: unknown;
 }
 
-/** How a door writes its events. */
+/** How an API writes its events. */
 export interface StreamFormat {
   readonly encode: (event: unknown) => string;
   /** A comment, as keep-alive for proxies. */

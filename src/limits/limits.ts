@@ -59,7 +59,7 @@ export function createLimits({
   async function enter(
     { name, limits }: Key,
     budget: Budget | undefined,
-    { api: door, atEnd }: LimitedRequest,
+    { api, atEnd }: LimitedRequest,
   ): Promise<Allowance> {
     const { requestsPerMinute, concurrentRequests } = limits;
     const minute = requestsPerMinute === undefined ? undefined : await minutes.count(name, requestsPerMinute);
@@ -73,7 +73,7 @@ export function createLimits({
       const all = policies();
       const shown = all.filter((policy) => policy.name === violated);
       const wait = withJitter(shown[0]?.resetSeconds ?? 1, random());
-      const headers = { ...door.limitHeaders(all, shown), 'Retry-After': String(wait) };
+      const headers = { ...api.limitHeaders(all, shown), 'Retry-After': String(wait) };
       return new ProblemError(code, `The API key ${detail(wait)}`, { headers, violatedPolicies: [violated] });
     };
 
@@ -100,7 +100,7 @@ export function createLimits({
     return {
       headers() {
         const all = policies();
-        return door.limitHeaders(all, all.filter(isCurrent));
+        return api.limitHeaders(all, all.filter(isCurrent));
       },
     };
   }

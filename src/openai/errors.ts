@@ -9,7 +9,7 @@ interface ErrorRow {
   readonly type: string;
   /** Default: the problem code with underscores. */
   readonly code?: string;
-  /** The field of this door, where the code alone says it; default: the place of the first violation. */
+  /** The field of this API, where the code alone says it; default: the place of the first violation. */
   readonly param?: string;
   /** The same request may succeed later and has had no effect yet. Default: clients must not retry. */
   readonly retryable?: true;

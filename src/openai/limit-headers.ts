@@ -1,4 +1,4 @@
-/** The limits of an API key as headers: those of the native door, and the ones of requests that OpenAI's clients read. */
+/** The limits of an API key as headers: those of the native API, and the ones of requests that OpenAI's clients read. */
 import { limitHeaders, type LimitHeaders, type Policy } from '../contract/rate-limit.ts';
 
 /** None of tokens: OpenAI's are those of a minute, ours those of a day. */

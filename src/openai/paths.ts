@@ -1,7 +1,7 @@
 /** The paths below /v1, as apps build them: some double slashes, some append `/v1` to a base URL that has it. */
 import { ProblemError } from '../contract/problems.ts';
 
-/** Request targets that belong to this door. */
+/** Request targets that belong to this API. */
 export function isOpenAITarget(target: string): boolean {
   return /^(?:https?:\/\/[^/?#]*)?\/+v1(?:[/?#]|$)/i.test(target);
 }

@@ -535,7 +535,7 @@ describe('a process', () => {
     expect(await Promise.all(paths.map((path) => post(path, 'Hello')))).toEqual([200, 200]);
     expect(await Promise.all(paths.map((path) => post(path, 1)))).toEqual([422, 400]);
     const { body } = await createApi(service.url).get('/api/v1/tts/models');
-    expect(JSON.stringify(body)).toContain('"bad-model"'); // of the second engine
+    expect(JSON.stringify(body)).toContain('"bad-model"'); // listed by the second engine
     expect(service.said.stdout).toContain('Cannot add property extension, object is not extensible');
   });
 

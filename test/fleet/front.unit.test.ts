@@ -27,7 +27,7 @@ function start({ absentMs = 0, workers = ['a', 'b', 'c', 'd'] } = {}) {
   };
   const front = createFront({
     nodes: { absentMs: () => absentMs, workersOf: () => workers },
-    shares: {
+    admissions: {
       admit: () => ask(() => ({ priority: (state.shares += 1), [Symbol.dispose]: () => void (state.shares -= 1) })),
     },
     queueOf: () => queue,

@@ -51,12 +51,12 @@ export class CachedPoll<T> {
   refresh(): Promise<void> {
     if (this.#pending !== undefined) return this.#pending;
     if (this.#failure !== undefined && performance.now() < this.#retryAt) return settled;
-    this.#pending = this.#ask();
+    this.#pending = this.#poll();
     return this.#pending;
   }
 
-  #ask(): Promise<void> {
-    const { poll: ask, deadlines, late } = this.#options;
+  #poll(): Promise<void> {
+    const { poll, deadlines, late } = this.#options;
     const deadline = this.#asked === 0 ? deadlines.first : deadlines.usual;
     const number = (this.#asked += 1);
     return new Promise((resolve) => {
@@ -72,7 +72,7 @@ export class CachedPoll<T> {
         resolve();
       };
       deadline.begin(wait);
-      invoke(ask).then(
+      invoke(poll).then(
         (answer) => {
           this.#take(answer, number, isLate);
           if (!isLate) end();

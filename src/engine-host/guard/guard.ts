@@ -145,7 +145,7 @@ function createFailureLog({ log, limits }: GuardFacts): FailureLog {
   };
 }
 
-function createModels(raw: Engine, { limits }: GuardFacts, troubles: FailureLog): CachedPoll<readonly ModelEntry[]> {
+function createModels(raw: Engine, { limits }: GuardFacts, failures: FailureLog): CachedPoll<readonly ModelEntry[]> {
   const what = 'models()';
   return new CachedPoll({
     poll: () => raw.models(),
@@ -153,12 +153,12 @@ function createModels(raw: Engine, { limits }: GuardFacts, troubles: FailureLog)
     deadlines: { first: new SharedDeadline(limits.firstModelsMs), usual: new SharedDeadline(limits.modelsMs) },
     retryMs: limits.retryMs,
     late: () => new EngineError('engine-timeout', 'no answer in time'),
-    onChange: (failure) => (failure ? troubles.begin(what, failure.error) : troubles.end(what)),
+    onChange: (failure) => (failure ? failures.begin(what, failure.error) : failures.end(what)),
   });
 }
 
-function createAvailability(raw: Engine, { instance, limits }: GuardFacts, troubles: FailureLog) {
-  const questions = new Map<string, CachedPoll<Availability>>();
+function createAvailability(raw: Engine, { instance, limits }: GuardFacts, failures: FailureLog) {
+  const polls = new Map<string, CachedPoll<Availability>>();
   const failing = new Set<string>();
   const deadline = new SharedDeadline(limits.availabilityMs);
   const deadlines = { first: deadline, usual: deadline };
@@ -169,8 +169,8 @@ function createAvailability(raw: Engine, { instance, limits }: GuardFacts, troub
     const before = failing.size;
     if (failure) failing.add(id);
     else failing.delete(id);
-    if (failure && before === 0) troubles.begin(what, failure.error);
-    if (before > 0 && failing.size === 0) troubles.end(what);
+    if (failure && before === 0) failures.begin(what, failure.error);
+    if (before > 0 && failing.size === 0) failures.end(what);
   }
 
   const open = (id: string) =>
@@ -197,17 +197,17 @@ function createAvailability(raw: Engine, { instance, limits }: GuardFacts, troub
 
   return {
     last: (id: string): boolean | undefined => {
-      const question = questions.get(id);
-      if (question === undefined) return undefined;
-      return lastValid(question)?.available ?? (question.failure ? false : undefined);
+      const poll = polls.get(id);
+      if (poll === undefined) return undefined;
+      return lastValid(poll)?.available ?? (poll.failure ? false : undefined);
     },
     of: async (id: string): Promise<Availability> => {
-      let question = questions.get(id);
-      if (question === undefined) questions.set(id, (question = open(id)));
-      await question.refresh();
-      const value = lastValid(question);
+      let poll = polls.get(id);
+      if (poll === undefined) polls.set(id, (poll = open(id)));
+      await poll.refresh();
+      const value = lastValid(poll);
       if (value !== undefined) return value;
-      const { failure } = question;
+      const { failure } = poll;
       // Clients only see the message of an EngineError; everything else goes to the log.
       const said = engineErrorOf(failure?.error)?.message ?? 'the log of the service has the cause';
       return failed(`The engine ${instance} cannot report its availability: ${said}`);
@@ -215,9 +215,9 @@ function createAvailability(raw: Engine, { instance, limits }: GuardFacts, troub
     /** Removes models that are no longer listed. */
     keep: (list: readonly ModelEntry[]): void => {
       const listed = new Set(list.map(({ id }) => id));
-      for (const id of questions.keys()) {
+      for (const id of polls.keys()) {
         if (listed.has(id)) continue;
-        questions.delete(id);
+        polls.delete(id);
         record(id, undefined);
       }
     },

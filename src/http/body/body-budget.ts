@@ -99,7 +99,7 @@ interface CallerShares {
 class Pool {
   readonly #size: number;
   #used = 0;
-  readonly #holdings = new Map<string, CallerShares>();
+  readonly #callers = new Map<string, CallerShares>();
 
   constructor(size: number) {
     this.#size = size;
@@ -107,9 +107,9 @@ class Pool {
 
   open(caller: string, owner: RefusableBody): PoolShare {
     const share: PoolShare = { caller, owner, bytes: 0, isSettled: false };
-    const holding = this.#holdings.get(caller) ?? { bytes: 0, shares: new LinkedList() };
-    holding.shares.add(share);
-    this.#holdings.set(caller, holding);
+    const held = this.#callers.get(caller) ?? { bytes: 0, shares: new LinkedList() };
+    held.shares.add(share);
+    this.#callers.set(caller, held);
     return share;
   }
 
@@ -126,16 +126,16 @@ class Pool {
   }
 
   close(share: PoolShare): void {
-    const holding = this.#holdings.get(share.caller);
-    if (!holding?.shares.remove(share)) return;
+    const held = this.#callers.get(share.caller);
+    if (!held?.shares.remove(share)) return;
     this.#resize(share, 0);
-    if (holding.shares.size === 0) this.#holdings.delete(share.caller);
+    if (held.shares.size === 0) this.#callers.delete(share.caller);
   }
 
   #resize(share: PoolShare, bytes: number): void {
-    const holding = this.#holdings.get(share.caller);
-    if (!holding) return;
-    holding.bytes += bytes - share.bytes;
+    const held = this.#callers.get(share.caller);
+    if (!held) return;
+    held.bytes += bytes - share.bytes;
     this.#used += bytes - share.bytes;
     share.bytes = bytes;
   }
@@ -152,20 +152,20 @@ class Pool {
     }
   }
 
-  /** The caller's holding, if it would exceed half of the pool. */
+  /** The caller's shares, if they would exceed half of the pool. */
   #overHalf({ caller }: PoolShare, bytes: number): CallerShares | undefined {
-    const own = this.#holdings.get(caller);
+    const own = this.#callers.get(caller);
     return own && own.shares.size > 1 && own.bytes + bytes > this.#size / 2 ? own : undefined;
   }
 
-  /** The largest holding with an unfinished body; ties go to the requesting caller. */
+  /** The caller with the largest shares and an unfinished body; ties go to the requesting caller. */
   #most({ caller }: PoolShare, bytes: number): CallerShares | undefined {
     let most: CallerShares | undefined;
     let mostBytes = -1;
-    for (const [name, holding] of this.#holdings) {
-      const wanted = holding.bytes + (name === caller ? bytes : 0);
-      if (wanted <= mostBytes || ![...holding.shares].some(({ isSettled }) => !isSettled)) continue;
-      most = holding;
+    for (const [name, held] of this.#callers) {
+      const wanted = held.bytes + (name === caller ? bytes : 0);
+      if (wanted <= mostBytes || ![...held.shares].some(({ isSettled }) => !isSettled)) continue;
+      most = held;
       mostBytes = wanted;
     }
     return most;

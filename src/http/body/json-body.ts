@@ -51,7 +51,7 @@ export async function readJson(source: BodySource, limits: JsonLimits): Promise<
 /** Counts a body while it arrives. Not closures: every live stream holds one. */
 class BodyCounter {
   readonly #limits: JsonLimits;
-  readonly #claim: Reservation;
+  readonly #reservation: Reservation;
   readonly #structure = new JsonStructure();
   #bytes = 0;
   /** Called when the body is evicted in favor of another caller. */
@@ -59,8 +59,8 @@ class BodyCounter {
 
   constructor(limits: JsonLimits) {
     this.#limits = limits;
-    this.#claim = limits.budget.reserve(currentCaller(), this);
-    limits.onEnd(() => this.#claim.release());
+    this.#reservation = limits.budget.reserve(currentCaller(), this);
+    limits.onEnd(() => this.#reservation.release());
   }
 
   refuse(problem: ProblemError): void {
@@ -73,7 +73,7 @@ class BodyCounter {
     const structure = this.#structure;
     this.#bytes += chunk.length;
     if (this.#bytes > limit) throw tooLarge(limit);
-    this.#claim.grow(this.#bytes);
+    this.#reservation.grow(this.#bytes);
     structure.add(chunk);
     if (structure.deepest > most.depth) throw refused(`be nested more than ${most.depth} levels deep`);
     if (structure.tokens > most.tokens) throw refused(`have more than ${most.tokens} objects, arrays and commas`);
@@ -82,7 +82,7 @@ class BodyCounter {
   /** Counts only the kept value from now on. Returns the size as sent. */
   settle(value: object): number {
     const bytes = this.#bytes;
-    this.#claim.settle(bytes <= smallBody ? mostWeightOf(bytes, this.#structure.tokens) : weigh(value));
+    this.#reservation.settle(bytes <= smallBody ? mostWeightOf(bytes, this.#structure.tokens) : weigh(value));
     return bytes;
   }
 }

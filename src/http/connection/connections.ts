@@ -13,7 +13,7 @@ import { answerOnSocket } from './raw-response.ts';
 
 export interface ConnectionOptions {
   readonly log: Logger;
-  /** The door for a request target, for failures of requests that never begin. */
+  /** The API for a request target, for failures of requests that never begin. */
   readonly formatFor: (target: string) => ApiFormat;
   /** Maximum number of connections. */
   readonly limit: number;

@@ -27,7 +27,7 @@ export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly log: Logger;
-  /** The door for a request target. */
+  /** The API for a request target. */
   readonly formatFor: (target: string) => ApiFormat;
   readonly limits?: Partial<ConnectionLimits> | undefined;
   readonly metrics?: Metrics | undefined;
