@@ -1,4 +1,5 @@
 /** Recognizes failures caused by a resource limit of the process or the machine. */
+import { errnoOf } from './errors.ts';
 
 /** Out of file descriptors: the process (EMFILE) or the machine (ENFILE). */
 const descriptorCodes = ['EMFILE', 'ENFILE'];
@@ -15,4 +16,10 @@ export function isAtMachineLimit(error: unknown): boolean {
   // Errors from worker threads arrive without their code, and Node reports a failed read of a package.json like this.
   if (/^(EMFILE|ENFILE): /.test(message) || message.endsWith(': too many open files.')) return true;
   return isAtMachineLimit(cause);
+}
+
+/** Whether a file could not be written because the disk, or the quota of this user, is full. */
+export function isDiskFull(error: unknown): boolean {
+  const code = errnoOf(error);
+  return code === 'ENOSPC' || code === 'EDQUOT';
 }

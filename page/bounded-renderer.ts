@@ -7,8 +7,8 @@ import * as smd from 'streaming-markdown';
 /** Open elements, cells of a row, elements of a text, characters of an address. */
 export const bounds = { depth: 24, columns: 100, elements: 5_000, address: 2_000 } as const;
 
-/** Each begins a line. */
-const blocks: ReadonlySet<smd.Token> = new Set([
+/** Blocks of text. */
+export const textBlocks = [
   smd.PARAGRAPH,
   smd.HEADING_1,
   smd.HEADING_2,
@@ -16,13 +16,13 @@ const blocks: ReadonlySet<smd.Token> = new Set([
   smd.HEADING_4,
   smd.HEADING_5,
   smd.HEADING_6,
-  smd.CODE_BLOCK,
-  smd.CODE_FENCE,
-  smd.EQUATION_BLOCK,
   smd.LIST_ITEM,
   smd.TABLE_ROW,
   smd.LINE_BREAK,
-]);
+] as const;
+
+/** Each begins a line. */
+const blocks: ReadonlySet<smd.Token> = new Set([...textBlocks, smd.CODE_BLOCK, smd.CODE_FENCE, smd.EQUATION_BLOCK]);
 
 export interface BoundedRenderer extends smd.Any_Renderer {
   /** Text is collected: many small text nodes are slow. */

@@ -1,21 +1,10 @@
 /** The words of a Markdown text as they are read aloud: no marks, no code blocks, no addresses. Pure. */
 import * as smd from 'streaming-markdown';
+import { textBlocks } from './bounded-renderer.ts';
 import { Feed } from './feed.ts';
 
 const silent: ReadonlySet<number> = new Set([smd.CODE_BLOCK, smd.CODE_FENCE, smd.IMAGE, smd.RAW_URL]);
-const blocks: ReadonlySet<number> = new Set([
-  smd.PARAGRAPH,
-  smd.HEADING_1,
-  smd.HEADING_2,
-  smd.HEADING_3,
-  smd.HEADING_4,
-  smd.HEADING_5,
-  smd.HEADING_6,
-  smd.LIST_ITEM,
-  smd.TABLE_ROW,
-  smd.TABLE_CELL,
-  smd.LINE_BREAK,
-]);
+const blocks: ReadonlySet<number> = new Set([...textBlocks, smd.TABLE_CELL]);
 
 export function speakable(markdown: string): string {
   const open: number[] = [];

@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import type { EngineContext, Logger, ProgramExit } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { isExecutable } from '../../lib/find-executable.ts';
-import { acquireLock, isLocked } from './lock.ts';
+import { acquireLock, isLocked, lockOf } from './lock.ts';
 import { findToolchain, toolEnvironment, type Toolchain } from './toolchain.ts';
 
 const deadlineMinutes = 30;
@@ -47,8 +47,6 @@ const whisperSource: SourcePackage = {
 export function builtProgramPath(dataDir: string): string {
   return join(dataDir, 'bin', 'whisper-cli');
 }
-
-const lockOf = (program: string) => `${program}.lock`;
 
 /** Whether some process builds it now. */
 export const isBuilding = (dataDir: string): Promise<boolean> => isLocked(lockOf(builtProgramPath(dataDir)));

@@ -3,11 +3,12 @@ import { createReadStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Logger } from '../contract/index.ts';
-import { acquireLock, isLocked } from './lock.ts';
+import { acquireLock, isLocked, lockOf } from './lock.ts';
 import { pause } from '../../lib/abort.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { TransferError, requestTransfer, ResumeRejected, type Transfer } from './transfer.ts';
 import { errnoOf } from '../../lib/errors.ts';
+import { isDiskFull } from '../../lib/resource-limits.ts';
 
 const MiB = 2 ** 20;
 
@@ -58,8 +59,6 @@ export async function download(job: Download): Promise<void> {
   await rename(partOf(job), job.to);
   await syncDirectory(dirname(job.to));
 }
-
-const lockOf = (to: string) => `${to}.lock`;
 
 /** Whether some process downloads it now. */
 export const isDownloading = (to: string): Promise<boolean> => isLocked(lockOf(to));
@@ -175,10 +174,6 @@ function giveUp(job: Download, attempts: number, last: TransferError): Error {
 
 function tooLarge(job: Download): Error {
   return new Error(`${job.url} is not the expected file: it has more than ${job.maxBytes} bytes`);
-}
-
-function isDiskFull(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT'].includes(errnoOf(error) ?? '');
 }
 
 function diskFull(job: Download, cause: unknown): Error {

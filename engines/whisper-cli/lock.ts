@@ -59,6 +59,9 @@ export async function acquireLock(
   };
 }
 
+/** The lock for making a file. */
+export const lockOf = (path: string): string => `${path}.lock`;
+
 /** Whether somebody holds the lock now. */
 export async function isLocked(path: string): Promise<boolean> {
   const [text, touched] = [await read(path), await touchedAt(path)];

@@ -1,8 +1,7 @@
 /** The table of problem codes, and the only place that decides what clients see of an error. */
 import { EngineError } from '../../engines/contract/index.ts';
-import { isAtMachineLimit } from '../../lib/resource-limits.ts';
+import { isAtMachineLimit, isDiskFull } from '../../lib/resource-limits.ts';
 import type { AnyAnswer, ProblemCode, Schemas } from './operations.ts';
-import { errnoOf } from '../../lib/errors.ts';
 
 interface ProblemKind {
   readonly status: number;
@@ -148,7 +147,7 @@ export function problemCodeOf(error: unknown): ProblemCode {
 }
 
 function readable(thrown: unknown) {
-  const error = isDiskFull(thrown) ? diskFull : isAtMachineLimit(thrown) ? atMachineLimit : thrown;
+  const error = comesFromFullDisk(thrown) ? diskFull : isAtMachineLimit(thrown) ? atMachineLimit : thrown;
   if (error instanceof ProblemError) {
     return {
       code: error.code,
@@ -181,10 +180,8 @@ const atMachineLimit = new ProblemError(
 );
 
 /** Also when wrapped as a cause. */
-function isDiskFull(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = errnoOf(error);
-  return code === 'ENOSPC' || code === 'EDQUOT' || isDiskFull(error.cause);
+function comesFromFullDisk(error: unknown): boolean {
+  return isDiskFull(error) || (error instanceof Error && comesFromFullDisk(error.cause));
 }
 
 /** A day; from 1e21 on, a number would be written with an exponent. */

@@ -11,7 +11,9 @@ import {
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
 import { linkedSignal, raceAbort, startTimeout } from '../../lib/abort.ts';
+import { errnoOf } from '../../lib/errors.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
+import { isDiskFull } from '../../lib/resource-limits.ts';
 import { runInScope } from '../request-scope.ts';
 import type { Workspace } from '../system/workspace.ts';
 import type { CallEnd } from './back-off.ts';
@@ -27,7 +29,6 @@ import {
 import type { FleetTimeouts } from './timeouts.ts';
 import type { SignedRequest } from './signature.ts';
 import { skewMs, version, type Ticket } from './ticket.ts';
-import { errnoOf } from '../../lib/errors.ts';
 
 export interface CallRunnerOptions {
   /** Id of this node. */
@@ -187,7 +188,7 @@ function unavailable(message: string): Returned {
 
 /** The disk budget has room, and the disk has none. */
 function isWithoutDisk(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT', 'EROFS'].includes(errnoOf(error) ?? '');
+  return isDiskFull(error) || errnoOf(error) === 'EROFS';
 }
 
 async function transcribe(url: string, connection: FrontConnection, signal: AbortSignal, options: CallRunnerOptions) {
@@ -209,7 +210,7 @@ async function transcribe(url: string, connection: FrontConnection, signal: Abor
     },
     ...(segments && { onSegment: (segment) => connection.send({ type: 'segment', segment }) }),
   };
-  return await runInScope({ ...scope }, async () => {
+  return await runInScope(scope, async () => {
     try {
       return await engine.transcribe({ ...call, recording: { ...recording, path } }, reporting);
     } catch (error) {

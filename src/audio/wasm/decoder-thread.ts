@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { EngineError, type Container, type EngineErrorCode } from '../../../engines/contract/index.ts';
-import { isAtMachineLimit } from '../../../lib/resource-limits.ts';
+import { isAtMachineLimit, isDiskFull } from '../../../lib/resource-limits.ts';
 import type { DecodeJob } from '../job.ts';
 import { isSystemError, undecodable } from './failures.ts';
 import { transcode } from './transcode.ts';
@@ -45,7 +45,7 @@ function toEngineError(error: unknown, container: Container): EngineError {
     });
   }
   if (!isSystemError(error)) return undecodable(`the ${container} file is damaged`, error);
-  if (error.code === 'ENOSPC' || error.code === 'EDQUOT') {
+  if (isDiskFull(error)) {
     return new EngineError('storage-full', 'The disk is full: the recording cannot be decoded; try again later.', {
       cause: error,
     });

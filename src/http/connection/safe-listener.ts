@@ -32,5 +32,5 @@ const connectionCodes = new Set([
 
 /** Whether the error only means that the client has disconnected. */
 export function isConnectionError(error: unknown): boolean {
-  return error instanceof Error && connectionCodes.has(errnoOf(error) ?? '');
+  return connectionCodes.has(errnoOf(error) ?? '');
 }
