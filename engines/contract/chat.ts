@@ -135,7 +135,7 @@ export interface ChatOptions {
   readonly tools: readonly Tool[];
   /**
    * For engines with several rounds: call it after each with the usage of the run so far. A run that then fails or is
-   * aborted is charged for these, and an estimate for the rest. The usage of the result wins.
+   * aborted is charged for these, and an estimate for the rest. The usage of the result wins if it has more.
    */
   readonly onUsage?: (usage: Usage) => void;
 }

@@ -59,7 +59,6 @@ export class RunRecord {
     this.#isOver = true;
     this.#firstChunkMs ??= this.#ms();
     this.#meter?.see({ type: 'completed', result });
-    if (usage) this.#meter?.report(usage.totalTokens);
     this.#charge();
     const { usage: used } = this.#scope ?? {};
     if (usage && used) used.tokens = usage.totalTokens;

@@ -5,8 +5,8 @@ import type { AgentEvent, ChatCall, ToolCall } from '../../engines/contract/inde
 const charactersPerToken = 4;
 
 export class TokenMeter {
-  /** Tokens of all steps that the engine has reported. */
-  #reported = 0;
+  /** Tokens of all steps that the engine has reported; undefined: of none. */
+  #reported: number | undefined;
   /** Characters of steps that it has not reported. */
   #unreported = 0;
   /** Characters of the conversation, which the next step sends as its prompt. */
@@ -49,14 +49,18 @@ export class TokenMeter {
       case 'tool-finished':
         this.#conversation += (event.output ?? event.error ?? '').length;
         return;
-      case 'completed':
-        return this.#deliver(lengthOf(event.result.toolCalls));
+      case 'completed': {
+        const { usage, toolCalls } = event.result;
+        // The sum of what was reported before says nothing about a last step that was not.
+        if (usage && usage.totalTokens !== this.#reported) return this.report(usage.totalTokens);
+        return this.#deliver(lengthOf(toolCalls));
+      }
     }
   }
 
   /** `isLeft`: the caller did not wait for the answer, so its provider may have read the prompt of a silent step. */
   tokens(isLeft: boolean): number {
-    return this.#reported + Math.ceil((this.#unreported + (isLeft ? this.#sent : 0)) / charactersPerToken);
+    return (this.#reported ?? 0) + Math.ceil((this.#unreported + (isLeft ? this.#sent : 0)) / charactersPerToken);
   }
 
   #deliver(characters: number): void {

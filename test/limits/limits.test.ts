@@ -216,6 +216,12 @@ describe('tokensPerDay', () => {
     expect(stateOf(await post('/api/v1/chat', hello('unreported')), 'tokens')).toMatchObject({ r: 98 });
   });
 
+  it('estimates the last round of a run whose usage is only that of the rounds before it', async () => {
+    const { post } = await serve({ app: { tokensPerDay: 100 } });
+    // 7 tokens as reported; the message, the first answer and the second have 11 characters.
+    expect(stateOf(await post('/api/v1/chat', hello('half-reported')), 'tokens')).toMatchObject({ r: 100 - 7 - 3 });
+  });
+
   it.each([
     ['/api/v1/chat/stream', {}],
     ['/v1/chat/completions', { stream: true }],

@@ -6,12 +6,12 @@ import { startTestService, type TestService, type TestServiceOptions } from '../
 /**
  * A chat and a transcription in the test's own process. Their models: `fine`; `held` works until it is released; `failing`
  * fails after its first round, or half of the recording; `unreported` reports no usage; `untold` is held in the middle of an
- * answer of which 395 characters are delivered and no usage is reported.
+ * answer of which 395 characters are delivered and no usage is reported; `half-reported` reports the first of two rounds.
  */
 const engines = `
 const ready = { available: true, code: 'ready', reason: 'Ready.' };
 const usage = (totalTokens) => ({ promptTokens: 1, completionTokens: totalTokens - 1, totalTokens, reasoningTokens: 0 });
-const ids = ['fine', 'held', 'failing', 'unreported', 'untold'];
+const ids = ['fine', 'held', 'failing', 'unreported', 'half-reported', 'untold'];
 
 const held = (signal) =>
   new Promise((resolve, reject) => {
@@ -43,7 +43,12 @@ export default [
       if (model === 'held' || model === 'failing') onUsage?.(usage(7));
       if (model === 'held') await held(signal);
       if (model === 'failing') throw new TypeError('a defect of the engine');
-      const counted = model === 'unreported' ? null : usage(10);
+      if (model === 'half-reported') {
+        onUsage?.(usage(7));
+        yield { type: 'step-started', step: 1 };
+        yield { type: 'content-delta', step: 1, delta: 'Hi.' };
+      }
+      const counted = model === 'unreported' ? null : usage(model === 'half-reported' ? 7 : 10);
       yield { type: 'completed', result: { content: 'Hi.', finishReason: 'stop', reasoning: null, usage: counted } };
     },
   }),
