@@ -6,61 +6,47 @@ import type { Logger } from '../../engines/contract/index.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 
 export interface CircuitOptions {
-  /** Whether Redis is connected. */
-  readonly isReady: () => boolean;
   /** Rejects while Redis cannot do what requests ask of it. */
   readonly probe: () => Promise<void>;
   /** Redis is reconnected. */
   readonly onBack: () => void;
   readonly limits: Pick<FleetTimeouts, 'reconcileMs'>;
   readonly log: Logger;
-  /** Logged once per outage, at its begin and at its end. */
-  readonly messages: { readonly unavailable: string; readonly reconnected: string };
 }
 
-export interface Circuit extends Disposable {
-  /** Undefined where Redis does not answer; while it is unavailable, without asking. Never rejects. */
-  ask<T>(command: () => Promise<T>): Promise<T | undefined>;
-  readonly isAway: boolean;
-}
+export type Circuit = ReturnType<typeof createCircuit>;
 
-export function createCircuit({ isReady, probe, onBack, limits, log, messages }: CircuitOptions): Circuit {
+export function createCircuit({ probe, onBack, limits, log }: CircuitOptions) {
   /** Set while Redis is unavailable. */
   let probing: NodeJS.Timeout | undefined;
   let isEnded = false;
 
-  function open(error: unknown): void {
+  function open(err: unknown): void {
     if (probing || isEnded) return;
-    log.warn(error === undefined ? {} : { err: error }, messages.unavailable);
-    probing = setInterval(() => void close(), limits.reconcileMs);
+    log.warn({ err }, 'the limits of API keys are per node now: Redis does not count them');
+    probeLater();
   }
 
-  let closing: Promise<void> | undefined;
+  /** One at a time: a probe may take longer than the time between two. */
+  function probeLater(): void {
+    if (!isEnded) probing = setTimeout(() => void probe().then(close, probeLater), limits.reconcileMs);
+  }
 
-  /** One probe at a time: a probe may take longer than the interval. */
-  const close = () => (closing ??= tryToClose().finally(() => (closing = undefined)));
-
-  async function tryToClose(): Promise<void> {
-    if (!isReady()) return;
-    const isBack = await probe().then(
-      () => true,
-      () => false,
-    );
-    if (!isBack || isEnded) return;
-    clearInterval(probing);
+  function close(): void {
+    if (isEnded) return;
     probing = undefined;
-    log.info({}, messages.reconnected);
+    log.info({}, 'the limits of API keys are shared by all fronts again');
     onBack();
   }
 
   return {
-    async ask(command) {
-      if (!probing && !isReady()) open(undefined);
+    /** Undefined where Redis does not answer; while it is unavailable, without asking. Never rejects. */
+    async ask<T>(command: () => Promise<T>): Promise<T | undefined> {
       if (probing) return undefined;
       try {
         return await command();
-      } catch (error) {
-        open(error);
+      } catch (err) {
+        open(err);
         return undefined;
       }
     },
@@ -69,7 +55,7 @@ export function createCircuit({ isReady, probe, onBack, limits, log, messages }:
     },
     [Symbol.dispose]() {
       isEnded = true;
-      clearInterval(probing);
+      clearTimeout(probing);
     },
   };
 }

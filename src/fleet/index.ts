@@ -181,7 +181,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
     shareLimits(own) {
       const { counters } = redis;
       const fronts = () => Math.max(1, countRoles(nodes.all()).fronts);
-      keyLimits = shareKeyLimits({ own, counters, isReady: () => redis.isReady, fronts, secret, limits, log });
+      keyLimits = shareKeyLimits({ own, counters, fronts, secret, limits, log });
       return keyLimits;
     },
     state: () => readState({ redis, nodes, instances, front, consumers: isWorker ? consumers : undefined }),

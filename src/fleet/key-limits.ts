@@ -22,7 +22,6 @@ export interface OwnCounters {
 export interface KeyLimitsOptions {
   readonly own: OwnCounters;
   readonly counters: KeyCounters;
-  readonly isReady: () => boolean;
   /** How many fronts share the limits. */
   readonly fronts: () => number;
   readonly secret: string;
@@ -41,26 +40,16 @@ interface Shared {
   readonly partOf: (limit: number) => number;
 }
 
-const messages = {
-  unavailable: 'the limits of API keys are per node now: Redis does not count them',
-  reconnected: 'the limits of API keys are shared by all fronts again',
-};
-
 export function shareKeyLimits({ own, counters, fronts, secret, ...options }: KeyLimitsOptions): SharedCounters {
-  const names = new Map<string, string>();
   const onBack = () => {
     budgets.settle();
     concurrency.keep();
   };
-  const circuit = createCircuit({ ...options, probe: () => counters.probe(), onBack, messages });
+  const circuit = createCircuit({ ...options, probe: counters.probe, onBack });
   const shared: Shared = {
     counters,
     circuit,
-    nameOf(key) {
-      const name = names.get(key) ?? pseudonymOf(secret, key);
-      names.set(key, name); // as many as there are keys
-      return name;
-    },
+    nameOf: (key) => pseudonymOf(secret, key),
     partOf: (limit) => Math.max(1, Math.floor(limit / fronts())),
   };
   const budgets = shareBudgets(own.budgets, shared);

@@ -19,7 +19,7 @@ export interface KeyCounters {
   /** Adds to what the key has used on the day (UTC), and raises it to `atLeast`: Redis may have forgotten it. */
   charge(key: string, day: string, added: Total, atLeast: Total): Promise<Total>;
   /** Rejects while Redis does not accept changes, for instance because it is full. */
-  probe(): Promise<void>;
+  readonly probe: () => Promise<void>;
 }
 
 /** The parts of ioredis that are used. */

@@ -70,7 +70,6 @@ function openFronts() {
     const front = shareKeyLimits({
       own: { minutes: createMinuteCounter(), budgets: createBudgets() },
       counters: redis.counters,
-      isReady: () => redis.state.isReady,
       fronts: () => 2,
       secret: 'secret',
       limits: { announceMs: 5_000, announcedMs: 15_000, reconcileMs: 1_000 },
