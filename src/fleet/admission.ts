@@ -4,23 +4,17 @@
  */
 import { EngineError } from '../../engines/contract/index.ts';
 import type { FleetTimeouts } from './timeouts.ts';
-import type { Capacity } from './nodes.ts';
-import type { OpenCallCounts, OpenCallKey } from './redis.ts';
+import type { Nodes } from './nodes.ts';
+import type { OpenCallCounts, OpenCallKey, Redis } from './redis.ts';
+import type { TicketConsumers } from './ticket-consumers.ts';
 import { pseudonymOf } from './ticket.ts';
 
 export interface AdmissionsOptions {
-  readonly keepOpen: (call: OpenCallKey, ms: number) => Promise<OpenCallCounts>;
-  readonly release: (call: OpenCallKey) => Promise<void>;
-  readonly capacityOf: (instance: string) => Capacity;
-  /** Calls that may wait for an instance, as the queue of its engine says. */
-  readonly waitingOf: (instance: string) => number;
+  readonly redis: Pick<Redis, 'keepOpen' | 'release'>;
+  readonly nodes: Pick<Nodes, 'capacityOf'>;
+  readonly consumers: Pick<TicketConsumers, 'waitingOf'>;
   readonly secret: string;
   readonly limits: Pick<FleetTimeouts, 'announceMs' | 'announcedMs'>;
-}
-
-export interface Admission extends Disposable {
-  /** From 1; lower ones are served first. */
-  readonly priority: number;
 }
 
 interface AdmissionRequest {
@@ -31,40 +25,26 @@ interface AdmissionRequest {
   readonly weight: number;
 }
 
-export interface Admissions extends Disposable {
-  /** Throws `overloaded` when the caller has its share of the queue; rejects when Redis does not answer. */
-  admit(call: AdmissionRequest): Promise<Admission>;
-  /** Holds the open calls of this front again, for what Redis has forgotten. */
-  readonly keep: () => void;
-  /** Whether all slots are busy and the queue is full, as far as this front has seen. A newcomer may be admitted all the same. */
-  readonly isFull: (instance: string) => boolean;
-}
-
 /** There is room for newcomers beside callers whose shares have shrunk since they took them. */
 const hardBound = 2;
 
 const longestRetryAfterSeconds = 3_600;
 const usualMeanMs = 5_000;
 
-export function createAdmissions({
-  keepOpen,
-  release,
-  capacityOf,
-  waitingOf,
-  secret,
-  limits,
-}: AdmissionsOptions): Admissions {
+export type Admissions = ReturnType<typeof createAdmissions>;
+
+export function createAdmissions({ redis, nodes, consumers, secret, limits }: AdmissionsOptions) {
   const open = new Set<OpenCallKey>();
   /** Open calls by instance, of all fronts. */
   const counts = new Map<string, { calls: number; at: number }>();
 
   async function keepAndCount(call: OpenCallKey): Promise<OpenCallCounts> {
-    const held = await keepOpen(call, limits.announcedMs);
+    const held = await redis.keepOpen(call, limits.announcedMs);
     counts.set(call.instance, { calls: held.calls, at: performance.now() });
     return held;
   }
 
-  /** Redis logs its own outages. */
+  /** Holds the open calls of this front again, for what Redis has forgotten. It logs its own outages. */
   function keep(): void {
     for (const call of open) keepAndCount(call).catch(ignore);
   }
@@ -75,8 +55,8 @@ export function createAdmissions({
    * an equal part of twice as many, with one part to spare for the next. (The weights of the others count as 1.)
    */
   function requireShare({ instance, weight }: AdmissionRequest, { calls, ofCaller, callers }: OpenCallCounts): void {
-    const { slots, meanMs } = capacityOf(instance);
-    const bound = 2 * (Math.max(1, slots) + waitingOf(instance));
+    const { slots, meanMs } = nodes.capacityOf(instance);
+    const bound = 2 * (Math.max(1, slots) + consumers.waitingOf(instance));
     const share = Math.max(1, Math.floor((bound * weight) / (callers + weight)));
     if (ofCaller <= share && calls <= hardBound * bound) return;
     const seconds = Math.ceil((calls * (meanMs || usualMeanMs)) / Math.max(1, slots) / 1000);
@@ -85,14 +65,18 @@ export function createAdmissions({
   }
 
   return {
-    async admit(request) {
+    /**
+     * Resolves with the priority, from 1; lower ones are served first. Throws `overloaded` when the caller has its share of
+     * the queue; rejects when Redis does not answer.
+     */
+    async admit(request: AdmissionRequest) {
       const { id, instance, caller, weight } = request;
       const call = { id, instance, caller: pseudonymOf(secret, caller) };
       const giveBack = (): void => {
         open.delete(call);
         const count = counts.get(instance);
         if (count) count.calls -= 1;
-        release(call).catch(ignore); // it expires
+        redis.release(call).catch(ignore); // it expires
       };
       open.add(call);
       try {
@@ -105,10 +89,11 @@ export function createAdmissions({
       }
     },
     keep,
-    isFull(instance) {
+    /** Whether all slots are busy and the queue is full, as far as this front has seen. A newcomer may be admitted all the same. */
+    isFull(instance: string) {
       const { calls = 0, at = 0 } = counts.get(instance) ?? {};
       const isCurrent = performance.now() - at < 2 * limits.announceMs;
-      return isCurrent && calls >= Math.max(1, capacityOf(instance).slots) + waitingOf(instance);
+      return isCurrent && calls >= Math.max(1, nodes.capacityOf(instance).slots) + consumers.waitingOf(instance);
     },
     [Symbol.dispose]: () => clearInterval(timer),
   };

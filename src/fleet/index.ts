@@ -82,14 +82,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
   const self = () => ({ instances: consumers.capacities(), ...(frontSettings && { address: frontSettings.address }) });
   const nodes = createNodes({ id, self, secret, redis, limits, log });
   const queues = new Map<string, TicketQueue>();
-  const admissions = createAdmissions({
-    keepOpen: redis.keepOpen,
-    release: redis.release,
-    capacityOf: nodes.capacityOf,
-    waitingOf: consumers.waitingOf,
-    secret,
-    limits,
-  });
+  const admissions = createAdmissions({ redis, nodes, consumers, secret, limits });
   const queueOf = (instance: string): TicketQueue => {
     const queue = queues.get(instance) ?? redis.queue(queueName(instance));
     queues.set(instance, queue);
@@ -150,9 +143,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
       if (!(await runsOnWorkers(instance, engine, settings.engines))) return engine;
       instances.add(instance);
       if (isWorker) consumers.add(instance, engine);
-      return front
-        ? wrapAsRemote(instance, engine, { front, nodes, limits, isFull: admissions.isFull, alsoHere: isWorker })
-        : engine;
+      return front ? wrapAsRemote(instance, engine, { front, nodes, admissions, limits, alsoHere: isWorker }) : engine;
     },
     start({ workspace, viaId }) {
       node.viaId = viaId;

@@ -159,7 +159,7 @@ function asListed(instance: string, engine: TranscriptionEngine, all: Nodes): Tr
     front: { transcribe: () => Promise.reject(new Error('the doctor transcribes nothing')) },
     nodes: { capacityOf: (name) => capacityIn(all, name), absentMs: () => Infinity, all: () => all },
     limits: fleetTimeouts,
-    isFull: () => false,
+    admissions: { isFull: () => false },
     alsoHere: false,
   });
 }

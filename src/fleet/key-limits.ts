@@ -45,7 +45,7 @@ export function shareKeyLimits({ own, counters, fronts, secret, ...options }: Ke
     budgets.settle();
     concurrency.keep();
   };
-  const circuit = createCircuit({ ...options, probe: counters.probe, onBack });
+  const circuit = createCircuit({ ...options, probe: () => counters.probe(), onBack });
   const shared: Shared = {
     counters,
     circuit,

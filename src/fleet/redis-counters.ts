@@ -3,76 +3,68 @@ import { RateLimiterRedis } from 'rate-limiter-flexible';
 import type { Total } from '../limits/budgets.ts';
 import { minuteSeconds } from '../limits/minutes.ts';
 
-export interface KeyCounters {
-  /** Counts a request in the minute of the key. */
-  countRequest(key: string): Promise<{ readonly used: number; readonly endsInMs: number }>;
-  /** Takes a slot for `ms` unless the key has `most`. `used`: those that are taken then. */
-  takeSlot(
-    key: string,
-    id: string,
-    most: number,
-    ms: number,
-  ): Promise<{ readonly taken: boolean; readonly used: number }>;
-  /** Takes slots again, however many there are; resolves with the number that the key has then. */
-  keepSlots(key: string, ids: readonly string[], ms: number): Promise<number>;
-  releaseSlot(key: string, id: string): Promise<number>;
-  /** Adds to what the key has used on the day (UTC), and raises it to `atLeast`: Redis may have forgotten it. */
-  charge(key: string, day: string, added: Total, atLeast: Total): Promise<Total>;
-  /** Rejects while Redis does not accept changes, for instance because it is full. */
-  readonly probe: () => Promise<void>;
-}
-
-/** The parts of ioredis that are used. */
-export interface CounterClient {
-  eval(script: string, keys: number, ...rest: readonly (string | number)[]): Promise<unknown>;
-  set(key: string, value: string, unit: 'PX', ms: number): Promise<unknown>;
+export interface KeyCountersOptions {
+  /** For rate-limiter-flexible: that of ioredis. */
+  readonly client: object;
+  readonly prefix: string;
+  /** Bounds the time of a command. */
+  readonly ask: <T>(command: () => Promise<T>) => Promise<T>;
+  /** Runs a script that returns numbers, as `ask` does. */
+  readonly evaluate: (
+    script: string,
+    keys: readonly string[],
+    ...args: readonly (string | number)[]
+  ) => Promise<readonly number[]>;
 }
 
 /** Longer than a day, for clocks that differ. */
 const usageSeconds = 172_800;
 
-/** `ask` bounds the time of a command. */
-export function createKeyCounters(
-  client: CounterClient,
-  prefix: string,
-  ask: <T>(command: () => Promise<T>) => Promise<T>,
-): KeyCounters {
+export type KeyCounters = ReturnType<typeof createKeyCounters>;
+
+export function createKeyCounters({ client, prefix, ask, evaluate }: KeyCountersOptions) {
   // As on one machine it only counts: each key has a limit of its own.
   const minutes = new RateLimiterRedis({
     ...{ storeClient: client, rejectIfRedisNotReady: true, keyPrefix: `${prefix}:limit:minute` },
     ...{ points: Number.MAX_SAFE_INTEGER, duration: minuteSeconds },
   });
   const slotsKey = (key: string) => `${prefix}:limit:places:${key}`;
-  const evaluate = async (script: string, key: string, ...args: readonly (string | number)[]) =>
-    (await ask(() => client.eval(script, 1, key, ...args))) as readonly number[];
 
   return {
-    async countRequest(key) {
+    /** Counts a request in the minute of the key. */
+    async countRequest(key: string) {
       const { consumedPoints, msBeforeNext } = await ask(() => minutes.consume(key));
       return { used: consumedPoints, endsInMs: msBeforeNext };
     },
-    async takeSlot(key, id, most, ms) {
-      const [taken, used = 0] = await evaluate(slotsScript, slotsKey(key), ms, most, id);
+    /** Takes a slot for `ms` unless the key has `most`. `used`: those that are taken then. */
+    async takeSlot(key: string, id: string, most: number, ms: number) {
+      const [taken, used = 0] = await evaluate(slotsScript, [slotsKey(key)], ms, most, id);
       return { taken: taken === 1, used };
     },
-    async keepSlots(key, ids, ms) {
-      const [, used = 0] = await evaluate(slotsScript, slotsKey(key), ms, -1, ...ids);
+    /** Takes slots again, however many there are; resolves with the number that the key has then. */
+    async keepSlots(key: string, ids: readonly string[], ms: number) {
+      const [, used = 0] = await evaluate(slotsScript, [slotsKey(key)], ms, -1, ...ids);
       return used;
     },
-    async releaseSlot(key, id) {
-      const [used = 0] = await evaluate(releaseScript, slotsKey(key), id);
+    async releaseSlot(key: string, id: string) {
+      const [used = 0] = await evaluate(releaseScript, [slotsKey(key)], id);
       return used;
     },
-    async charge(key, day, added, atLeast) {
+    /** Adds to what the key has used on the day (UTC), and raises it to `atLeast`: Redis may have forgotten it. */
+    async charge(key: string, day: string, added: Total, atLeast: Total): Promise<Total> {
       const amounts = [added.audioMs, added.tokens, atLeast.audioMs, atLeast.tokens];
-      const total = await evaluate(chargeScript, `${prefix}:limit:used:${day}:${key}`, usageSeconds, ...amounts);
-      return { audioMs: total[0] ?? 0, tokens: total[1] ?? 0 };
+      const keys = [`${prefix}:limit:used:${day}:${key}`];
+      const [audioMs = 0, tokens = 0] = await evaluate(chargeScript, keys, usageSeconds, ...amounts);
+      return { audioMs, tokens };
     },
+    /** Rejects while Redis does not accept changes, for instance because it is full. */
     async probe() {
-      await ask(() => client.set(`${prefix}:limit:probe`, '', 'PX', 1_000));
+      await evaluate(probeScript, [`${prefix}:limit:probe`]);
     },
   };
 }
+
+const probeScript = `redis.call('SET', KEYS[1], '', 'PX', 1000)`;
 
 /** ARGV: milliseconds, the most that there may be (-1: any number), ids. Scores are when a slot is free, by the clock of Redis. */
 const slotsScript = `

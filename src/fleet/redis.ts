@@ -12,7 +12,7 @@ import type { Logger } from '../../engines/contract/index.ts';
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
 import { SettingsError } from '../settings/load.ts';
 import type { FleetTimeouts } from './timeouts.ts';
-import { createKeyCounters, type KeyCounters } from './redis-counters.ts';
+import { createKeyCounters } from './redis-counters.ts';
 import type { Ticket } from './ticket.ts';
 
 /** Where a waiting ticket is: its number of tickets ahead, with a worker, or nowhere. */
@@ -47,13 +47,6 @@ export interface OpenCallCounts {
   readonly callers: number;
 }
 
-/** The transcriptions of an instance in the whole fleet. */
-export interface OpenCalls {
-  readonly open: number;
-  /** With a worker. */
-  readonly running: number;
-}
-
 /** Facts that a Redis server reports. */
 export interface ServerFacts {
   /** Redis version, or the one that the server is compatible with. */
@@ -62,30 +55,6 @@ export interface ServerFacts {
   readonly evictionPolicy: string | undefined;
   /** By how many milliseconds its clock is ahead of ours. */
   readonly aheadMs: number;
-}
-
-/** Every function rejects within two seconds when Redis does not answer. */
-export interface Redis extends AsyncDisposable {
-  /** Whether Redis is connected: not from the first command without an answer in time to the next answer. */
-  readonly isReady: boolean;
-  queue(name: string): TicketQueue;
-  /** Takes up to `slots` tickets at a time; `run` never rejects. */
-  work(name: string, slots: number, run: (ticket: unknown) => Promise<void>): TicketWorker;
-  /** Holds an open call, again and again, for `ms`. */
-  readonly keepOpen: (holding: OpenCallKey, ms: number) => Promise<OpenCallCounts>;
-  readonly release: (holding: OpenCallKey) => Promise<void>;
-  /** For the limits of API keys. */
-  readonly counters: KeyCounters;
-  countCalls(instance: string, queue: string): Promise<OpenCalls>;
-  /** Waits for the first attempt to connect. */
-  inspect(): Promise<ServerFacts>;
-  /** Waits for the first attempt to connect. Undefined where Redis does not answer or does not allow the question. */
-  evictionPolicy(): Promise<string | undefined>;
-  /** Announces a node for `ms`. */
-  announce(id: string, text: string, ms: number): Promise<void>;
-  withdraw(id: string): Promise<void>;
-  /** The announcements, by node. */
-  announced(): Promise<ReadonlyMap<string, string>>;
 }
 
 export interface RedisOptions {
@@ -100,8 +69,13 @@ export interface RedisOptions {
 /** BullMQ's own strategy waits for up to 20 s after Redis is back. */
 const retryStrategy = () => 500;
 
-/** Does not wait for Redis. Throws a `SettingsError` if the packages are missing. */
-export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): Redis {
+export type Redis = ReturnType<typeof openRedis>;
+
+/**
+ * Does not wait for Redis: every function rejects within two seconds when it does not answer. Throws a `SettingsError` if
+ * the packages are missing.
+ */
+export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions) {
   const { bullmq, IORedis } = loadPackages();
   const { redisMs, takeMs } = limits;
   const connecting = { retryStrategy, connectTimeout: redisMs };
@@ -120,8 +94,7 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
   async function ask<T>(command: () => Promise<T>): Promise<T> {
     // BullMQ waits for the first connection for ever.
     if (client.status !== 'ready') throw new Error('Redis is not connected');
-    const late = () => new Error(`Redis did not answer within ${limits.redisMs} ms`);
-    using timeout = startTimeout(limits.redisMs, late);
+    using timeout = startTimeout(redisMs, () => new Error(`Redis did not answer within ${redisMs} ms`));
     try {
       return await raceAbort(command(), timeout.signal);
     } catch (error) {
@@ -129,26 +102,24 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
     }
   }
 
-  /** For the scripts of this file, which return numbers. */
+  /** For our own scripts, which return numbers. */
   async function evaluate(script: string, keys: readonly string[], ...args: readonly (string | number)[]) {
     return (await ask(() => client.eval(script, keys.length, ...keys, ...args))) as readonly number[];
   }
 
-  async function firstAttempt(): Promise<void> {
-    using timeout = startTimeout(limits.redisMs, () => new Error('Redis does not answer'));
-    await raceAbort(attempted, timeout.signal).catch(ignore);
-  }
-
+  /** Waits for the first attempt to connect. Undefined where Redis does not answer or does not allow the question. */
   async function evictionPolicy(): Promise<string | undefined> {
+    await Promise.race([attempted, sleep(redisMs, undefined, { ref: false })]);
     const [, policy] = await ask(() => client.config('GET', 'maxmemory-policy')).catch(() => []);
     return policy;
   }
 
   return {
+    /** Whether Redis is connected: not from the first command without an answer in time to the next answer. */
     get isReady() {
       return client.status === 'ready';
     },
-    queue(name) {
+    queue(name: string): TicketQueue {
       const queue = new bullmq.Queue(name, { connection: client, prefix });
       queue.on('error', ignore); // those of its connection, which logs them
       closings.push(() => queue.close());
@@ -164,7 +135,8 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
         positionsOf: (jobIds) => ask(() => positionsOf(queue, client, jobIds)),
       };
     },
-    work(name, slots, run) {
+    /** Takes up to `slots` tickets at a time; `run` never rejects. */
+    work(name: string, slots: number, run: (ticket: unknown) => Promise<void>): TicketWorker {
       // One of its connections waits for a ticket for as long as `takeMs`.
       const socketTimeout = takeMs + redisMs;
       const connection = new IORedis(url, { ...connecting, maxRetriesPerRequest: null, socketTimeout });
@@ -178,7 +150,7 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
       worker.run().catch((error: unknown) => log.error({ err: loggable(error) }, 'the worker takes no more tickets'));
       closings.push(async () => {
         // Without Redis, close() would never resolve: it reports finished calls first.
-        await Promise.race([worker.close(true), sleep(limits.redisMs, undefined, { ref: false })]);
+        await Promise.race([worker.close(true), sleep(redisMs, undefined, { ref: false })]);
         connection.disconnect();
       });
       return {
@@ -187,43 +159,44 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions): 
         close: () => worker.close(),
       };
     },
-    async keepOpen({ id, instance, caller }, ms) {
+    /** Holds an open call, again and again, for `ms`. */
+    async keepOpen({ id, instance, caller }: OpenCallKey, ms: number): Promise<OpenCallCounts> {
       const sets = setsOf(instance, caller);
       const [calls = 0, ofCaller = 0, callers = 0] = await evaluate(keepOpenScript, sets, id, caller, ms);
       return { calls, ofCaller, callers };
     },
-    async release({ id, instance, caller }) {
+    async release({ id, instance, caller }: OpenCallKey) {
       await evaluate(releaseScript, setsOf(instance, caller), id, caller);
     },
-    counters: createKeyCounters(client, prefix, ask),
-    async countCalls(instance, queue) {
+    /** For the limits of API keys. */
+    counters: createKeyCounters({ client, prefix, ask, evaluate }),
+    /** The transcriptions of an instance in the whole fleet: all, and those with a worker. */
+    async countCalls(instance: string, queue: string) {
       const [calls = ''] = setsOf(instance, '');
       const [open = 0, running = 0] = await evaluate(countScript, [calls, `${prefix}:${queue}:active`]);
       return { open, running };
     },
-    async inspect() {
-      await firstAttempt();
+    /** Waits for the first attempt to connect. */
+    async inspect(): Promise<ServerFacts> {
+      const policy = await evictionPolicy();
       const info = await ask(() => client.info('server'));
       const [seconds = 0, micros = 0] = (await ask(() => client.time())).map(Number);
       return {
         version: /^redis_version:(\S+)/m.exec(info)?.[1] ?? 'unknown',
-        evictionPolicy: await evictionPolicy(),
+        evictionPolicy: policy,
         aheadMs: seconds * 1000 + micros / 1000 - Date.now(),
       };
     },
-    async evictionPolicy() {
-      await firstAttempt();
-      return evictionPolicy();
+    evictionPolicy,
+    /** Announces a node for `ms`. */
+    async announce(id: string, text: string, ms: number) {
+      await ask(() => Promise.all([client.sadd(indexKey, id), client.set(nodeKey(id), text, 'PX', ms)]));
     },
-    announce: (id, text, ms) =>
-      ask(async () => {
-        await Promise.all([client.sadd(indexKey, id), client.set(nodeKey(id), text, 'PX', ms)]);
-      }),
-    withdraw: (id) =>
-      ask(async () => {
-        await Promise.all([client.srem(indexKey, id), client.del(nodeKey(id))]);
-      }),
-    announced: () =>
+    async withdraw(id: string) {
+      await ask(() => Promise.all([client.srem(indexKey, id), client.del(nodeKey(id))]));
+    },
+    /** The announcements, by node. */
+    announced: (): Promise<ReadonlyMap<string, string>> =>
       ask(async () => {
         const ids = await client.smembers(indexKey);
         const texts = ids.length === 0 ? [] : await client.mget(...ids.map(nodeKey));
@@ -283,14 +256,12 @@ async function positionsOf(
 /** One line when Redis goes and one when it comes back, instead of one for each attempt to connect. */
 function logOutages(client: IORedisPackage.Redis, log: Logger, onReady: () => void): void {
   let isAway = false;
-  client.on('error', (error) => {
-    if (!isAway) log.error({ err: loggable(error) }, 'Redis cannot be reached; retrying twice a second');
+  const noteOutage = (facts: object, what: string) => {
+    if (!isAway) log.error(facts, `${what}; retrying twice a second`);
     isAway = true;
-  });
-  client.on('close', () => {
-    if (!isAway) log.error({}, 'Redis has closed the connection; retrying twice a second');
-    isAway = true;
-  });
+  };
+  client.on('error', (error) => noteOutage({ err: loggable(error) }, 'Redis cannot be reached'));
+  client.on('close', () => noteOutage({}, 'Redis has closed the connection'));
   client.on('ready', () => {
     if (isAway) log.info({}, 'Redis is connected');
     isAway = false;
@@ -314,7 +285,7 @@ function ignore(): void {
 }
 
 /** From fleet/ of a clone or an image; from the package's own neighbours where it was installed by npm. */
-function loadPackages(): Packages {
+function loadPackages() {
   const folder = join(import.meta.dirname, '../../fleet');
   const isClone = existsSync(join(folder, 'package.json'));
   const load = createRequire(isClone ? join(folder, 'package.json') : import.meta.url);
@@ -325,9 +296,4 @@ function loadPackages(): Packages {
     const fix = isClone ? 'npm ci --prefix fleet --ignore-scripts' : 'npm install bullmq@6.7.0 ioredis@6.0.0';
     throw new SettingsError(`FLEET_URL: the packages of the fleet are not installed; fix: ${fix}`, { cause });
   }
-}
-
-interface Packages {
-  readonly bullmq: typeof BullMQ;
-  readonly IORedis: typeof IORedisPackage.Redis;
 }

@@ -2,6 +2,7 @@
 import type { Availability, Finding, TranscriptionEngine } from '../../engines/contract/index.ts';
 import { guardTranscribe } from '../engine-host/guard/calls.ts';
 import { defaultTimeouts } from '../engine-host/guard/timeouts.ts';
+import type { Admissions } from './admission.ts';
 import type { Front } from './front.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 import type { Nodes } from './nodes.ts';
@@ -10,7 +11,7 @@ export interface RemoteEngineOptions {
   readonly front: Pick<Front, 'transcribe'>;
   readonly nodes: Pick<Nodes, 'capacityOf' | 'absentMs' | 'all'>;
   readonly limits: Pick<FleetTimeouts, 'absentMs'>;
-  readonly isFull: (instance: string) => boolean;
+  readonly admissions: Pick<Admissions, 'isFull'>;
   /** This node works too: what it lacks is prepared here. */
   readonly alsoHere: boolean;
 }
@@ -31,10 +32,10 @@ const absent: Availability = {
 export function wrapAsRemote(
   instance: string,
   engine: TranscriptionEngine,
-  { front, nodes, limits, isFull, alsoHere }: RemoteEngineOptions,
+  { front, nodes, admissions, limits, alsoHere }: RemoteEngineOptions,
 ): TranscriptionEngine {
   async function availability(model: string): Promise<Availability> {
-    if (nodes.capacityOf(instance).slots > 0) return isFull(instance) ? full : ready;
+    if (nodes.capacityOf(instance).slots > 0) return admissions.isFull(instance) ? full : ready;
     const here = alsoHere ? await engine.availability(model) : ready;
     if (!here.available) return here; // what is being prepared, or missing
     return nodes.absentMs(instance) < limits.absentMs ? waits : absent;

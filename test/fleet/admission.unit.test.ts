@@ -15,10 +15,9 @@ function start() {
     return Promise.resolve({ calls: open.size, ofCaller, callers: new Set(callers).size });
   });
   const shares = createAdmissions({
-    keepOpen: hold,
-    release: ({ id }) => Promise.resolve(void open.delete(id)),
-    capacityOf: () => ({ slots: 4, meanMs: 2_000 }),
-    waitingOf: () => 8,
+    redis: { keepOpen: hold, release: ({ id }) => Promise.resolve(void open.delete(id)) },
+    nodes: { capacityOf: () => ({ slots: 4, meanMs: 2_000 }) },
+    consumers: { waitingOf: () => 8 },
     secret: 'secret',
     limits: { announceMs: 5_000, announcedMs: 15_000 },
   });
