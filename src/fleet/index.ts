@@ -78,7 +78,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
   if (frontSettings) await checkAddress(frontSettings.address);
   const redis = openRedis({ url, prefix, limits, log, onReady: () => void refresh() });
   const hasOthers = (instance: string) => nodes.workersOf(instance).some((worker) => worker !== id);
-  const consumers = createTicketConsumers({ redis, hasOthers, limits, log });
+  const consumers = createTicketConsumers({ redis, hasOthers, onChange: () => void refresh(), limits, log });
   const self = () => ({ instances: consumers.capacities(), ...(frontSettings && { address: frontSettings.address }) });
   const nodes = createNodes({ id, self, secret, redis, limits, log });
   const queues = new Map<string, TicketQueue>();
@@ -167,7 +167,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
         const isForOthers = isPaused && ticket?.returnedBy?.includes(id); // they get it when its front queues it again
         if (ticket && !isForOthers) await run(ticket, report);
       };
-      consumers.start(runIfOurs, () => void refresh());
+      consumers.start(runIfOurs);
     },
     shareLimits(own) {
       const { counters } = redis;

@@ -19,28 +19,6 @@ export interface Capacity {
   readonly meanMs: number;
 }
 
-export interface Nodes extends AsyncDisposable {
-  /** Announces this node now, and reads the others. */
-  update(): Promise<void>;
-  /** Why this node cannot take part, for the operator; undefined when it can. */
-  readonly trouble: string | undefined;
-  /** Whether what Redis holds of all nodes can be relied on: after a trouble each needs a moment to renew it. */
-  readonly isSettled: boolean;
-  /** All workers of an instance together. `slots` is 0 when there is none, and while there is trouble. */
-  readonly capacityOf: (instance: string) => Capacity;
-  /** Ids of the workers of an instance, also of those that take no tickets for a while. */
-  readonly workersOf: (instance: string) => string[];
-  /** Milliseconds since a worker of the instance was last seen; counts only while Redis accepts announcements. */
-  absentMs(instance: string): number;
-  /**
-   * The address of the front whose id ends with the text; reads the list again when there is none, for it may be new.
-   * Rejects when Redis cannot be asked then.
-   */
-  addressOf(idEnd: string): Promise<string | undefined>;
-  /** By id. */
-  all(): ReadonlyMap<string, Announcement>;
-}
-
 export interface NodesOptions {
   readonly id: string;
   readonly self: () => Announcement;
@@ -53,7 +31,9 @@ export interface NodesOptions {
 
 const mostSlots = 10_000;
 
-export function createNodes({ id, self, secret, redis, limits, log }: NodesOptions): Nodes {
+export type Nodes = ReturnType<typeof createNodes>;
+
+export function createNodes({ id, self, secret, redis, limits, log }: NodesOptions) {
   let nodes: ReadonlyMap<string, Announcement> = new Map();
   /** A clock that stands still while Redis is unavailable or accepts no announcements: they expire then. */
   let readMs = 0;
@@ -100,10 +80,8 @@ export function createNodes({ id, self, secret, redis, limits, log }: NodesOptio
   /** Any caller may name a node that does not exist. */
   const readOnce = () => (reading ??= read().finally(() => (reading = undefined)));
 
-  function knownAddress(idEnd: string): string | undefined {
-    for (const [node, { address }] of nodes) if (address !== undefined && node.endsWith(idEnd)) return address;
-    return undefined;
-  }
+  const knownAddress = (idEnd: string) =>
+    [...nodes].find(([node, { address }]) => address !== undefined && node.endsWith(idEnd))?.[1].address;
 
   /** Outages are logged once, elsewhere. */
   const every = (ms: number, work: () => Promise<void>) =>
@@ -113,26 +91,35 @@ export function createNodes({ id, self, secret, redis, limits, log }: NodesOptio
 
   const timers = [every(limits.announceMs, announce), every(limits.readNodesMs, read)];
   return {
+    /** Announces this node now, and reads the others. */
     async update() {
       await announce();
       await read();
     },
+    /** Why this node cannot take part, for the operator; undefined when it can. */
     get trouble() {
       return trouble();
     },
+    /** Whether what Redis holds of all nodes can be relied on: after a trouble each needs a moment to renew it. */
     get isSettled() {
       return trouble() === undefined && performance.now() >= settlesAt;
     },
-    capacityOf: (instance) => capacityIn(trouble() === undefined ? nodes : new Map(), instance),
-    workersOf: (instance) =>
+    /** All workers of an instance together. `slots` is 0 when there is none, and while there is trouble. */
+    capacityOf: (instance: string) => capacityIn(trouble() === undefined ? nodes : new Map(), instance),
+    /** Ids of the workers of an instance, also of those that take no tickets for a while. */
+    workersOf: (instance: string) =>
       [...nodes].flatMap(([node, { instances }]) => (Object.hasOwn(instances, instance) ? [node] : [])),
-    absentMs: (instance) => readMs - (lastSeen.get(instance) ?? 0),
-    async addressOf(idEnd) {
-      const known = knownAddress(idEnd);
-      if (known !== undefined) return known;
-      await readOnce();
+    /** Milliseconds since a worker of the instance was last seen; counts only while Redis accepts announcements. */
+    absentMs: (instance: string) => readMs - (lastSeen.get(instance) ?? 0),
+    /**
+     * The address of the front whose id ends with the text; reads the list again when there is none, for it may be new.
+     * Rejects when Redis cannot be asked then.
+     */
+    async addressOf(idEnd: string) {
+      if (knownAddress(idEnd) === undefined) await readOnce();
       return knownAddress(idEnd);
     },
+    /** By id. */
     all: () => nodes,
     async [Symbol.asyncDispose]() {
       timers.forEach(clearInterval);

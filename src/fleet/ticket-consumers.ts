@@ -19,22 +19,6 @@ export type ConsumeTicket = (
   },
 ) => Promise<void>;
 
-export interface TicketConsumers {
-  readonly noteQueue: (instance: string, options: QueueOptions) => void;
-  /** Calls that may wait for the instance. */
-  readonly waitingOf: (instance: string) => number;
-  readonly add: (instance: string, engine: TranscriptionEngine) => void;
-  readonly engineOf: (instance: string) => TranscriptionEngine | undefined;
-  /** The instances that it takes tickets for now. */
-  capacities(): Readonly<Record<string, Capacity>>;
-  /** Whether it takes none after failures of its own. */
-  readonly isPaused: (instance: string) => boolean;
-  /** Begins with each instance as soon as one of its models is available. `onChange` is called when capacities change. */
-  readonly start: (run: ConsumeTicket, onChange: () => void) => void;
-  /** Takes no more; resolves when nothing is at work. */
-  drain(): Promise<void>;
-}
-
 /** For an engine without a queue. */
 const usualWaiting = 16;
 
@@ -45,11 +29,15 @@ export interface TicketConsumersOptions {
   readonly redis: Pick<Redis, 'work'>;
   /** Whether another worker is there for the instance. */
   readonly hasOthers: (instance: string) => boolean;
+  /** Called when capacities change. */
+  readonly onChange: () => void;
   readonly limits: FleetTimeouts;
   readonly log: Logger;
 }
 
-export function createTicketConsumers({ redis, hasOthers, limits, log }: TicketConsumersOptions): TicketConsumers {
+export type TicketConsumers = ReturnType<typeof createTicketConsumers>;
+
+export function createTicketConsumers({ redis, hasOthers, onChange, limits, log }: TicketConsumersOptions) {
   const engines = new Map<string, TranscriptionEngine>();
   const queues = new Map<string, QueueOptions>();
   const workers = new Map<string, TicketWorker>();
@@ -61,54 +49,46 @@ export function createTicketConsumers({ redis, hasOthers, limits, log }: TicketC
 
   const isDrained = () => drained.signal.aborted;
   const slotsOf = (instance: string) => queues.get(instance)?.slots ?? availableParallelism();
+  const durationsOf = (instance: string) => durations.get(instance) ?? [];
 
-  async function finished(work: Promise<void>): Promise<void> {
-    running.add(work);
-    await work;
-    running.delete(work);
-  }
-
-  function noteDuration(instance: string, ms: number): void {
-    const last = durations.get(instance) ?? [];
-    durations.set(instance, [...last, ms].slice(-remembered));
-  }
-
-  function pause(instance: string, worker: TicketWorker, ms: number, onChange: () => void): void {
-    worker.pause();
+  function pause(instance: string, ms: number): void {
     const resume = () => {
       pauses.delete(instance);
-      worker.resume();
+      workers.get(instance)?.resume();
       onChange();
     };
+    workers.get(instance)?.pause();
     pauses.set(instance, setTimeout(resume, ms));
     onChange();
   }
 
-  function takeFrom(instance: string, run: ConsumeTicket, onChange: () => void): TicketWorker {
+  function takeFrom(instance: string, run: ConsumeTicket): TicketWorker {
     const backOff = createBackOff(limits);
-    const isPaused = () => pauses.has(instance);
-    const worker = redis.work(queueName(instance), slotsOf(instance), (ticket) => {
+    return redis.work(queueName(instance), slotsOf(instance), async (ticket) => {
       const started = performance.now();
       const report: Report = (end, code) => {
-        if (end === 'done') noteDuration(instance, performance.now() - started);
+        const took = performance.now() - started;
+        if (end === 'done') durations.set(instance, [...durationsOf(instance), took].slice(-remembered));
         // Calls that were at work when a pause began do not make it longer. Without others, callers would only wait.
-        const mayPause = !isDrained() && !isPaused() && hasOthers(instance);
+        const mayPause = !isDrained() && !pauses.has(instance) && hasOthers(instance);
         const ms = mayPause || end === 'done' ? backOff(end) : 0;
         if (ms === 0) return;
         log.warn({ instance, code, ms }, 'takes no tickets for a while: the last ones failed on this worker');
-        pause(instance, worker, ms, onChange);
+        pause(instance, ms);
       };
-      return finished(run(ticket, { report, isPaused: isPaused() }));
+      const work = run(ticket, { report, isPaused: pauses.has(instance) });
+      running.add(work);
+      await work;
+      running.delete(work);
     });
-    return worker;
   }
 
-  async function begin(run: ConsumeTicket, onChange: () => void): Promise<void> {
+  async function begin(run: ConsumeTicket): Promise<void> {
     while (workers.size < engines.size) {
       for (const [instance, engine] of engines) {
         if (workers.has(instance) || !(await isAble(engine))) continue;
         if (isDrained()) return;
-        workers.set(instance, takeFrom(instance, run, onChange));
+        workers.set(instance, takeFrom(instance, run));
         log.info({ instance, slots: slotsOf(instance) }, 'takes tickets');
         onChange();
       }
@@ -118,20 +98,25 @@ export function createTicketConsumers({ redis, hasOthers, limits, log }: TicketC
   }
 
   return {
-    noteQueue: (instance, options) => void queues.set(instance, options),
-    waitingOf: (instance) => queues.get(instance)?.waiting ?? usualWaiting,
-    add: (instance, engine) => void engines.set(instance, engine),
-    engineOf: (instance) => engines.get(instance),
-    capacities() {
+    noteQueue: (instance: string, options: QueueOptions) => void queues.set(instance, options),
+    /** Calls that may wait for the instance. */
+    waitingOf: (instance: string) => queues.get(instance)?.waiting ?? usualWaiting,
+    add: (instance: string, engine: TranscriptionEngine) => void engines.set(instance, engine),
+    engineOf: (instance: string) => engines.get(instance),
+    /** The instances that it takes tickets for now. */
+    capacities(): Readonly<Record<string, Capacity>> {
       const capacities = [...workers.keys()].map((instance) => {
-        const last = durations.get(instance) ?? [];
+        const last = durationsOf(instance);
         const meanMs = last.reduce((sum, ms) => sum + ms, 0) / (last.length || 1);
         return [instance, { slots: pauses.has(instance) ? 0 : slotsOf(instance), meanMs: Math.round(meanMs) }] as const;
       });
       return isDrained() ? {} : Object.fromEntries(capacities);
     },
-    isPaused: (instance) => pauses.has(instance),
-    start: (run, onChange) => void begin(run, onChange),
+    /** Whether it takes none after failures of its own. */
+    isPaused: (instance: string) => pauses.has(instance),
+    /** Begins with each instance as soon as one of its models is available. */
+    start: (run: ConsumeTicket) => void begin(run),
+    /** Takes no more; resolves when nothing is at work. */
     async drain() {
       drained.abort();
       for (const timer of pauses.values()) clearTimeout(timer);
