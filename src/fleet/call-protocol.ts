@@ -23,13 +23,17 @@ export interface CallDocument {
 /** From the front: first the call, then signs of life. */
 export type FrontMessage = { readonly type: 'alive' } | { readonly type: 'call'; readonly call: CallDocument };
 
-/** From the worker. The last one is `result`, `failed` or `returned`. */
+/** From the worker. */
 export type WorkerMessage =
+  | LastMessage
   | { readonly type: 'alive' }
   /** The engine has a queue of its own, beside that of the fleet; null: its turn has come. */
   | { readonly type: 'queued'; readonly ahead: number | null }
   | { readonly type: 'progress'; readonly processedMs: number; readonly durationMs?: number | undefined }
-  | { readonly type: 'segment'; readonly segment: TimedText }
+  | { readonly type: 'segment'; readonly segment: TimedText };
+
+/** The end of a call. */
+export type LastMessage =
   | { readonly type: 'result'; readonly transcript: Transcript }
   | ({ readonly type: 'failed' } & Failure)
   /** The worker cannot do it, and another may: it stops, its disk is full, it does not know the model. */

@@ -23,6 +23,7 @@ import {
   startPulse,
   type CallDocument,
   type FrontMessage,
+  type LastMessage,
   type WorkerMessage,
   type Returned,
 } from './call-protocol.ts';
@@ -151,8 +152,6 @@ function endOf(last: LastMessage, isAgain: boolean): CallEnd | undefined {
   if (last.type === 'returned') return last.code === 'model-unavailable' && !isAgain ? undefined : 'returned';
   return last.type === 'failed' && last.code === 'engine-failed' ? 'failed' : 'done';
 }
-
-type LastMessage = Extract<WorkerMessage, { readonly type: 'result' | 'failed' | 'returned' }>;
 
 /** Runs the call. Rejects when the connection is closed. */
 async function lastMessage(

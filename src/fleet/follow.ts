@@ -1,19 +1,7 @@
-/** Reads a worker's messages about a call: reports for the caller, and the outcome. */
-import {
-  EngineError,
-  type TimedText,
-  type Transcript,
-  type TranscriptionOptions,
-} from '../../engines/contract/index.ts';
+/** Reads a worker's messages about a call: reports for the caller, and its end. */
+import { EngineError, type TimedText, type TranscriptionOptions } from '../../engines/contract/index.ts';
 import { onAbort } from '../../lib/abort.ts';
-import type { Failure, WorkerConnection, WorkerMessage } from './call-protocol.ts';
-
-export type Outcome =
-  | { readonly is: 'result'; readonly transcript: Transcript }
-  | { readonly is: 'failed'; readonly error: EngineError }
-  | { readonly is: 'returned'; readonly error: EngineError; readonly worker: string | undefined }
-  /** The worker is gone. */
-  | { readonly is: 'lost' };
+import type { Failure, LastMessage, WorkerConnection } from './call-protocol.ts';
 
 export interface Listeners extends Pick<TranscriptionOptions, 'onSegment' | 'onProgress'> {
   readonly onQueued: (ahead: number | null) => void;
@@ -21,54 +9,45 @@ export interface Listeners extends Pick<TranscriptionOptions, 'onSegment' | 'onP
   readonly begin: () => void;
 }
 
-/** Reads what the worker sends until the call is decided or the connection is closed. An abort closes it. */
-export async function readOutcome(
-  connection: WorkerConnection,
-  listeners: Listeners,
+/** Resolves with the last message of the worker; undefined when it is gone before that. An abort closes the connection. */
+export async function readToLast(
+  { messages, end, cut }: WorkerConnection,
+  { onQueued, onProgress, onSegment }: Listeners,
   signal: AbortSignal,
-): Promise<Outcome> {
-  const off = onAbort(signal, connection.cut);
+): Promise<LastMessage | undefined> {
+  const off = onAbort(signal, cut);
   try {
-    for await (const message of connection.messages) {
-      const outcome = read(message, listeners);
-      if (outcome === undefined) continue;
-      connection.end();
-      return outcome;
+    for await (const message of messages) {
+      switch (message.type) {
+        case 'queued':
+          onQueued(message.ahead);
+          break;
+        case 'progress':
+          onProgress?.(message.processedMs, message.durationMs);
+          break;
+        case 'segment':
+          onSegment?.(message.segment);
+          break;
+        case 'result':
+        case 'failed':
+        case 'returned':
+          end();
+          return message;
+        default: // a sign of life, or from a later version
+      }
     }
-    connection.cut();
-    return { is: 'lost' };
+    cut();
+    return undefined;
   } catch (error) {
-    connection.cut(); // the caller's own listener failed
+    cut(); // the caller's own listener failed
     throw error;
   } finally {
     off();
   }
 }
 
-function read(message: WorkerMessage, { onSegment, onProgress, onQueued }: Listeners): Outcome | undefined {
-  switch (message.type) {
-    case 'queued':
-      onQueued(message.ahead);
-      return undefined;
-    case 'progress':
-      onProgress?.(message.processedMs, message.durationMs);
-      return undefined;
-    case 'segment':
-      onSegment?.(message.segment);
-      return undefined;
-    case 'result':
-      return { is: 'result', transcript: message.transcript };
-    case 'failed':
-      return { is: 'failed', error: errorOf(message) };
-    case 'returned':
-      return { is: 'returned', error: errorOf(message), worker: message.worker };
-    default:
-      return undefined; // a sign of life, or from a later version
-  }
-}
-
 /** The guard of the engine validates code and message. */
-function errorOf({ code, message, retryAfter }: Failure): EngineError {
+export function errorOf({ code, message, retryAfter }: Failure): EngineError {
   return new EngineError(code, message, retryAfter === undefined ? {} : { retryAfter });
 }
 

@@ -5,20 +5,19 @@
 import {
   EngineError,
   type Logger,
-  type Transcript,
   type TranscriptionCall,
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
 import { currentScope, currentVia } from '../request-scope.ts';
 import { traced } from '../trace.ts';
 import { createAttempts } from './attempts.ts';
-import { readOutcome, forSeveralAttempts } from './follow.ts';
+import { errorOf, forSeveralAttempts, readToLast } from './follow.ts';
 import type { CallDocument } from './call-protocol.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 import type { Nodes } from './nodes.ts';
 import type { Admissions } from './admission.ts';
 import { newId } from './ticket.ts';
-import { createWaitingCalls, type WaitingCalls, type WaitingCallsOptions } from './waiting-calls.ts';
+import { createWaitingCalls, type WaitingCallsOptions } from './waiting-calls.ts';
 
 export interface FrontOptions extends Pick<WaitingCallsOptions, 'queueOf' | 'ticketFor'> {
   readonly nodes: Pick<Nodes, 'absentMs' | 'workersOf'>;
@@ -29,20 +28,14 @@ export interface FrontOptions extends Pick<WaitingCallsOptions, 'queueOf' | 'tic
   readonly log: Logger;
 }
 
-export interface Front extends Pick<WaitingCalls, 'find' | 'reconcile' | 'oldestWaitMs'>, Disposable {
-  /** `transcribe` of an instance, run by a worker. */
-  readonly transcribe: (
-    instance: string,
-    call: TranscriptionCall,
-    options: TranscriptionOptions,
-  ) => Promise<Transcript>;
-}
+export type Front = ReturnType<typeof createFront>;
 
 const redisRetryAfterSeconds = 5;
 
-export function createFront({ nodes, admissions, viaId, log, ...options }: FrontOptions): Front {
+export function createFront({ nodes, admissions, viaId, log, ...options }: FrontOptions) {
   const calls = createWaitingCalls({ ...options, nodes, refuse });
 
+  /** `transcribe` of an instance, run by a worker. */
   async function transcribe(instance: string, call: TranscriptionCall, options: TranscriptionOptions) {
     const { signal } = options;
     const { usage, caller = '', key } = currentScope() ?? {};
@@ -52,27 +45,20 @@ export function createFront({ nodes, admissions, viaId, log, ...options }: Front
     signal.throwIfAborted();
     using admission = await admissions.admit({ id: newId(), instance, caller, weight: key?.weight ?? 1 }).catch(refuse);
     const { priority } = admission;
+    const { onQueued } = listeners;
+    const wanted = { instance, document, recordingPath: call.recording.path, priority, onQueued };
     for (let isFirst = true; ; isFirst = false) {
       const queuedAt = performance.now();
-      const { returnedBy } = attempts;
-      const { onQueued } = listeners;
-      const wanted = {
-        instance,
-        document,
-        recordingPath: call.recording.path,
-        priority,
-        isFirst,
-        returnedBy,
-        onQueued,
-      };
-      const connection = await traced('queue wait', {}, () => calls.findWorker(wanted, signal));
+      const attempt = { ...wanted, isFirst, returnedBy: attempts.returnedBy };
+      const connection = await traced('queue wait', {}, () => calls.findWorker(attempt, signal));
       listeners.begin();
       if (usage) usage.queueMs = (usage.queueMs ?? 0) + performance.now() - queuedAt;
-      const outcome = await readOutcome(connection, listeners, signal);
+      const last = await readToLast(connection, listeners, signal);
       signal.throwIfAborted();
-      if (outcome.is === 'result') return outcome.transcript;
-      if (outcome.is === 'failed') throw outcome.error;
-      attempts.count(outcome);
+      if (last?.type === 'result') return last.transcript;
+      if (last?.type === 'failed') throw errorOf(last);
+      if (last) attempts.countReturned(last);
+      else attempts.countLost();
     }
   }
 
@@ -83,8 +69,7 @@ export function createFront({ nodes, admissions, viaId, log, ...options }: Front
     throw new EngineError('overloaded', 'The queue cannot be reached; try again later.', { cause: error, retryAfter });
   }
 
-  const { find, reconcile, oldestWaitMs } = calls;
-  return { transcribe, find, reconcile, oldestWaitMs, [Symbol.dispose]: () => calls[Symbol.dispose]() };
+  return { ...calls, transcribe };
 }
 
 /** The document for the worker. */

@@ -34,17 +34,6 @@ export interface WantedCall {
   readonly onQueued: (ahead: number) => void;
 }
 
-export interface WaitingCalls extends Disposable {
-  /** Queues the call and waits until a worker opens its connection. */
-  findWorker(wanted: WantedCall, signal: AbortSignal): Promise<WorkerConnection>;
-  /** The open call with the id in its address. */
-  readonly find: (id: string) => OpenCall | undefined;
-  /** Looks for the tickets in Redis, and queues those again that it has lost. */
-  readonly reconcile: () => Promise<void>;
-  /** How long the oldest call has waited, in milliseconds; 0 when none waits. */
-  readonly oldestWaitMs: (instance: string) => number;
-}
-
 export interface WaitingCallsOptions {
   readonly nodes: Pick<Nodes, 'absentMs'>;
   readonly queueOf: (instance: string) => TicketQueue;
@@ -59,11 +48,17 @@ export interface WaitingCallsOptions {
 type CallState =
   /** Redis is asked to take a ticket. */
   | { readonly is: 'enqueueing'; readonly jobId: string }
-  /** `checksWithWorker`: checks since a worker has got the ticket without taking the call. */
-  | { readonly is: 'enqueued'; readonly jobId: string; readonly checksWithWorker: number }
-  /** Redis did not take the ticket: the next check queues another. */
+  | Enqueued
+  /** Redis did not take the ticket, or has lost it: the next check queues another. */
   | { readonly is: 'not-enqueued' }
   | { readonly is: 'taken'; readonly connection: WorkerConnection };
+
+interface Enqueued {
+  readonly is: 'enqueued';
+  readonly jobId: string;
+  /** Checks since a worker has got the ticket without taking the call. */
+  readonly checksWithWorker: number;
+}
 
 interface WaitingCall extends WantedCall {
   readonly id: string;
@@ -74,24 +69,30 @@ interface WaitingCall extends WantedCall {
   isRefused: boolean;
 }
 
+const notEnqueued: CallState = { is: 'not-enqueued' };
+
 /** A worker that has not taken the call after this many checks has died with the ticket, or cannot reach this front. */
 const mostChecksWithWorker = 4;
 
-export function createWaitingCalls({ nodes, queueOf, ticketFor, refuse, limits }: WaitingCallsOptions): WaitingCalls {
+export function createWaitingCalls({ nodes, queueOf, ticketFor, refuse, limits }: WaitingCallsOptions) {
   /** Until their connections are closed: a worker fetches the recording of a call that it has taken. */
   const calls = new Map<string, WaitingCall>();
   const waiting = () => [...calls.values()].filter(({ state }) => state.is !== 'taken');
 
+  /** Queues the call and waits until a worker opens its connection. */
   async function findWorker(wanted: WantedCall, signal: AbortSignal): Promise<WorkerConnection> {
-    const call = waitingCall(wanted);
-    const { id, taken, isFirst } = call;
+    const { isFirst } = wanted;
+    const [id, taken, since] = [newId(), Promise.withResolvers<WorkerConnection>(), performance.now()];
+    const call: WaitingCall = { ...wanted, id, taken, since, state: notEnqueued, isRefused: false };
     const close = () => void calls.delete(id);
+    const closing = (then: () => void) => () => (close(), then());
+    taken.promise.catch(ignore); // while Redis is still asked to take its ticket
     calls.set(id, call);
     try {
       signal.throwIfAborted();
       await enqueue(call).catch(isFirst ? refuse : ignore);
       const connection = await raceAbort(taken.promise, signal);
-      return { ...connection, end: both(close, connection.end), cut: both(close, connection.cut) };
+      return { ...connection, end: closing(connection.end), cut: closing(connection.cut) };
     } catch (error) {
       close();
       withdraw(call);
@@ -107,7 +108,7 @@ export function createWaitingCalls({ nodes, queueOf, ticketFor, refuse, limits }
       await queueOf(instance).add(jobId, ticketFor(id, returnedBy), priority);
       afterEnqueueing(call, { is: 'enqueued', jobId, checksWithWorker: 0 });
     } catch (error) {
-      afterEnqueueing(call, { is: 'not-enqueued' });
+      afterEnqueueing(call, notEnqueued);
       throw error;
     }
   }
@@ -129,17 +130,15 @@ export function createWaitingCalls({ nodes, queueOf, ticketFor, refuse, limits }
   }
 
   async function reconcileQueue(queue: TicketQueue, ofInstance: readonly WaitingCall[]): Promise<void> {
-    const enqueued = ofInstance.flatMap((call) => (call.state.is === 'enqueued' ? [{ call, ...call.state }] : []));
-    const notEnqueued = ofInstance.filter(({ state }) => state.is === 'not-enqueued');
-    const positions = await queue.positionsOf(enqueued.map(({ jobId }) => jobId));
-    const lost = enqueued.flatMap(({ call }, index) =>
-      isWaiting(call) && needsNewTicket(call, positions[index]) ? [call] : [],
-    );
-    for (const call of [...notEnqueued, ...lost]) if (isWaiting(call)) await enqueue(call);
+    const enqueued = ofInstance.flatMap((call) => (call.state.is === 'enqueued' ? [{ call, state: call.state }] : []));
+    const positions = await queue.positionsOf(enqueued.map(({ state }) => state.jobId));
+    for (const [index, { call, state }] of enqueued.entries())
+      if (isIn(call, state)) call.state = stateAt(call, state, positions[index]);
+    for (const call of ofInstance) if (isIn(call, notEnqueued)) await enqueue(call);
   }
 
   /** Still, after Redis has answered. */
-  const isWaiting = ({ id, state }: WaitingCall) => calls.has(id) && state.is !== 'taken';
+  const isIn = (call: WaitingCall, state: CallState) => call.state === state && calls.has(call.id);
 
   let reconciling: Promise<void> | undefined;
 
@@ -148,23 +147,20 @@ export function createWaitingCalls({ nodes, queueOf, ticketFor, refuse, limits }
   const timer = setInterval(() => void reconcileOnce(), limits.reconcileMs);
   return {
     findWorker,
-    find(id) {
+    /** The open call with the id in its address. */
+    find: (id: string) => {
       const call = calls.get(id);
       return call && openCall(call);
     },
+    /** Looks for the tickets in Redis, and queues those again that it has lost. */
     reconcile: reconcileOnce,
-    oldestWaitMs(instance) {
+    /** How long the oldest call has waited, in milliseconds; 0 when none waits. */
+    oldestWaitMs(instance: string) {
       const since = waiting().flatMap((call) => (call.instance === instance ? [call.since] : []));
       return since.length === 0 ? 0 : performance.now() - Math.min(...since);
     },
     [Symbol.dispose]: () => clearInterval(timer),
   };
-}
-
-function waitingCall(wanted: WantedCall): WaitingCall {
-  const taken = Promise.withResolvers<WorkerConnection>();
-  taken.promise.catch(ignore); // while Redis is still asked to take its ticket
-  return { ...wanted, id: newId(), since: performance.now(), taken, state: { is: 'not-enqueued' }, isRefused: false };
 }
 
 function openCall(call: WaitingCall): OpenCall {
@@ -186,16 +182,15 @@ function afterEnqueueing(call: WaitingCall, state: CallState): void {
   if (call.state.is === 'enqueueing') call.state = state;
 }
 
-/** Takes note of where the ticket is. True if another one is needed. */
-function needsNewTicket(call: WaitingCall, position: QueuePosition | undefined): boolean {
-  if (call.state.is !== 'enqueued') return false; // taken meanwhile
+/** Also reports the position to the caller. */
+function stateAt({ onQueued }: WaitingCall, state: Enqueued, position: QueuePosition | undefined): CallState {
   if (typeof position === 'number') {
-    call.onQueued(position);
-    return false;
+    onQueued(position);
+    return state;
   }
-  const checksWithWorker = call.state.checksWithWorker + 1;
-  call.state = { ...call.state, checksWithWorker };
-  return position === 'lost' || checksWithWorker > mostChecksWithWorker;
+  const checksWithWorker = state.checksWithWorker + 1;
+  const needsTicket = position === 'lost' || checksWithWorker > mostChecksWithWorker;
+  return needsTicket ? notEnqueued : { ...state, checksWithWorker };
 }
 
 /** The deadline passed while the call was queued: no engine was late. */
@@ -207,13 +202,6 @@ function reasonOf(error: unknown, { isRefused }: WaitingCall): unknown {
 
 function noWorker(message: string): EngineError {
   return new EngineError('model-unavailable', message, { retryAfter: 30 });
-}
-
-function both(first: () => void, second: () => void): () => void {
-  return () => {
-    first();
-    second();
-  };
 }
 
 function ignore(): void {
