@@ -77,20 +77,16 @@ class Link implements LinkedSignal {
   readonly #follow = ({ target }: Event): void => this.abort((target as AbortSignal).reason);
 }
 
-export interface Timeout extends Disposable {
-  readonly signal: AbortSignal;
-}
-
 /**
  * A signal that aborts with its parent, and with `late()` after so many milliseconds. Dispose of it when the work is done.
  * Throws the reason of a parent that has aborted: the work must not begin.
  */
-export function startTimeout(ms: number, late: () => unknown, ...parents: readonly AbortSignal[]): Timeout {
+export function startTimeout(ms: number, late: () => unknown, ...parents: readonly AbortSignal[]): LinkedSignal {
   for (const parent of parents) parent.throwIfAborted();
   return new TimedLink(ms, late, parents);
 }
 
-class TimedLink extends Link implements Timeout {
+class TimedLink extends Link {
   readonly #timer: NodeJS.Timeout;
   #turn: NodeJS.Immediate | undefined;
 

@@ -91,11 +91,6 @@ export async function* messagesOf<M extends { readonly type: string }>(
   }
 }
 
-export interface Pulse extends Disposable {
-  /** Anything has come from the other end. */
-  readonly received: () => void;
-}
-
 /**
  * Sends signs of life, and calls `dead` once when none comes back. Counts ticks instead of the time since the last sign:
  * after a blocked event loop, one late tick is one tick, and the signs that came meanwhile are read before the next.
@@ -104,7 +99,7 @@ export function startPulse(
   { signMs, silenceMs }: Pick<FleetTimeouts, 'signMs' | 'silenceMs'>,
   send: () => void,
   dead: () => void,
-): Pulse {
+) {
   const silentTicks = Math.ceil((2 * silenceMs) / signMs);
   let ticks = 0;
   let silent = 0;
@@ -115,6 +110,7 @@ export function startPulse(
     else if (ticks % 2 === 0) send();
   }, signMs / 2);
   return {
+    /** Anything has come from the other end. */
     received: () => void (silent = 0),
     [Symbol.dispose]: () => clearInterval(timer),
   };

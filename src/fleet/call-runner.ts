@@ -10,7 +10,7 @@ import {
   type TranscriptionEngine,
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
-import { linkedSignal, raceAbort, startTimeout } from '../../lib/abort.ts';
+import { linkedSignal, onAbort, raceAbort, startTimeout, type LinkedSignal } from '../../lib/abort.ts';
 import { errnoOf } from '../../lib/errors.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
 import { isDiskFull } from '../../lib/resource-limits.ts';
@@ -29,7 +29,8 @@ import {
 } from './call-protocol.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 import type { SignedRequest } from './signature.ts';
-import { skewMs, version, type Ticket } from './ticket.ts';
+import { openTicket, skewMs, version, type Ticket } from './ticket.ts';
+import type { ConsumeTicket } from './ticket-consumers.ts';
 
 export interface CallRunnerOptions {
   /** Id of this node. */
@@ -37,6 +38,8 @@ export interface CallRunnerOptions {
   readonly engineOf: (instance: string) => TranscriptionEngine | undefined;
   readonly workspace: Pick<Workspace, 'accountedDirectory'>;
   readonly http: Pick<HttpClient, 'request'>;
+  /** FLEET_SECRET. */
+  readonly secret: string;
   readonly sign: (request: SignedRequest) => string;
   readonly limits: FleetTimeouts;
   readonly log: Logger;
@@ -44,41 +47,48 @@ export interface CallRunnerOptions {
   readonly stopping: AbortSignal;
 }
 
+const notOurs =
+  'a ticket was dropped: no front of this fleet has made it, or it is old; are FLEET_SECRET and the time the same on all nodes?';
+
 /**
  * Resolves when nothing of the call is left on this machine. Never rejects: the front gets every failure. A front that has
  * another worker, has no caller any more, or cannot be reached costs only the ticket: the front queues it again if its
  * caller still waits. `report` is called when a call has ended in a way that says something about this worker, before its
  * front knows and may queue it again.
  */
-export type RunTicket = (ticket: Ticket, report: Report) => Promise<void>;
-
-/** `code` is that of a failure. */
-export type Report = (end: CallEnd, code: EngineErrorCode | undefined) => void;
-
-export function createCallRunner(options: CallRunnerOptions): RunTicket {
-  const clocks = createClocks(options.log);
-  return async (ticket, report) => {
+export function createCallRunner(options: CallRunnerOptions): ConsumeTicket {
+  const { id, secret, log } = options;
+  const clocks = createClocks(log);
+  let isWarned = false; // not for each: writers to Redis could fill the disk with the log
+  return async (value, { report, isPaused }) => {
+    const ticket = openTicket(secret, value, Date.now());
+    if (!ticket && !isWarned) log.warn({}, notOurs);
+    isWarned = !ticket;
+    const isAgain = ticket?.returnedBy?.includes(id) ?? false;
+    if (!ticket || (isAgain && isPaused)) return; // others get it when its front queues it again
     const { origin } = new URL(ticket.url);
     // The address may belong to another process by now, which could keep the connection open forever.
-    using life = startTimeout(ticket.expires + skewMs - Date.now(), () => connectionClosed);
+    using link = startTimeout(ticket.expires + skewMs - Date.now(), () => connectionClosed);
     try {
-      await using connection = await connectToFront(ticket.url, life.signal, options);
+      const connection = await connectToFront(ticket.url, link, options);
       clocks.agrees(origin);
       const last = await lastMessage(ticket, connection, options);
-      const end = endOf(last, ticket.returnedBy?.includes(options.id) ?? false);
+      const end = endOf(last, isAgain);
       if (end) report(end, 'code' in last ? last.code : undefined);
       connection.send(last);
       await connection.end();
     } catch (error) {
-      options.log.debug({ err: error }, 'a ticket was dropped');
+      log.debug({ err: error }, 'a ticket was dropped');
       if (!(error instanceof ClocksDiffer)) return;
       clocks.differs(origin, error.frontMs);
       report('returned', undefined);
+    } finally {
+      link.abort(connectionClosed);
     }
   };
 }
 
-interface FrontConnection extends AsyncDisposable {
+interface FrontConnection {
   /** The call; does not resolve when the connection closes first. */
   readonly call: Promise<CallDocument>;
   readonly send: (message: WorkerMessage) => void;
@@ -92,13 +102,14 @@ interface FrontConnection extends AsyncDisposable {
 
 const connectionClosed = new Error('the connection to the front is closed');
 
-/** Rejects unless the front accepts. */
+/** Rejects unless the front accepts. The connection is closed when the link aborts, and the other way round. */
 async function connectToFront(
   url: string,
-  life: AbortSignal,
+  link: LinkedSignal,
   { http, sign, limits }: CallRunnerOptions,
 ): Promise<FrontConnection> {
-  const connection = linkedSignal(life);
+  const { signal } = link;
+  const close = () => link.abort(connectionClosed);
   const outgoing = new PassThrough();
   const send = (message: WorkerMessage) => {
     // A long result may take longer than the next sign of life: a write after the end would break its connection.
@@ -107,33 +118,19 @@ async function connectToFront(
   outgoing.on('error', ignore); // the connection is closed then
   send({ type: 'alive' }); // the head of the request leaves with the first bytes of its body
   const headers = { authorization: sign({ method: 'POST', url }), 'content-type': 'application/x-ndjson' };
-  const { body } = await accepted(
-    connection.within(
-      limits.silenceMs,
-      () => connectionClosed,
-      http.request(url, { method: 'POST', headers, body: outgoing, signal: connection.signal }),
-    ),
-    () => connection.abort(connectionClosed),
-  );
-  const pulse = startPulse(
-    limits,
-    () => send({ type: 'alive' }),
-    () => connection.abort(connectionClosed),
-  );
-  body.on('error', ignore).on('close', () => connection.abort(connectionClosed));
+  const request = http.request(url, { method: 'POST', headers, body: outgoing, signal });
+  const { body } = await accepted(link.within(limits.silenceMs, () => connectionClosed, request));
+  const pulse = startPulse(limits, () => send({ type: 'alive' }), close);
+  onAbort(signal, pulse[Symbol.dispose]);
+  body.on('error', ignore).on('close', close);
   return {
     call: callOf(messagesOf<FrontMessage>(body, pulse.received)),
     send,
     isCongested: () => outgoing.writableNeedDrain,
-    closed: connection.signal,
+    closed: signal,
     async end() {
       outgoing.end();
       await finished(body, { writable: false }).catch(ignore);
-    },
-    [Symbol.asyncDispose]() {
-      pulse[Symbol.dispose]();
-      connection.abort(connectionClosed);
-      return Promise.resolve();
     },
   };
 }
@@ -248,11 +245,10 @@ class ClocksDiffer extends Error {
 }
 
 /** Rejects for any status but 200. */
-async function accepted(request: Promise<HttpResponse>, refuse = () => {}): Promise<HttpResponse> {
+async function accepted(request: Promise<HttpResponse>): Promise<HttpResponse> {
   const response = await request;
   if (response.statusCode === 200) return response;
   response.body.on('error', ignore).resume();
-  refuse();
   const frontMs = Date.parse(String(response.headers.date));
   if (response.statusCode === 401 && Math.abs(frontMs - Date.now()) > skewMs / 2) throw new ClocksDiffer(frontMs);
   throw new Error(`the front answered ${response.statusCode}`);

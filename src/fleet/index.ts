@@ -24,8 +24,8 @@ import { openRedis, type Redis, type TicketQueue } from './redis.ts';
 import { createAdmissions } from './admission.ts';
 import { createVerifier, sign, type SignedRequest } from './signature.ts';
 import { countRoles, readState } from './state.ts';
-import { createTicketConsumers, type ConsumeTicket } from './ticket-consumers.ts';
-import { openTicket, queueName, sealTicket } from './ticket.ts';
+import { createTicketConsumers } from './ticket-consumers.ts';
+import { queueName, sealTicket } from './ticket.ts';
 import { createCallRunner } from './call-runner.ts';
 
 export interface Fleet extends AsyncDisposable {
@@ -88,13 +88,15 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
     queues.set(instance, queue);
     return queue;
   };
-  const ticketFor = (address: string, call: string, returnedBy: readonly string[]) =>
-    sealTicket(secret, `${address}${callsPath}${call}`, Date.now() + lifeMs(transcribeTimeout), returnedBy);
   const front =
     frontSettings &&
     createFront({
       ...{ nodes, admissions, queueOf, limits, log },
-      ticketFor: (call, returnedBy) => ticketFor(frontSettings.address, call, returnedBy),
+      ticketFor(call, returnedBy) {
+        // It outlives its call; the fleet port answers 410 then.
+        const expires = Date.now() + (transcribeTimeout + 60) * 1000;
+        return sealTicket(secret, `${frontSettings.address}${callsPath}${call}`, expires, returnedBy);
+      },
       viaId: () => node.viaId,
     });
   const signing = (request: SignedRequest) => sign(secret, request, Date.now());
@@ -149,25 +151,8 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
       node.viaId = viaId;
       if (!isWorker) return;
       const { engineOf } = consumers;
-      const run = createCallRunner({
-        id,
-        engineOf,
-        workspace,
-        http,
-        sign: signing,
-        limits,
-        log,
-        stopping: stopping.signal,
-      });
-      let isWarned = false; // not for each: writers to Redis could fill the disk with the log
-      const runIfOurs: ConsumeTicket = async (value, { report, isPaused }) => {
-        const ticket = openTicket(secret, value, Date.now());
-        if (!ticket && !isWarned) log.warn({}, notOurs);
-        isWarned = !ticket;
-        const isForOthers = isPaused && ticket?.returnedBy?.includes(id); // they get it when its front queues it again
-        if (ticket && !isForOthers) await run(ticket, report);
-      };
-      consumers.start(runIfOurs);
+      const calling = { engineOf, workspace, http, secret, sign: signing, stopping: stopping.signal };
+      consumers.start(createCallRunner({ id, ...calling, limits, log }));
     },
     shareLimits(own) {
       const { counters } = redis;
@@ -186,14 +171,6 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
     end: () => stopping.abort(new Error('the node stops')),
     [Symbol.asyncDispose]: close,
   };
-}
-
-const notOurs =
-  'a ticket was dropped: no front of this fleet has made it, or it is old; are FLEET_SECRET and the time the same on all nodes?';
-
-/** A ticket outlives its call; the fleet port answers 410 then. */
-function lifeMs(transcribeTimeout: number): number {
-  return (transcribeTimeout + 60) * 1000;
 }
 
 /** With any other policy, Redis drops tickets when its memory is full. It may forbid the question, or not be there. */

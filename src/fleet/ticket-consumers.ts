@@ -1,13 +1,15 @@
 /** The instances that this node takes tickets for: those whose engine can work now, with as many tickets as it has slots. */
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger, QueueOptions, TranscriptionEngine } from '../../engines/contract/index.ts';
-import { createBackOff } from './back-off.ts';
+import type { EngineErrorCode, Logger, QueueOptions, TranscriptionEngine } from '../../engines/contract/index.ts';
+import { createBackOff, type CallEnd } from './back-off.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 import type { Capacity } from './nodes.ts';
 import type { Redis, TicketWorker } from './redis.ts';
 import { queueName } from './ticket.ts';
-import type { Report } from './call-runner.ts';
+
+/** How a call has ended; `code` is that of a failure. */
+type Report = (end: CallEnd, code: EngineErrorCode | undefined) => void;
 
 /** Never rejects. */
 export type ConsumeTicket = (

@@ -10,7 +10,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { EngineError, type Logger, type Transcript, type TranscriptionEngine } from '../../engines/contract/index.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import { fleetTimeouts } from '../../src/fleet/timeouts.ts';
-import { skewMs } from '../../src/fleet/ticket.ts';
+import { sealTicket, skewMs } from '../../src/fleet/ticket.ts';
 import { createCallRunner } from '../../src/fleet/call-runner.ts';
 import type { AccountedDirectory } from '../../src/system/workspace.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -40,7 +40,15 @@ async function work(
   const path = await temporaryDirectory();
   const directory = { path, account: { take: () => {} }, [Symbol.asyncDispose]: () => Promise.resolve() };
   const run = createCallRunner({
-    ...{ id: 'worker', http, limits, log, sign: () => 'signed', stopping: new AbortController().signal },
+    ...{
+      id: 'worker',
+      secret: 'secret',
+      http,
+      limits,
+      log,
+      sign: () => 'signed',
+      stopping: new AbortController().signal,
+    },
     engineOf: () => ({ transcribe }) as unknown as TranscriptionEngine,
     workspace: { accountedDirectory: () => Promise.resolve(directory as unknown as AccountedDirectory) },
   });
@@ -48,8 +56,8 @@ async function work(
   const ends: string[] = [];
   const warnings: object[] = [];
   log.warn = (fields) => void warnings.push(fields);
-  const ticket = { v: 1, url, expires: Date.now() - skewMs + lifeMs, mac: '' };
-  const take = () => run(ticket, (end) => void ends.push(end));
+  const ticket = sealTicket('secret', url, Date.now() - skewMs + lifeMs);
+  const take = () => run(ticket, { report: (end) => void ends.push(end), isPaused: false });
   return { url, path, ends, warnings, take, done: take() };
 }
 
