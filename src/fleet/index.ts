@@ -4,11 +4,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { QueueOptions, TranscriptionEngine } from '../../engines/contract/index.ts';
+import type { TranscriptionEngine } from '../../engines/contract/index.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import type { Clips } from '../clips/store.ts';
 import type { ParentLogger } from '../engine-host/context.ts';
-import type { FleetState } from '../metrics/metrics.ts';
 import type { FleetSettings } from '../settings/fleet.ts';
 import { SettingsError } from '../settings/load.ts';
 import type { Workspace } from '../system/workspace.ts';
@@ -28,29 +27,6 @@ import { createTicketConsumers } from './ticket-consumers.ts';
 import { queueName, sealTicket } from './ticket.ts';
 import { createCallRunner } from './call-runner.ts';
 
-export interface Fleet extends AsyncDisposable {
-  /** For the registry: instances of the fleet are replaced by ones whose work is done by workers. */
-  readonly wrapAsRemote: (instance: string, engine: TranscriptionEngine) => Promise<TranscriptionEngine>;
-  /** For the engine contexts: a worker takes as many tickets of an instance as its queue has slots. */
-  readonly noteQueue: (instance: string, options: QueueOptions) => void;
-  /** Once the engines are open. */
-  readonly start: (node: { readonly workspace: Workspace; readonly viaId: string }) => void;
-  /** The limits of API keys over all fronts, from those of this front. Called once at most. */
-  readonly shareLimits: (own: OwnCounters) => SharedCounters;
-  /** For metrics: asks Redis, for no longer than its timeout; never rejects. */
-  readonly state: () => Promise<FleetState>;
-  /** The start of the ids of this front's clips. */
-  readonly clipPrefix: string;
-  /** Makes this front's clips available to the other fronts, and theirs here. */
-  readonly shareClips: (own: Clips) => Clips;
-  /** For the readiness of this node: why it should be sent nothing; [] when it should. */
-  readonly notReady: () => readonly string[];
-  /** Takes no more tickets; resolves when those at work are done. */
-  drain(): Promise<void>;
-  /** Hands back what is at work, to be done by other workers. */
-  readonly end: () => void;
-}
-
 export interface FleetOptions {
   readonly settings: FleetSettings;
   /** In seconds: for as long as a ticket is valid. */
@@ -59,11 +35,13 @@ export interface FleetOptions {
   readonly limits?: Partial<FleetTimeouts> | undefined;
 }
 
+export type Fleet = Awaited<ReturnType<typeof openFleet>>;
+
 /**
  * Throws a `SettingsError` for an address that recordings must not be sent to, a port that is taken, and a Redis that
  * evicts keys. Does not wait for a Redis that is not there.
  */
-export async function openFleet(options: FleetOptions): Promise<Fleet> {
+export async function openFleet(options: FleetOptions) {
   const { settings, transcribeTimeout, log: parent } = options;
   const { url, secret, prefix, role } = settings;
   const limits = { ...fleetTimeouts, ...options.limits };
@@ -73,7 +51,8 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
   const id = `${hostname()}-${tag}`;
   const log = parent.child({ node: id });
   const stopping = new AbortController();
-  const node = { viaId: '' };
+  const end = () => stopping.abort(new Error('the node stops'));
+  let ownViaId = '';
 
   if (frontSettings) await checkAddress(frontSettings.address);
   const redis = openRedis({ url, prefix, limits, log, onReady: () => void refresh() });
@@ -97,11 +76,11 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
         const expires = Date.now() + (transcribeTimeout + 60) * 1000;
         return sealTicket(secret, `${frontSettings.address}${callsPath}${call}`, expires, returnedBy);
       },
-      viaId: () => node.viaId,
+      viaId: () => ownViaId,
     });
-  const signing = (request: SignedRequest) => sign(secret, request, Date.now());
   let ownClips: Clips | undefined;
   const http = createHttpClient({}, { connectMs: limits.connectMs }); // no proxy: fleet requests stay in the network
+  const asking = { http, sign: (request: SignedRequest) => sign(secret, request, Date.now()) };
 
   const instances = new Set<string>();
   let keyLimits: SharedCounters | undefined;
@@ -114,7 +93,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
   }
 
   async function close(): Promise<void> {
-    stopping.abort(new Error('the node stops'));
+    end();
     await consumers.drain();
     front?.[Symbol.dispose]();
     admissions[Symbol.dispose]();
@@ -140,35 +119,44 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
   }
 
   return {
+    /** For the engine contexts: a worker takes as many tickets of an instance as its queue has slots. */
     noteQueue: consumers.noteQueue,
-    async wrapAsRemote(instance, engine) {
+    /** For the registry: instances of the fleet are replaced by ones whose work is done by workers. */
+    wrapAsRemote: async (instance: string, engine: TranscriptionEngine) => {
       if (!(await runsOnWorkers(instance, engine, settings.engines))) return engine;
       instances.add(instance);
       if (isWorker) consumers.add(instance, engine);
       return front ? wrapAsRemote(instance, engine, { front, nodes, admissions, limits, alsoHere: isWorker }) : engine;
     },
-    start({ workspace, viaId }) {
-      node.viaId = viaId;
-      if (!isWorker) return;
+    /** Once the engines are open. */
+    start({ workspace, viaId }: { readonly workspace: Workspace; readonly viaId: string }) {
+      ownViaId = viaId;
       const { engineOf } = consumers;
-      const calling = { engineOf, workspace, http, secret, sign: signing, stopping: stopping.signal };
-      consumers.start(createCallRunner({ id, ...calling, limits, log }));
+      const working = { id, engineOf, workspace, secret, stopping: stopping.signal };
+      if (isWorker) consumers.start(createCallRunner({ ...working, ...asking, limits, log }));
     },
-    shareLimits(own) {
+    /** The limits of API keys over all fronts, from those of this front. Called once at most. */
+    shareLimits(own: OwnCounters) {
       const { counters } = redis;
       const fronts = () => Math.max(1, countRoles(nodes.all()).fronts);
       keyLimits = shareKeyLimits({ own, counters, fronts, secret, limits, log });
       return keyLimits;
     },
+    /** For metrics: asks Redis, for no longer than its timeout; never rejects. */
     state: () => readState({ redis, nodes, instances, front, consumers: isWorker ? consumers : undefined }),
+    /** The start of the ids of this front's clips. */
     clipPrefix: `${tag}.`,
-    shareClips(own) {
+    /** Makes this front's clips available to the other fronts, and theirs here. */
+    shareClips(own: Clips) {
       ownClips = own;
-      return shareClips(own, { tag, addressOf: (of) => nodes.addressOf(`-${of}`), http, sign: signing, limits });
+      return shareClips(own, { tag, addressOf: (of) => nodes.addressOf(`-${of}`), ...asking, limits });
     },
+    /** For the readiness of this node: why it should be sent nothing; [] when it should. */
     notReady: () => (isWorker && nodes.trouble !== undefined ? [`fleet: ${nodes.trouble}`] : []),
+    /** Takes no more tickets; resolves when those at work are done. */
     drain: () => consumers.drain(),
-    end: () => stopping.abort(new Error('the node stops')),
+    /** Hands back what is at work, to be done by other workers. */
+    end,
     [Symbol.asyncDispose]: close,
   };
 }
