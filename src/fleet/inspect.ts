@@ -8,7 +8,7 @@ import { checkAddress, listenAddress } from './address.ts';
 import { wrapAsRemote, runsOnWorkers } from './remote-engine.ts';
 import { fleetTimeouts } from './timeouts.ts';
 import { capacityIn, nodesIn, type Announcement } from './nodes.ts';
-import { openRedis, type Redis, type ServerFacts } from './redis.ts';
+import { openRedis, type ServerFacts } from './redis.ts';
 
 export interface FleetFinding extends Finding {
   /** Nothing is wrong with this node: another one is not there. */
@@ -34,35 +34,25 @@ export async function inspectFleet(settings: FleetSettings): Promise<FleetInspec
   const note = ({ err }: { readonly err?: Error }) => failures.push(err?.message ?? 'it closes the connection');
   const log = { debug: nothing, info: nothing, warn: nothing, error: note } as Logger;
 
-  await using redis = openRedis({
-    ...{ url, prefix, limits: fleetTimeouts, log, onReady: nothing },
-  });
+  await using redis = openRedis({ url, prefix, limits: fleetTimeouts, log, onReady: nothing });
   const facts = await redis.inspect().catch(() => failures[0] ?? 'it does not answer');
-  const { nodes, foreign } = await nodesOf(redis, secret);
-  const where = serverOf(url);
+  const announced = await redis.announced().catch(() => new Map<string, string>()); // it is reported already
+  const { nodes, foreign } = nodesIn(announced, secret);
+  const { protocol, host } = new URL(url); // without its password
+  const where = `${protocol}//${host}`;
   return {
     findings: [
-      ...(typeof facts === 'string' ? [unreachable(where, facts)] : checkServer(where, facts)),
-      ...(typeof facts === 'string' ? [] : listNodes(nodes)),
+      ...(typeof facts === 'string'
+        ? [unreachable(where, facts)]
+        : [...checkServer(where, facts), ...listNodes(nodes)]),
       ...(foreign > 0 ? [otherSecret(foreign)] : []),
-      ...(settings.role === 'worker' ? [] : await judgeAddress(settings, nodes)),
+      ...(settings.role === 'worker' ? [] : await checkOwnAddress(settings, nodes)),
     ],
     ...(settings.role === 'front' && {
       wrapAsRemote: async (instance, engine) =>
         (await runsOnWorkers(instance, engine, engines)) ? asListed(instance, engine, nodes) : engine,
     }),
   };
-}
-
-async function nodesOf(redis: Redis, secret: string) {
-  const announced = await redis.announced().catch(() => new Map<string, string>()); // it is reported already
-  return nodesIn(announced, secret);
-}
-
-/** Without its password. */
-function serverOf(url: string): string {
-  const { protocol, host } = new URL(url);
-  return `${protocol}//${host}`;
 }
 
 function unreachable(where: string, why: string): FleetFinding {
@@ -118,7 +108,7 @@ function otherSecret(count: number): FleetFinding {
   return { what: 'secret', ok: false, detail: `not that of ${count} other nodes, which are not listed`, fix };
 }
 
-async function judgeAddress({ address, listen }: FrontSettings, nodes: Nodes): Promise<FleetFinding[]> {
+async function checkOwnAddress({ address, listen }: FrontSettings, nodes: Nodes): Promise<FleetFinding[]> {
   try {
     await checkAddress(address);
   } catch (error) {
@@ -127,10 +117,10 @@ async function judgeAddress({ address, listen }: FrontSettings, nodes: Nodes): P
   }
   const isHttps = address.startsWith('https:');
   const detail = `${address} (${isHttps ? 'https' : 'http in a private network'})`;
-  return [{ what: 'address', ok: true, detail }, await judgePort(listenAddress(address, listen), address, nodes)];
+  return [{ what: 'address', ok: true, detail }, await checkPort(listenAddress(address, listen), address, nodes)];
 }
 
-async function judgePort(
+async function checkPort(
   { host, port }: { readonly host: string; readonly port: number },
   address: string,
   nodes: Nodes,

@@ -16,7 +16,7 @@ export const shortLimits = {
   ...{
     redisMs: 1_000,
     takeMs: 300,
-    lookMs: 50,
+    reconcileMs: 50,
     readNodesMs: 50,
     announceMs: 100,
     announcedMs: 1_000,
