@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '../../engines/contract/index.ts';
-import type { RaisableBudgets, Total } from '../limits/budgets.ts';
+import type { OwnBudgets, Total } from '../limits/budgets.ts';
 import type { Counters } from '../limits/limits.ts';
 import type { MinuteCounter } from '../limits/minutes.ts';
 import type { ConcurrencySlots } from '../limits/concurrency.ts';
@@ -16,7 +16,7 @@ import { pseudonymOf } from './ticket.ts';
 /** The counters of this front. */
 export interface OwnCounters {
   readonly minutes: MinuteCounter;
-  readonly budgets: RaisableBudgets;
+  readonly budgets: OwnBudgets;
 }
 
 export interface KeyLimitsOptions {
@@ -136,7 +136,7 @@ interface Unsettled extends Total {
 }
 
 /** Unconfirmed charges are sent with the next one: a charge whose confirmation is lost may count twice. */
-function shareBudgets(own: RaisableBudgets, { counters, circuit, nameOf }: Shared) {
+function shareBudgets(own: OwnBudgets, { counters, circuit, nameOf }: Shared) {
   const unsettled = new Map<string, Unsettled>();
   const today = () => new Date(own.endsAt - 1).toISOString().slice(0, 10);
 

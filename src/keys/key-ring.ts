@@ -1,5 +1,6 @@
 /** The keys of API_KEYS and of the keys file, found by token. */
 import { hash } from 'node:crypto';
+import type { Logger } from '../../engines/contract/index.ts';
 import { SettingsError, requiresKeys, type LoadedSettings } from '../settings/load.ts';
 import type { Key } from '../request-scope.ts';
 import { createKey } from './key.ts';
@@ -21,11 +22,7 @@ export interface KeyRing extends Disposable {
   reload(): Promise<void>;
 }
 
-interface RingLog {
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
-}
+type RingLog = Pick<Logger, 'info' | 'warn' | 'error'>;
 
 /** A token of a key. */
 interface Token {
@@ -136,14 +133,10 @@ function describe(entries: readonly KeyEntry[]): string {
 const dayMs = 86_400_000;
 const noticeDays = 14;
 
-/** Tokens that are still valid and expire soon. */
-export function expiringSoon(entries: readonly KeyEntry[], now = Date.now()): readonly KeyEntry[] {
-  return entries.filter(({ expires }) => {
-    const rest = expires === undefined ? Infinity : Date.parse(expires) - now;
-    return rest > 0 && rest <= noticeDays * dayMs;
-  });
-}
-
+/** Of tokens that are still valid. */
 function warnOfExpiry(entries: readonly KeyEntry[], log: RingLog): void {
-  for (const { name, expires } of expiringSoon(entries)) log.warn({ key: name, expires }, 'an API key expires soon');
+  for (const { name, expires } of entries) {
+    const rest = expires === undefined ? Infinity : Date.parse(expires) - Date.now();
+    if (rest > 0 && rest <= noticeDays * dayMs) log.warn({ key: name, expires }, 'an API key expires soon');
+  }
 }

@@ -18,12 +18,11 @@ const anything = () => true;
 const nothing = () => false;
 
 export function createKey(name: string, { operations, models, tools, weight = 1, limits = {} }: KeyRules = {}): Key {
-  const granted = operations && new Set(operations);
   return {
     name,
     weight,
     limits,
-    mayCall: granted ? (operationId) => granted.has(operationId) : anything,
+    mayCall: operations ? (operationId) => operations.includes(operationId) : anything,
     mayUseModel: models ? createNameFilter(models) : anything,
     mayUseTool: tools ? (tools.length === 0 ? nothing : createNameFilter(tools)) : anything,
   };

@@ -61,19 +61,17 @@ function readText(path: string): string {
   }
 }
 
-let compiled: ValidateFunction | undefined;
+let validate: ValidateFunction | undefined;
 
-/** Compiled once, and only where there is a file: it takes 20 ms. */
-function validator(): ValidateFunction {
-  if (compiled) return compiled;
+/** Once, and only where there is a file: it takes 20 ms. */
+function compile(): ValidateFunction {
   const ajv = new Ajv2020(explainable);
   addFormats.default(ajv, ['date-time']);
-  compiled = ajv.compile(schema);
-  return compiled;
+  return ajv.compile(schema);
 }
 
 function schemaMistakes(values: unknown, path: string): string[] {
-  const validate = validator();
+  validate ??= compile();
   if (validate(values)) return [];
   return describeErrors(validate.errors ?? [], (pointer) => placeOf(pointer, path));
 }
@@ -99,22 +97,16 @@ function placeOf(pointer: string, path: string): Place {
 /** Counters and queues are by name: entries of one name are one key. */
 function clashesIn(entries: readonly KeyEntry[]): string[] {
   const byHash = new Map<string, number>();
-  const byName = new Map<string, number>();
+  const byName = new Map<string, { readonly index: number; readonly rules: object }>();
   return entries.flatMap(({ name, sha256, expires: _expires, ...rules }, index) => {
     const twin = byHash.get(sha256);
     const first = byName.get(name);
     if (twin === undefined) byHash.set(sha256, index);
-    if (first === undefined) byName.set(name, index);
+    if (first === undefined) byName.set(name, { index, rules });
     const place = `keys[${String(index)}]`;
     if (twin !== undefined) return [`${place}.sha256: keys[${String(twin)}] has the same token`];
-    if (first === undefined || isDeepStrictEqual(rules, rulesOf(entries[first]))) return [];
-    return [
-      `${place}: another token of the key "${name}" (keys[${String(first)}]): they may differ in sha256 and expires only`,
-    ];
+    if (first === undefined || isDeepStrictEqual(rules, first.rules)) return [];
+    const what = `another token of the key "${name}" (keys[${String(first.index)}])`;
+    return [`${place}: ${what}: they may differ in sha256 and expires only`];
   });
-}
-
-function rulesOf(entry: KeyEntry | undefined): KeyRules {
-  const { name: _name, sha256: _sha256, expires: _expires, ...rules } = entry ?? { name: '', sha256: '' };
-  return rules;
 }

@@ -21,23 +21,14 @@ export interface DayUsage {
   readonly keys: ReadonlyMap<string, Total>;
 }
 
-/** Counters that may follow others: the larger one counts. */
-export interface RaisableBudgets extends Budgets {
-  /** To the total that is known elsewhere, where it is larger. */
-  readonly raise: (name: string, total: Total) => void;
-}
-
-export interface StorableBudgets extends RaisableBudgets {
-  /** How often a counter has changed. */
-  readonly changes: number;
-  readonly usage: () => DayUsage;
-}
-
 const dayMs = 86_400_000;
 const nothing: Total = { audioMs: 0, tokens: 0 };
 
+/** Those of this process. */
+export type OwnBudgets = ReturnType<typeof createBudgets>;
+
 /** Continues stored counters if their day is still today. */
-export function createBudgets(stored?: DayUsage, now: () => number = Date.now): StorableBudgets {
+export function createBudgets(stored?: DayUsage, now: () => number = Date.now) {
   let endsAt = endOfDay(now());
   let changes = 0;
   const keys = new Map(stored?.day === dayBefore(endsAt) ? stored.keys : []);
@@ -62,14 +53,15 @@ export function createBudgets(stored?: DayUsage, now: () => number = Date.now): 
 
   return {
     used,
-    charge(name, { audioMs = 0, tokens = 0 }) {
+    charge: (name: string, { audioMs = 0, tokens = 0 }: Used) => {
       const before = used(name);
       set(name, before, {
         audioMs: before.audioMs + Math.round(audioMs),
         tokens: before.tokens + Math.round(tokens),
       });
     },
-    raise(name, { audioMs, tokens }) {
+    /** To the total that is known elsewhere, where it is larger. */
+    raise(name: string, { audioMs, tokens }: Total) {
       const before = used(name);
       set(name, before, { audioMs: Math.max(before.audioMs, audioMs), tokens: Math.max(before.tokens, tokens) });
     },
@@ -77,10 +69,11 @@ export function createBudgets(stored?: DayUsage, now: () => number = Date.now): 
       startDay();
       return endsAt;
     },
+    /** How often a counter has changed. */
     get changes() {
       return changes;
     },
-    usage: () => ({ day: dayBefore(endsAt), keys }),
+    usage: (): DayUsage => ({ day: dayBefore(endsAt), keys }),
   };
 }
 

@@ -87,8 +87,7 @@ export function createLimits({
     }
     if (concurrentRequests !== undefined) {
       const detail = `may have ${count(concurrentRequests, 'request')} in flight; wait for the end of one of them.`;
-      const taken = concurrency.take(name, concurrentRequests);
-      if (!(typeof taken === 'boolean' ? taken : await taken))
+      if (!(await concurrency.take(name, concurrentRequests)))
         throw refuse('concurrency-limited', 'concurrent', () => detail);
       atEnd(() => concurrency.release(name));
     }

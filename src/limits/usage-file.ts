@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Logger } from '../../engines/contract/index.ts';
 import { isObject, parseObject } from '../../lib/json.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
-import { createBudgets, type DayUsage, type RaisableBudgets, type Total } from './budgets.ts';
+import { createBudgets, type DayUsage, type Total } from './budgets.ts';
 import { errnoOf } from '../../lib/errors.ts';
 
 const version = 1;
@@ -21,11 +21,7 @@ export interface UsageFileOptions {
  * Budgets that are written to the file every 10 s when they have changed, and when they are disposed. A file that cannot
  * be read is kept aside and logged, and the counters start from zero.
  */
-export async function openBudgets({
-  path,
-  log,
-  everyMs = writeEveryMs,
-}: UsageFileOptions): Promise<RaisableBudgets & AsyncDisposable> {
+export async function openBudgets({ path, log, everyMs = writeEveryMs }: UsageFileOptions) {
   const budgets = createBudgets(await readUsage(path, log));
   let writing = Promise.resolve();
   let written = 0;
@@ -38,18 +34,12 @@ export async function openBudgets({
   const write = () => (writing = writing.then(writeChanges).catch(failed));
   const failed = (err: unknown) => log.error({ path, err }, 'the daily usage of the API keys could not be written');
   const timer = setInterval(() => void write(), everyMs).unref();
-  return {
-    used: budgets.used,
-    charge: budgets.charge,
-    raise: budgets.raise,
-    get endsAt() {
-      return budgets.endsAt;
-    },
+  return Object.assign(budgets, {
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
       await write();
     },
-  };
+  });
 }
 
 async function readUsage(path: string, log: Pick<Logger, 'error'>): Promise<DayUsage | undefined> {
