@@ -9,11 +9,7 @@ export interface FrontSettings {
   readonly listen: string | undefined;
 }
 
-interface WorkerSettings {
-  readonly role: 'worker';
-}
-
-export type FleetSettings = (FrontSettings | WorkerSettings) & {
+export type FleetSettings = (FrontSettings | { readonly role: 'worker' }) & {
   readonly url: string;
   readonly secret: string;
   readonly prefix: string;

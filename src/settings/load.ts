@@ -5,16 +5,14 @@ import { dirname, join, resolve } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import { isLoopback } from '../../lib/loopback.ts';
-import { proxyMistakes } from '../../lib/proxies.ts';
+import { proxyMistakes, type Environment } from '../../lib/proxies.ts';
 import { ownAddress, type OwnAddress } from './own-address.ts';
 import { describeErrors, explainable } from './schema-errors.ts';
 import { fileSchema, settingsSchema, settingsTable, type McpServerSettings, type Settings } from './table.ts';
 import { parseYaml, SettingsError } from './yaml.ts';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
 
-export { SettingsError };
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+export { SettingsError, type Environment };
 
 /** An instance in the settings: `use`, and the options of the engine. */
 export interface InstanceSettings {
@@ -296,16 +294,8 @@ function withEnvironment(tree: object, env: Environment, path: string): Pick<Set
   return { values, unsetKeys };
 }
 
-const switches: Readonly<Record<string, boolean>> = {
-  true: true,
-  on: true,
-  yes: true,
-  '1': true,
-  false: false,
-  off: false,
-  no: false,
-  '0': false,
-};
+const yes = /^(true|on|yes|1)$/i;
+const no = /^(false|off|no|0)$/i;
 
 /** Converts text to the type of the setting; invalid text stays text and is rejected by the schema. */
 function fromText(text: string, type: 'string' | 'integer' | 'boolean' | 'array'): unknown {
@@ -315,7 +305,8 @@ function fromText(text: string, type: 'string' | 'integer' | 'boolean' | 'array'
     case 'integer':
       return /^-?\d+$/.test(text) ? Number(text) : text;
     case 'boolean':
-      return switches[text.toLowerCase()] ?? text;
+      if (yes.test(text)) return true;
+      return no.test(text) ? false : text;
     case 'array':
       return text
         .split(',')

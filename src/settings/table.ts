@@ -27,6 +27,11 @@ interface SettingRow {
 }
 
 const text = { type: 'string', minLength: 1 } as const;
+const integer = (minimum: number, maximum: number) =>
+  ({
+    schema: { type: 'integer', minimum, maximum },
+    expects: `must be an integer from ${minimum} to ${maximum}`,
+  }) as const;
 const flag = { schema: { type: 'boolean' }, expects: 'must be true or false' } as const;
 const origin = {
   type: 'string',
@@ -38,9 +43,8 @@ const table = {
   host: { env: 'HOST', schema: text, default: '127.0.0.1', description: 'Address to listen on' },
   port: {
     env: 'PORT',
-    schema: { type: 'integer', minimum: 0, maximum: 65535 },
+    ...integer(0, 65535),
     default: 8484,
-    expects: 'must be an integer from 0 to 65535',
     description: 'Port to listen on; 0 selects a free port',
   },
   publicUrl: {
@@ -93,9 +97,8 @@ const table = {
   },
   trustProxy: {
     env: 'TRUST_PROXY',
-    schema: { type: 'integer', minimum: 0, maximum: 10 },
+    ...integer(0, 10),
     default: 0,
-    expects: 'must be an integer from 0 to 10',
     description:
       'Number of reverse proxies in front: the address of a client is that entry of X-Forwarded-For, counted from the right; never set it where clients reach the port directly',
   },
@@ -125,16 +128,14 @@ const table = {
   },
   transcribeMaxSeconds: {
     env: 'TRANSCRIBE_MAX_SECONDS',
-    schema: { type: 'integer', minimum: 1, maximum: 86400 },
+    ...integer(1, 86400),
     default: 3600,
-    expects: 'must be an integer from 1 to 86400',
     description: 'Maximum length of a recording that is decoded on this machine, in seconds',
   },
   transcribeTimeout: {
     env: 'TRANSCRIBE_TIMEOUT',
-    schema: { type: 'integer', minimum: 1, maximum: 86400 },
+    ...integer(1, 86400),
     default: 600,
-    expects: 'must be an integer from 1 to 86400',
     description: 'Timeout of a transcription after its upload, in seconds',
   },
   whisperCli: {
@@ -221,22 +222,19 @@ const table = {
   },
   drainDelay: {
     env: 'DRAIN_DELAY',
-    schema: { type: 'integer', minimum: 0, maximum: 3600 },
+    ...integer(0, 3600),
     default: 0,
-    expects: 'must be an integer from 0 to 3600',
     description: 'After SIGTERM: seconds in which `/readyz` answers 503 while new requests are still served',
   },
   shutdownGrace: {
     env: 'SHUTDOWN_GRACE',
-    schema: { type: 'integer', minimum: 0, maximum: 86400 },
+    ...integer(0, 86400),
     default: 7,
-    expects: 'must be an integer from 0 to 86400',
     description: 'After DRAIN_DELAY: seconds for requests in flight to finish',
   },
   metricsPort: {
     env: 'METRICS_PORT',
-    schema: { type: 'integer', minimum: 0, maximum: 65535 },
-    expects: 'must be an integer from 0 to 65535',
+    ...integer(0, 65535),
     example: 9464,
     description:
       'Port for `/metrics` in the format of Prometheus, and for `/healthz` and `/readyz`; 0 selects a free port; unset: off',
