@@ -150,25 +150,16 @@ function createGauges(registry: Registry) {
       },
     });
 
-  const ofQueues = (read: (state: QueueState) => number) => () => {
+  const ofQueues = (fact: keyof QueueState) => () => {
     const sums = new Map<string, number>();
-    for (const { engine, state } of queues) sums.set(engine, (sums.get(engine) ?? 0) + read(state()));
+    for (const { engine, state } of queues) sums.set(engine, (sums.get(engine) ?? 0) + state()[fact]);
     return [...sums].map(([engine, value]) => [{ engine }, value] as const);
   };
 
   gauge(table.activeRequests, () => [...active].map(([method, value]) => [{ http_request_method: method }, value]));
-  gauge(
-    table.queueRunning,
-    ofQueues(({ running }) => running),
-  );
-  gauge(
-    table.queueWaiting,
-    ofQueues(({ waiting }) => waiting),
-  );
-  gauge(
-    table.queueSlots,
-    ofQueues(({ slots }) => slots),
-  );
+  gauge(table.queueRunning, ofQueues('running'));
+  gauge(table.queueWaiting, ofQueues('waiting'));
+  gauge(table.queueSlots, ofQueues('slots'));
   gauge(table.engineAvailable, () => availability(sources));
   gauge(table.clips, () => [[{}, sources?.clips().count ?? 0]]);
   gauge(table.clipBytes, () => [[{}, sources?.clips().bytes ?? 0]]);
