@@ -33,22 +33,12 @@ export interface HttpResponse {
   readonly body: Readable;
 }
 
-const defaultConnectMs = 10_000;
-
-export interface HttpClientOptions {
-  /** Timeout for connecting, the only one: the caller's signal limits everything else. Default: 10 s. */
-  readonly connectMs?: number;
-}
-
 /**
  * Keeps connections alive between requests. Their number is unlimited: with a limit, a long stream would block the
  * requests behind it. undici is loaded with the first request. Disposing of the client closes its connections. Throws if
- * `proxyMistakes` returns any.
+ * `proxyMistakes` returns any. `connectMs` is the only timeout: the caller's signal limits everything else.
  */
-export function createHttpClient(
-  env: Environment,
-  { connectMs = defaultConnectMs }: HttpClientOptions = {},
-): HttpClient {
+export function createHttpClient(env: Environment, connectMs = 10_000): HttpClient {
   const mistakes = proxyMistakes(env);
   if (mistakes.length > 0) throw new Error(mistakes.join('\n'));
   const open = async () => {

@@ -4,7 +4,7 @@ import type { ParentLogger } from './engine-host/context.ts';
 import { openEngines, type OpenEngines } from './engine-host/open-engines.ts';
 import type { Fleet } from './fleet/index.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { readFleet, type FleetSettings } from './settings/fleet.ts';
+import { readFleet } from './settings/fleet.ts';
 import type { Environment, LoadedSettings } from './settings/load.ts';
 
 export interface OpenNode extends OpenEngines {
@@ -22,8 +22,14 @@ export interface NodeOptions {
 
 /** Throws a `RegistryError` or a `SettingsError`. */
 export async function openNode({ settings, env, log, limits, metrics }: NodeOptions): Promise<OpenNode> {
+  const { transcribeTimeout } = settings;
   const fleetSettings = readFleet(settings);
-  const fleet = fleetSettings && (await openFleet(fleetSettings, settings, log));
+  let fleet: Fleet | undefined;
+  if (fleetSettings) {
+    // Not loaded without FLEET_URL: its packages may not be installed, and take 100 ms and 33 MB.
+    const { openFleet } = await import('./fleet/index.ts');
+    fleet = await openFleet({ settings: fleetSettings, transcribeTimeout, log });
+  }
   try {
     const { wrapAsRemote, noteQueue } = fleet ?? {};
     const engines = await openEngines(settings, env, log, { limits, metrics, wrapAsRemote, noteQueue });
@@ -40,14 +46,4 @@ export async function openNode({ settings, env, log, limits, metrics }: NodeOpti
     await fleet?.[Symbol.asyncDispose]();
     throw error;
   }
-}
-
-/** Not loaded without FLEET_URL: its packages may not be installed, and take 100 ms and 33 MB. */
-async function openFleet(
-  settings: FleetSettings,
-  { transcribeTimeout }: LoadedSettings,
-  log: ParentLogger,
-): Promise<Fleet> {
-  const fleet = await import('./fleet/index.ts');
-  return fleet.openFleet({ settings, transcribeTimeout, log });
 }

@@ -79,7 +79,7 @@ export async function openFleet(options: FleetOptions) {
       viaId: () => ownViaId,
     });
   let ownClips: Clips | undefined;
-  const http = createHttpClient({}, { connectMs: limits.connectMs }); // no proxy: fleet requests stay in the network
+  const http = createHttpClient({}, limits.connectMs); // no proxy: fleet requests stay in the network
   const asking = { http, sign: (request: SignedRequest) => sign(secret, request, Date.now()) };
 
   const instances = new Set<string>();
