@@ -77,11 +77,8 @@ export async function createWorkspace(
         account,
         async [Symbol.asyncDispose]() {
           accounts.delete(made.path);
-          try {
-            await made[Symbol.asyncDispose]();
-          } finally {
-            account[Symbol.dispose]();
-          }
+          await made[Symbol.asyncDispose](); // never rejects
+          account[Symbol.dispose]();
         },
       };
     },

@@ -1,7 +1,8 @@
 /** Waits for the end of a program, and brings it about at its timeout or its signal's abort. */
 import { basename } from 'node:path';
 import type { ProgramCall, ProgramExit } from '../../../engines/contract/index.ts';
-import { beginSpan, endSpan, type Attributes } from '../../trace.ts';
+import { beginSpan, endSpan } from '../../trace.ts';
+import { onAbort } from '../../../lib/abort.ts';
 import { endAfterExit, tail } from './output.ts';
 import { notStarted, type Child } from './spawn.ts';
 import { killGroup } from './terminate.ts';
@@ -23,7 +24,7 @@ export async function exitOf(
     timedOut = true;
     end();
   }, timeoutMs);
-  signal.addEventListener('abort', end, { once: true });
+  const off = onAbort(signal, end);
   child.once('exit', () => [child.stdout, child.stderr].forEach(endAfterExit));
   const stderr = tail(child.stderr);
   try {
@@ -35,12 +36,11 @@ export async function exitOf(
     return { ...exit, timedOut, stderr: stderr() };
   } finally {
     clearTimeout(deadline);
-    signal.removeEventListener('abort', end);
-    endSpan(span, endOf(child));
+    off();
+    const { exitCode, signalCode } = child;
+    endSpan(
+      span,
+      exitCode === null ? { 'error.type': signalCode ?? 'not-started' } : { 'process.exit.code': exitCode },
+    );
   }
-}
-
-function endOf({ exitCode, signalCode }: Child): Attributes {
-  if (exitCode === null) return { 'error.type': signalCode ?? 'not-started' };
-  return { 'process.exit.code': exitCode };
 }

@@ -30,7 +30,10 @@ export function spawnProgram(
     detached: true, // a process group of its own, so that its children end with it
   });
   child.on('error', ignore); // emitted later; without a listener it would be an uncaught exception
-  if (!hasPipes(child)) throw notStarted(program, outOfDescriptors());
+  if (!hasPipes(child)) {
+    const cause = new Error('spawn returned a child without pipes');
+    throw notStarted(program, Object.assign(cause, { code: 'EMFILE' }));
+  }
   adopt(child);
   return child;
 }
@@ -39,10 +42,6 @@ export function spawnProgram(
 function hasPipes(child: ChildProcess): child is Child {
   const { stdout, stderr } = child as { readonly stdout?: unknown; readonly stderr?: unknown };
   return stdout !== undefined && stderr !== undefined;
-}
-
-function outOfDescriptors(): Error {
-  return Object.assign(new Error('spawn returned a child without pipes'), { code: 'EMFILE' });
 }
 
 /** The error for a program that could not be started; `overloaded` where this machine is at a limit. */
