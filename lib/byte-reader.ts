@@ -1,14 +1,7 @@
-/** Reads a stream of chunks with lookahead. */
-export interface ByteReader {
-  /** The next `count` bytes without consuming them; fewer only at the end. */
-  peek(count: number): Promise<Buffer>;
-  /** Consumes the next bytes. */
-  skip(count: number): Promise<void>;
-  /** Streams the remaining bytes. */
-  rest(): AsyncGenerator<Uint8Array>;
-}
+export type ByteReader = ReturnType<typeof createByteReader>;
 
-export function createByteReader(source: AsyncIterable<Uint8Array>): ByteReader {
+/** Reads a stream of chunks with lookahead. */
+export function createByteReader(source: AsyncIterable<Uint8Array>) {
   const iterator = source[Symbol.asyncIterator]();
   let held = Buffer.alloc(0);
 
@@ -20,11 +13,13 @@ export function createByteReader(source: AsyncIterable<Uint8Array>): ByteReader 
   }
 
   return {
-    async peek(count) {
+    /** The next `count` bytes without consuming them; fewer only at the end. */
+    async peek(count: number): Promise<Buffer> {
       while (held.length < count && (await more()));
       return held.subarray(0, count);
     },
-    async skip(count) {
+    /** Consumes the next bytes. */
+    async skip(count: number): Promise<void> {
       let left = count;
       while (left > 0 && (held.length > 0 || (await more()))) {
         const taken = Math.min(left, held.length);
@@ -32,7 +27,8 @@ export function createByteReader(source: AsyncIterable<Uint8Array>): ByteReader 
         left -= taken;
       }
     },
-    async *rest() {
+    /** Streams the remaining bytes. */
+    async *rest(): AsyncGenerator<Uint8Array> {
       if (held.length > 0) yield held;
       yield* { [Symbol.asyncIterator]: () => iterator };
     },

@@ -67,9 +67,6 @@ export interface RequestScope {
   readonly via?: readonly string[];
 }
 
-/** For work outside of requests: startup, refreshes. */
-const nobody = '';
-
 const scopes = new AsyncLocalStorage<RequestScope>();
 
 /** Runs `work`, and everything it starts, in the scope of the request. Arguments spare long work a closure. */
@@ -86,9 +83,9 @@ export function currentScope(): RequestScope | undefined {
   return scopes.getStore();
 }
 
-/** The caller of the current request; "" outside of a request. */
+/** The caller of the current request; "" for work outside of requests: startup, refreshes. */
 export function currentCaller(): string {
-  return scopes.getStore()?.caller ?? nobody;
+  return scopes.getStore()?.caller ?? '';
 }
 
 /** The API key of the current request; undefined in open mode and outside of a request: everything is permitted. */

@@ -12,16 +12,6 @@ export interface FoundKey {
   readonly isExpired: boolean;
 }
 
-export interface KeyRing extends Disposable {
-  /** undefined for an unknown token. One SHA-256 and one look-up, however many keys there are. */
-  find(token: string): FoundKey | undefined;
-  /**
-   * Reads the keys file again; requests in flight keep the key that they have. An invalid file changes nothing and is
-   * logged. Resolves when the file counts, or does not.
-   */
-  reload(): Promise<void>;
-}
-
 type RingLog = Pick<Logger, 'info' | 'warn' | 'error'>;
 
 /** A token of a key. */
@@ -34,6 +24,8 @@ interface Token {
 /** By SHA-256 of the token in hex. */
 type Tokens = ReadonlyMap<string, Token>;
 
+export type KeyRing = NonNullable<Awaited<ReturnType<typeof openKeyRing>>>;
+
 /**
  * undefined: open mode. Otherwise a token is required as long as the process lives, even if no valid key is left. Throws
  * a `SettingsError`. `wait` passes the time between two reads of the file.
@@ -42,7 +34,7 @@ export async function openKeyRing(
   settings: Pick<LoadedSettings, 'apiKeys' | 'apiKeysFile'>,
   log: RingLog,
   wait?: () => Promise<void>,
-): Promise<KeyRing | undefined> {
+) {
   if (!requiresKeys(settings)) return undefined;
   const { apiKeys, apiKeysFile: path } = settings;
   let entries = path === undefined ? [] : await readKeysFile(path, wait);
@@ -72,10 +64,15 @@ export async function openKeyRing(
   }
 
   return {
-    find(token) {
+    /** undefined for an unknown token. One SHA-256 and one look-up, however many keys there are. */
+    find(token: string): FoundKey | undefined {
       const found = tokens.get(digestOf(token));
       return found && { key: found.key, isExpired: found.expires !== undefined && found.expires <= Date.now() };
     },
+    /**
+     * Reads the keys file again; requests in flight keep the key that they have. An invalid file changes nothing and is
+     * logged. Resolves when the file counts, or does not.
+     */
     reload: () => (reloading = reloading.then(reload, reload)),
     [Symbol.dispose]: () => clearInterval(timer),
   };

@@ -19,16 +19,6 @@ export interface Allowance {
   headers(): LimitHeaders;
 }
 
-export interface Limits {
-  /**
-   * Counts the request until its end. Rejects with `rate-limited`, `concurrency-limited` and `quota-exceeded`, in this
-   * order. undefined: nothing limits it.
-   */
-  allow(key: Key, budget: Budget | undefined, request: LimitedRequest): Promise<Allowance> | undefined;
-  /** Charges the budget of the key; undefined if the key has no such budget. */
-  chargeFor(key: Key, budget: Budget | undefined): Charge | undefined;
-}
-
 /** In this process, or shared by several. */
 export interface Counters {
   readonly minutes: MinuteCounter;
@@ -43,16 +33,18 @@ export interface LimitsOptions extends Counters {
   readonly random?: () => number;
 }
 
-export function createLimits({
-  minutes,
-  concurrency,
-  budgets,
-  onRefused,
-  random = Math.random,
-}: LimitsOptions): Limits {
+export type Limits = ReturnType<typeof createLimits>;
+
+export function createLimits({ minutes, concurrency, budgets, onRefused, random = Math.random }: LimitsOptions) {
   return {
-    allow: (key, budget, request) => (isLimited(key.limits, budget) ? enter(key, budget, request) : undefined),
-    chargeFor: ({ name, limits }, budget) =>
+    /**
+     * Counts the request until its end. Rejects with `rate-limited`, `concurrency-limited` and `quota-exceeded`, in this
+     * order. undefined: nothing limits it.
+     */
+    allow: (key: Key, budget: Budget | undefined, request: LimitedRequest) =>
+      isLimited(key.limits, budget) ? enter(key, budget, request) : undefined,
+    /** Charges the budget of the key; undefined if the key has no such budget. */
+    chargeFor: ({ name, limits }: Key, budget: Budget | undefined): Charge | undefined =>
       hasBudget(limits, budget) ? (used) => budgets.charge(name, used) : undefined,
   };
 

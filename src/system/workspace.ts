@@ -17,27 +17,13 @@ export interface AccountedDirectory extends TemporaryDirectory {
   readonly account: DiskAccount;
 }
 
-export interface Workspace {
-  readonly path: string;
-  readonly disk: DiskBudget;
-  /** Creates a private directory (0700); the caller must dispose it. */
-  directory(purpose: string): Promise<TemporaryDirectory>;
-  /** The same, with a disk account. Throws `storage-full`. */
-  accountedDirectory(purpose: string, options?: AccountOptions): Promise<AccountedDirectory>;
-  /** The disk account of the directory of a file; undefined if there is none. */
-  readonly accountOf: (file: string) => DiskAccount | undefined;
-  [Symbol.dispose](): void;
-}
+export type Workspace = Awaited<ReturnType<typeof createWorkspace>>;
 
 /**
  * Creates the directory under `root` and removes those of dead processes. Files that cannot be removed later, such as
  * those of a disk that has become read-only, are logged, and fail no request and no shutdown.
  */
-export async function createWorkspace(
-  root: string,
-  diskBytes?: number,
-  log?: Pick<Logger, 'warn'>,
-): Promise<Workspace> {
+export async function createWorkspace(root: string, diskBytes?: number, log?: Pick<Logger, 'warn'>) {
   await makeDirectory(root);
   await removeStale(root);
   const path = join(root, nameOf(process.pid));
@@ -67,8 +53,10 @@ export async function createWorkspace(
   return {
     path,
     disk,
+    /** Creates a private directory (0700); the caller must dispose it. */
     directory,
-    async accountedDirectory(purpose, options) {
+    /** The same, with a disk account. Throws `storage-full`. */
+    async accountedDirectory(purpose: string, options?: AccountOptions): Promise<AccountedDirectory> {
       const account = disk.open(options);
       const made = await directory(purpose);
       accounts.set(made.path, account);
@@ -82,7 +70,8 @@ export async function createWorkspace(
         },
       };
     },
-    accountOf: (file) => accounts.get(dirname(file)),
+    /** The disk account of the directory of a file; undefined if there is none. */
+    accountOf: (file: string) => accounts.get(dirname(file)),
     [Symbol.dispose]() {
       disposed = true;
       process.off('exit', remove);
