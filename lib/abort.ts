@@ -6,26 +6,16 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** A signal that aborts with its parents. Dispose of it when the work is done: it listens to them until then. */
-export interface LinkedSignal extends Disposable {
-  readonly signal: AbortSignal;
-  /** Ends the work before the parents do. */
-  abort(reason: unknown): void;
-  /** The same, and disposes of it: the signal is no longer linked when its listeners run. */
-  end(reason: unknown): void;
-  /** As `raceAbort` with this signal, for one work at a time: all of them share a listener. */
-  race<T>(work: PromiseLike<T>): Promise<T>;
-  /** The same; after so many milliseconds the signal aborts with `late()`. */
-  within<T>(ms: number, late: () => unknown, work: PromiseLike<T>): Promise<T>;
-}
-
 /** Aborted at once when a parent is. */
 export function linkedSignal(...parents: readonly AbortSignal[]): LinkedSignal {
-  return new Link(parents);
+  return new LinkedSignal(parents);
 }
 
-/** Not closures: every live stream holds some of these. */
-class Link implements LinkedSignal {
+/**
+ * A signal that aborts with its parents. Dispose of it when the work is done: it listens to them until then. Not closures:
+ * every live stream holds some of these.
+ */
+export class LinkedSignal implements Disposable {
   readonly #controller = new AbortController();
   readonly #parents: readonly AbortSignal[];
   #interrupt: ((reason: Error) => void) | undefined;
@@ -42,15 +32,18 @@ class Link implements LinkedSignal {
     return this.#controller.signal;
   }
 
+  /** Ends the work before the parents do. */
   abort(reason: unknown): void {
     this.#controller.abort(reason);
   }
 
+  /** The same, and disposes of it: the signal is no longer linked when its listeners run. */
   end(reason: unknown): void {
     this[Symbol.dispose]();
     this.abort(reason);
   }
 
+  /** As `raceAbort` with this signal, for one work at a time: all of them share a listener. */
   race<T>(work: PromiseLike<T>): Promise<T> {
     const { signal } = this;
     if (this.#interrupt === undefined) signal.addEventListener('abort', () => this.#interrupt?.(reasonOf(signal)));
@@ -61,6 +54,7 @@ class Link implements LinkedSignal {
     });
   }
 
+  /** The same; after so many milliseconds the signal aborts with `late()`. */
   async within<T>(ms: number, late: () => unknown, work: PromiseLike<T>): Promise<T> {
     const timer = setTimeout(() => this.abort(late()), ms);
     try {
@@ -86,7 +80,7 @@ export function startTimeout(ms: number, late: () => unknown, ...parents: readon
   return new TimedLink(ms, late, parents);
 }
 
-class TimedLink extends Link {
+class TimedLink extends LinkedSignal {
   readonly #timer: NodeJS.Timeout;
   #turn: NodeJS.Immediate | undefined;
 
@@ -150,7 +144,7 @@ export function abortable<T>(
   return new AbortableIterator(open, parent, isLast);
 }
 
-/** Without a `Link`, whose signal would need a listener of its own. */
+/** Without a `LinkedSignal`, whose signal would need a listener of its own. */
 class AbortableIterator<T> implements AsyncIterableIterator<T, undefined> {
   readonly #open: (signal: AbortSignal) => AsyncIterable<T>;
   readonly #isLast: (item: T) => boolean;
