@@ -1,27 +1,16 @@
 /** A worker of a fleet: engines that work for the fronts. It listens on METRICS_PORT only. */
 import { ProblemError } from './contract/problems.ts';
-import type { Registry } from './engine-host/registry.ts';
 import type { ListeningServer } from './http/connection/listener.ts';
 import { listenForMetrics } from './http/connection/metrics-listener.ts';
 import { alive, createReadyProbe } from './http/probes.ts';
 import { openMetrics } from './metrics/index.ts';
 import type { PrometheusMetrics } from './metrics/prometheus.ts';
 import { openNode, type OpenNode, type NodeOptions } from './open-node.ts';
-import type { DiskUse } from './service.ts';
 
-export interface RunningWorker {
-  /** Where the metrics and probes are; undefined where they are off. */
-  readonly metricsUrl: string | undefined;
-  readonly registry: Registry;
-  readonly disk: DiskUse;
-  /** Takes no more tickets; from now on `/readyz` answers 503. */
-  drain(): void;
-  /** Lets the work in hand finish for so many milliseconds, then hands it back; a later call may hurry. */
-  stop(graceMs: number): Promise<void>;
-}
+export type RunningWorker = Awaited<ReturnType<typeof startWorker>>;
 
 /** Throws a `RegistryError` or a `SettingsError`. */
-export async function startWorker(options: Omit<NodeOptions, 'metrics'>): Promise<RunningWorker> {
+export async function startWorker(options: Omit<NodeOptions, 'metrics'>) {
   const metrics = await openMetrics(options.settings.metricsPort);
   const node = await openNode({ ...options, metrics });
   const { registry, workspace, fleet } = node;
@@ -30,11 +19,14 @@ export async function startWorker(options: Omit<NodeOptions, 'metrics'>): Promis
   const timers: NodeJS.Timeout[] = [];
   let stopped: Promise<void> | undefined;
   return {
+    /** Where the metrics and probes are; undefined where they are off. */
     metricsUrl: server && `${server.url}/metrics`,
     registry,
     disk: workspace.disk,
+    /** Takes no more tickets; from now on `/readyz` answers 503. */
     drain,
-    stop(graceMs) {
+    /** Lets the work in hand finish for so many milliseconds, then hands it back; a later call may hurry. */
+    stop(graceMs: number): Promise<void> {
       drain();
       timers.push(setTimeout(() => fleet?.end(), graceMs));
       return (stopped ??= stop());

@@ -13,14 +13,11 @@ for (const [network, bits] of [
   ['192.168.0.0', 16],
   ['169.254.0.0', 16],
   ['100.64.0.0', 10], // overlay networks use it
-] as const)
-  privateNetworks.addSubnet(network, bits);
-for (const [network, bits] of [
   ['::1', 128],
   ['fc00::', 7],
   ['fe80::', 10],
 ] as const)
-  privateNetworks.addSubnet(network, bits, 'ipv6');
+  privateNetworks.addSubnet(network, bits, network.includes(':') ? 'ipv6' : 'ipv4');
 
 /** Throws a `SettingsError` for plain http to an address that is not private. A name counts as what it resolves to. */
 export async function checkAddress(address: string): Promise<void> {

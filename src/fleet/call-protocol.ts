@@ -3,10 +3,10 @@
  * at either end, the work ends. Both ends send messages, one JSON object a line.
  */
 import type { Readable } from 'node:stream';
-import { StringDecoder } from 'node:string_decoder';
 import type { EngineErrorCode, TimedText, Transcript, TranscriptionCall } from '../../engines/contract/index.ts';
 import { parseObject } from '../../lib/json.ts';
 import type { RequestScope } from '../request-scope.ts';
+import { LineSplitter } from '../system/child-process/line-splitter.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 
 /** Everything but the recording, which is at `<address of the call>/recording`. */
@@ -60,7 +60,7 @@ export interface WorkerConnection {
   readonly cut: () => void;
 }
 
-/** Characters of a message; the result of ten hours of speech with words has 10 million. */
+/** Bytes of a message; the result of ten hours of speech with words has 10 million. */
 const longestMessage = 67_108_864;
 
 /** Ends when the stream ends, for any reason, and after what is not a message. `received` is called for each chunk. */
@@ -68,26 +68,18 @@ export async function* messagesOf<M extends { readonly type: string }>(
   stream: Readable,
   received: () => void,
 ): AsyncGenerator<M, void, undefined> {
-  const decoder = new StringDecoder('utf8');
-  let pieces: string[] = [];
-  let length = 0;
+  const lines = new LineSplitter(longestMessage, 'throw');
   try {
     for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
       received();
-      const [first = '', ...others] = decoder.write(chunk as Buffer).split('\n');
-      pieces.push(first);
-      length += first.length;
-      for (const next of others) {
-        const message = parseObject(pieces.join(''));
+      for (const line of lines.push(chunk as Buffer)) {
+        const message = parseObject(line);
         if (typeof message?.type !== 'string') return;
         yield message as unknown as M;
-        pieces = [next];
-        length = next.length;
       }
-      if (length > longestMessage) return;
     }
   } catch {
-    // The connection broke. It does not matter how.
+    // The connection broke, or the message is too long. It does not matter how.
   }
 }
 
