@@ -7,15 +7,10 @@ import { openKeyRing } from '../keys/key-ring.ts';
 import { readKeysFile, type KeyEntry } from '../keys/keys-file.ts';
 import { SettingsError, type LoadedSettings } from '../settings/load.ts';
 
-export interface KeysCheck {
-  readonly findings: readonly Finding[];
-  /** False: the service cannot start, or no key of the file is valid. */
-  readonly isUsable: boolean;
-}
-
 const silent = { info() {}, warn() {}, error() {} };
 
-export async function checkKeys(settings: LoadedSettings, registry: Registry): Promise<KeysCheck> {
+/** Usable unless the service cannot start, or no key of the file is valid. */
+export async function checkKeys(settings: LoadedSettings, registry: Registry) {
   const { apiKeysFile: path } = settings;
   if (path === undefined) return { findings: [], isUsable: true };
   try {

@@ -24,14 +24,6 @@ export interface TicketQueue {
   positionsOf(jobIds: readonly string[]): Promise<QueuePosition[]>;
 }
 
-export interface TicketWorker {
-  /** Takes no more tickets but one that it may be waiting for. */
-  pause(): void;
-  resume(): void;
-  /** Takes no more tickets; resolves when those at work are done and Redis knows. */
-  close(): Promise<void>;
-}
-
 /** An open call in the sets that fronts share. */
 export interface OpenCallKey {
   readonly id: string;
@@ -70,6 +62,7 @@ export interface RedisOptions {
 const retryStrategy = () => 500;
 
 export type Redis = ReturnType<typeof openRedis>;
+export type TicketWorker = ReturnType<Redis['work']>;
 
 /**
  * Does not wait for Redis: every function rejects within two seconds when it does not answer. Throws a `SettingsError` if
@@ -136,7 +129,7 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions) {
       };
     },
     /** Takes up to `slots` tickets at a time; `run` never rejects. */
-    work(name: string, slots: number, run: (ticket: unknown) => Promise<void>): TicketWorker {
+    work(name: string, slots: number, run: (ticket: unknown) => Promise<void>) {
       // One of its connections waits for a ticket for as long as `takeMs`.
       const socketTimeout = takeMs + redisMs;
       const connection = new IORedis(url, { ...connecting, maxRetriesPerRequest: null, socketTimeout });
@@ -154,8 +147,10 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions) {
         connection.disconnect();
       });
       return {
+        /** Takes no more tickets but one that it may be waiting for. */
         pause: () => void worker.pause(true),
         resume: () => void worker.resume(),
+        /** Takes no more tickets; resolves when those at work are done and Redis knows. */
         close: () => worker.close(),
       };
     },

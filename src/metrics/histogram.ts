@@ -3,19 +3,6 @@
  * 3 % of a chat.
  */
 
-/** The interface that prom-client's registry expects of a metric. */
-interface Rendered {
-  readonly name: string;
-  readonly help: string;
-  readonly type: 'histogram';
-  readonly aggregator: 'sum';
-  readonly values: readonly {
-    readonly metricName: string;
-    readonly labels: Readonly<Record<string, string | number>>;
-    readonly value: number;
-  }[];
-}
-
 interface Series {
   readonly labels: Readonly<Record<string, string | number>>;
   /** Observations up to each bound and above the one before; the last are above all bounds. */
@@ -69,8 +56,8 @@ export class Histogram<Label extends string> {
     series.sum += value;
   }
 
-  /** For prom-client. */
-  get(): Promise<Rendered> {
+  /** As prom-client's registry expects it of a metric. */
+  get() {
     const { name, help } = this.#row;
     const values = this.#series.flatMap((series) => this.#valuesOf(series));
     return Promise.resolve({ name, help, type: this.type, aggregator: 'sum', values });
@@ -85,7 +72,7 @@ export class Histogram<Label extends string> {
     return branch.series;
   }
 
-  #valuesOf({ labels, counts, sum }: Series): Rendered['values'] {
+  #valuesOf({ labels, counts, sum }: Series) {
     const { name, buckets } = this.#row;
     let total = 0;
     const bounds = [...buckets, '+Inf'].map((le, at) => {

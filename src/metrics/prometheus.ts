@@ -87,9 +87,9 @@ export function createPrometheusMetrics(): PrometheusMetrics {
       if (!facts.isProbe) countRequest(facts);
     },
     requestRefused: (status, error) => countRequest({ method: '', isProbe: false, status, ms: 0, error }),
-    chatEnded: (facts) => countChat(facts),
-    transcriptionEnded: (facts) => countTranscription(facts),
-    speechEnded: (facts) => countSpeech(facts),
+    chatEnded: countChat,
+    transcriptionEnded: countTranscription,
+    speechEnded: countSpeech,
     toolEnded: (name, ok) => kept.toolCalls.inc({ tool: tool(name), ok: String(ok) }),
     keyLimited: (key, policy) => kept.keyLimited.inc({ key, policy }),
     openQueue(engine, state) {
@@ -218,11 +218,7 @@ function availability(sources: MetricSources | undefined) {
   return found.values();
 }
 
-interface Row<Label extends string> {
-  readonly name: string;
-  readonly help: string;
-  readonly labels: readonly Label[];
-}
+type Row<Label extends string> = Omit<HistogramRow<Label>, 'buckets'>;
 
 function configOf<Label extends string>({ name, help, labels }: Row<Label>, registry: Registry) {
   return { name, help, labelNames: labels, registers: [registry] };
