@@ -165,7 +165,8 @@ async function lastMessage(
   } catch (error) {
     connection.closed.throwIfAborted();
     if (stopping.aborted) return unavailable('The worker stops.');
-    if (isWithoutDisk(error))
+    // The disk budget has room, and the disk has none.
+    if (isDiskFull(error) || errnoOf(error) === 'EROFS')
       return { type: 'returned', code: 'storage-full', message: 'The disk of the worker is full.', worker };
     if (!EngineError.is(error)) throw error;
     const { code, message, retryAfter } = error;
@@ -182,20 +183,17 @@ function unavailable(message: string): Returned {
   return { type: 'returned', code: 'model-unavailable', message };
 }
 
-/** The disk budget has room, and the disk has none. */
-function isWithoutDisk(error: unknown): boolean {
-  return isDiskFull(error) || errnoOf(error) === 'EROFS';
-}
-
 async function transcribe(url: string, connection: FrontConnection, signal: AbortSignal, options: CallRunnerOptions) {
-  const { engineOf, workspace, log } = options;
+  const { engineOf, workspace, http, sign, log } = options;
   const { instance, call, recording, scope, segments } = await raceAbort(connection.call, signal);
   const engine = engineOf(instance);
   if (engine === undefined) throw new EngineError('model-unavailable', `This worker has no engine "${instance}".`);
   await using directory = await workspace.accountedDirectory('fleet', { holder: scope.caller });
   directory.account.take(recording.bytes);
   const path = join(directory.path, 'recording');
-  const { body: bytes } = await get(`${url}/recording`, signal, options);
+  const from = `${url}/recording`;
+  const headers = { authorization: sign({ method: 'GET', url: from }) };
+  const { body: bytes } = await accepted(http.request(from, { method: 'GET', headers, signal }));
   const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
   await pipeline(bytes, (source: Readable) => exactly(source, recording.bytes), file, { signal });
   const reporting: TranscriptionOptions = {
@@ -227,11 +225,6 @@ async function* exactly(source: AsyncIterable<Uint8Array>, bytes: number): Async
     yield chunk;
   }
   if (received !== bytes) throw new Error('the front sends another recording than it has announced');
-}
-
-async function get(url: string, signal: AbortSignal, { http, sign }: CallRunnerOptions): Promise<HttpResponse> {
-  const headers = { authorization: sign({ method: 'GET', url }) };
-  return accepted(http.request(url, { method: 'GET', headers, signal }));
 }
 
 /** The front refuses the signature, and says what time it is. */
