@@ -5,14 +5,13 @@ import {
   type CallerTool,
   type ChatCall,
   type ChatResult,
-  type Feature,
   type Tool,
-  type ToolCall,
-  type Usage,
 } from '../../engines/contract/index.ts';
 import { createEventOrder } from '../chat/event-order.ts';
-import { expectRejection, expectAccepted, expectThat, Nonconformance, promptly, shown, type Check } from './kit.ts';
-import { abortAtSeveralMoments, check, checksFor, firstAvailable, type Opened, type Subject } from './subject.ts';
+import { checkEvent } from '../engine-host/guard/events.ts';
+import { parseObject } from '../../lib/json.ts';
+import { expectAccepted, expectThat, expectValid, promptly, shown, type Check } from './kit.ts';
+import { check, checksFor, featuresOf, firstAvailable, type Calls, type Opened, type Subject } from './subject.ts';
 
 const question = [{ role: 'user', content: 'Say hello.' }] as const;
 const toolRequest = [
@@ -36,12 +35,12 @@ export interface ChatSubject extends Subject {
   readonly callsTools?: boolean;
 }
 
-export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', endInEveryWay, [
-  check('an unknown model is rejected', async (opened) => {
-    const call = listen(await complete(opened, { model: 'no-such-model' }));
-    await expectRejection('unknown-model', call, 'the model "no-such-model"');
-  }),
+const calls: Calls<ChatSubject> = {
+  succeed: async (opened, changes, signal) => listen(await complete(opened, changes, [], signal)),
+  fail: async (opened) => listen(await complete(opened, { model: 'no-such-model' })),
+};
 
+export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', calls, [
   check('a question is answered, and the events follow the contract', async (opened) => {
     const events = await listen(await complete(opened));
     const { content } = expectValidRun(events);
@@ -66,10 +65,11 @@ export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', endIn
 
   check('a tool called by the model is run, and its result is used', async (opened) => {
     const given: unknown[] = [];
-    const tool = repeat((args) => {
+    const run: Tool['run'] = (args) => {
       given.push(args);
       return Promise.resolve(`${String(args.text)}, ${secretWord}`);
-    });
+    };
+    const tool = { ...repeated, run };
     const events = await listen(await complete(opened, { messages: toolRequest }, [tool]));
     const { content } = expectValidRun(events);
     const calls = events.filter((event) => event.type === 'tool-started' && event.name === tool.name);
@@ -84,7 +84,7 @@ export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', endIn
   }),
 
   check('a failing tool does not fail the chat', async (opened) => {
-    const tool = repeat(() => Promise.reject(new Error('the tool is broken')));
+    const tool = { ...repeated, run: () => Promise.reject(new Error('the tool is broken')) };
     const events = await listen(await complete(opened, { messages: toolRequest }, [tool]));
     expectValidRun(events);
     const finished = events.filter((event) => event.type === 'tool-finished' && event.name === tool.name);
@@ -98,11 +98,12 @@ export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', endIn
   check(
     'a model that supports tools returns its calls of the caller’s tools, and reads their outputs',
     async (opened) => {
-      if (!(await supports(opened, 'tools'))) return 'the model does not support tools';
+      if (!(await featuresOf(opened.registry, 'chat')).includes('tools')) return 'the model does not support tools';
       const tools = [repeated];
       const events = await expectAccepted(listen(await complete(opened, { messages: toolRequest, tools })), 'a tool');
       const { content, toolCalls = [] } = expectValidRun(events, tools);
-      const isOneStep = events.every(({ type }) => !type.startsWith('tool-')) && stepsOf(events) === 1;
+      const steps = events.filter(({ type }) => type === 'step-started');
+      const isOneStep = events.every(({ type }) => !type.startsWith('tool-')) && steps.length === 1;
       expectThat(isOneStep, 'with tools of the caller, the run has more than one step, or runs tools itself');
       const outputs = toolCalls.map(
         ({ id }) => ({ role: 'tool', toolCallId: id, content: `alpha, ${secretWord}` }) as const,
@@ -118,11 +119,11 @@ export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', endIn
   ),
 
   check('a model that supports json answers with JSON, and refuses only what it cannot do', async (opened) => {
-    if (!(await supports(opened, 'json'))) return 'the model does not support json';
+    if (!(await featuresOf(opened.registry, 'chat')).includes('json')) return 'the model does not support json';
     const provider = { response_format: { type: 'json_object' } };
     const answered = listen(await complete(opened, { messages: jsonRequest, provider }));
     const { content } = expectValidRun(await expectAccepted(answered, shown(provider)));
-    expectThat(isJsonObject(content), `with ${shown(provider)} the answer is ${shown(content)}`);
+    expectThat(parseObject(content) !== undefined, `with ${shown(provider)} the answer is ${shown(content)}`);
     for (const field of otherFields) {
       const run = listen(await complete(opened, { provider: field })).catch((error: unknown) => {
         if (EngineError.is(error) && refusals.includes(error.code)) return undefined;
@@ -134,24 +135,12 @@ export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', endIn
     return undefined;
   }),
 
-  check('an aborted call rejects promptly with the abort reason', async (opened) => {
-    await abortAtSeveralMoments(opened, async (signal) => listen(await complete(opened, {}, [], signal)));
-  }),
-
   check('the stream ends promptly when the consumer stops reading', async (opened) => {
     const events = (await complete(opened))[Symbol.asyncIterator]();
     await events.next();
     await promptly(Promise.resolve(events.return?.()), 'return() after the first event');
   }),
 ]);
-
-/** One call that succeeds, one that fails, and one that is aborted. */
-async function endInEveryWay(opened: Opened<ChatSubject>, call: Partial<ChatCall> = {}): Promise<void> {
-  await listen(await complete(opened, call));
-  await listen(await complete(opened, { model: 'no-such-model' })).catch(() => undefined);
-  const aborted = AbortSignal.timeout(20);
-  await listen(await complete(opened, call, [], aborted)).catch(() => undefined);
-}
 
 /** Calls the first available model, unless the call names another. */
 async function complete(
@@ -167,24 +156,6 @@ async function complete(
   return run as AsyncIterable<AgentEvent>;
 }
 
-async function supports({ registry }: Opened<ChatSubject>, feature: Feature): Promise<boolean> {
-  const { entry } = await firstAvailable(registry, 'chat');
-  return entry.supports?.includes(feature) ?? false;
-}
-
-function stepsOf(events: readonly AgentEvent[]): number {
-  return events.filter(({ type }) => type === 'step-started').length;
-}
-
-function isJsonObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
-}
-
 async function listen(run: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
   const events: AgentEvent[] = [];
   for await (const event of run) events.push(event);
@@ -197,92 +168,39 @@ const repeated = {
   parameters: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
 } as const satisfies CallerTool;
 
-function repeat(run: (args: Readonly<Record<string, unknown>>) => Promise<string>): Tool {
-  return { ...repeated, run };
-}
-
 /**
  * Checks a successful run against the rules that the service enforces for every run; returns its result. `tools` are the
  * caller's: without them there are no calls to return.
  */
-export function expectValidRun(events: readonly AgentEvent[], tools: readonly CallerTool[] = []): ChatResult {
+function expectValidRun(yielded: readonly unknown[], tools: readonly CallerTool[] = []): ChatResult {
+  const events = yielded.map((event) => expectValid(checkEvent, event));
   const last = events.at(-1);
-  const isOnTime = createEventOrder();
+  const isInOrder = createEventOrder();
   const names = new Map<number, string>();
   for (const event of events) {
-    expectEvent(event);
     expectThat(event === last || event.type !== 'completed', 'completed is not the last event');
-    expectThat(isInOrder(isOnTime, event), `${event.type} is outside of its call`);
+    expectThat(
+      expectValid(() => isInOrder(event), event),
+      `${event.type} is outside of its call`,
+    );
     if (event.type === 'tool-started') names.set(event.call, event.name);
-    if (event.type === 'tool-finished') {
-      expectThat(names.get(event.call) === event.name, `call ${event.call} finishes under a different name`);
-    }
+    if (event.type !== 'tool-finished') continue;
+    const { call, name, durationMs } = event;
+    expectThat(names.get(call) === name, `call ${call} finishes under a different name`);
+    expectThat(durationMs >= 0, `${name} finishes with durationMs: ${durationMs}`);
   }
   expectThat(last?.type === 'completed', `a run ends with ${shown(last?.type)}, not with completed`);
   expectToolCalls(last.result, tools);
   return last.result;
 }
 
-function isInOrder(rules: ReturnType<typeof createEventOrder>, event: AgentEvent): boolean {
-  try {
-    return rules(event);
-  } catch (error) {
-    throw new Nonconformance(((error as Error).cause as Error).message);
+function expectToolCalls({ finishReason, toolCalls = [] }: ChatResult, tools: readonly CallerTool[]): void {
+  const isExplained = (finishReason === 'tool_calls') === toolCalls.length > 0;
+  expectThat(isExplained, `the finish reason is ${finishReason}, and the tool calls are ${shown(toolCalls)}`);
+  for (const { id, name } of toolCalls) {
+    expectThat(id !== '', `a call of the tool ${name} has an empty id`);
+    const known = tools.map((tool) => tool.name);
+    expectThat(known.includes(name), `${shown(name)} is called; tools of the caller: ${known.join(', ') || 'none'}`);
   }
-}
-
-/** The fields of an event that clients receive; the order is checked elsewhere. */
-function expectEvent(event: AgentEvent): void {
-  expectThat(
-    typeof event === 'object' && (event as unknown) !== null,
-    `a run yields ${shown(event)}, which is not an event`,
-  );
-  if (event.type === 'completed') expectResult(event.result);
-  if (event.type === 'tool-started') {
-    const { name, arguments: given } = event;
-    const isObject = typeof given === 'object' && (given as unknown) !== null && !Array.isArray(given);
-    expectThat(typeof name === 'string' && name !== '', `tool-started has the name ${shown(name)}`);
-    expectThat(isObject, `the arguments of ${name} are ${shown(given)}, which is not an object`);
-  }
-  if (event.type === 'tool-finished') {
-    const { name, ok, output = '', error = '', durationMs } = event;
-    expectThat(typeof ok === 'boolean', `${name} finishes with ok: ${shown(ok)}`);
-    expectThat(typeof output === 'string', `${name} finishes with the output ${shown(output)}, which is not a string`);
-    expectThat(typeof error === 'string', `${name} finishes with the error ${shown(error)}, which is not a string`);
-    expectThat(durationMs >= 0, `${name} finishes with durationMs: ${shown(durationMs)}`);
-  }
-}
-
-function expectToolCalls({ finishReason, toolCalls }: ChatResult, tools: readonly CallerTool[]): void {
-  const calls: readonly ToolCall[] = toolCalls ?? [];
-  expectThat(
-    (finishReason === 'tool_calls') === calls.length > 0,
-    `the finish reason is ${shown(finishReason)}, and the tool calls are ${shown(toolCalls)}`,
-  );
-  for (const { id, name, arguments: given } of calls) {
-    const known = tools.map((tool) => tool.name).join(', ') || 'none';
-    expectThat(typeof id === 'string' && id !== '', `a tool call has the id ${shown(id)}`);
-    expectThat(
-      tools.some((tool) => tool.name === name),
-      `${shown(name)} is called; tools of the caller: ${known}`,
-    );
-    expectThat(typeof given === 'string', `the arguments of ${name} are ${shown(given)}, which is not a string`);
-  }
-  expectThat(new Set(calls.map(({ id }) => id)).size === calls.length, 'two tool calls have the same id');
-}
-
-function expectResult(result: ChatResult): void {
-  expectThat(typeof result === 'object' && (result as unknown) !== null, `the result is ${shown(result)}`);
-  const { content, finishReason, reasoning, usage } = result;
-  expectThat(typeof content === 'string', `the content is ${shown(content)}`);
-  expectThat(
-    ['stop', 'length', 'content_filter', 'tool_calls'].includes(finishReason),
-    `the finish reason is ${shown(finishReason)}`,
-  );
-  expectThat(reasoning === null || typeof reasoning === 'string', `the reasoning is ${shown(reasoning)}`);
-  if (usage === null) return;
-  const names: readonly (keyof Usage)[] = ['promptTokens', 'completionTokens', 'totalTokens', 'reasoningTokens'];
-  for (const name of names) {
-    expectThat(Number.isInteger(usage[name]) && usage[name] >= 0, `the usage has ${name}: ${shown(usage[name])}`);
-  }
+  expectThat(new Set(toolCalls.map(({ id }) => id)).size === toolCalls.length, 'two tool calls have the same id');
 }

@@ -2,6 +2,7 @@
 import { inspect } from 'node:util';
 import { EngineError, engineErrorCodes, type EngineErrorCode } from '../../engines/contract/index.ts';
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { afterMs } from './process-timer.ts';
 
 /** One rule of the engine contract. */
@@ -69,22 +70,22 @@ export async function expectAccepted<T>(promise: Promise<T>, what: string): Prom
   });
 }
 
-/** Returns the error that the promise rejects with. */
-export async function rejectionOf(promise: Promise<unknown>, what: string): Promise<unknown> {
-  const outcome = await promise.then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
-  expectThat(
-    'error' in outcome,
-    `${what} should be rejected, but the answer is ${shown('value' in outcome && outcome.value)}`,
-  );
-  return outcome.error;
+/** Applies a check of the service, which throws; returns the checked copy. */
+export function expectValid<T>(check: (value: unknown) => T, value: unknown): T {
+  try {
+    return check(value);
+  } catch (error) {
+    const why = EngineError.is(error) ? error.cause : error;
+    throw new Nonconformance(`${messageOf(why)}: ${shown(value)}`);
+  }
 }
 
 /** Expects a rejection with a branded EngineError that has a known code and a message for the caller. */
 export async function engineErrorOf(promise: Promise<unknown>, what: string): Promise<EngineError> {
-  const error = await rejectionOf(promise, what);
+  const error: unknown = await promise.then(
+    (answer) => expectThat(false, `${what} should be rejected, but the answer is ${shown(answer)}`),
+    (error: unknown) => error,
+  );
   expectThat(EngineError.is(error), `${what} should be rejected with an EngineError, not with ${String(error)}`, error);
   const known: readonly string[] = engineErrorCodes;
   expectThat(known.includes(error.code), `${what} is rejected with the unknown code ${shown(error.code)}`, error);

@@ -1,16 +1,12 @@
 /** The engine under test, and the rules that hold for engines of every capability. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  availabilityCodes,
-  OptionsError,
-  type AvailabilityCode,
-  type Capability,
-} from '../../engines/contract/index.ts';
+import { OptionsError, type AvailabilityCode, type Capability, type Feature } from '../../engines/contract/index.ts';
+import { checkAvailability, checkModels } from '../engine-host/guard/answers.ts';
 import { availabilityOf, type ServedModel } from '../engine-host/served-models.ts';
 import { RegistryError } from '../engine-host/registry-error.ts';
 import type { Registry } from '../engine-host/registry.ts';
 import { connectionsDuring } from './connections.ts';
-import { expectThat, Nonconformance, promptly, promptMs, shown, type Check } from './kit.ts';
+import { expectRejection, expectThat, expectValid, Nonconformance, promptly, promptMs, type Check } from './kit.ts';
 import { held, leftAfter } from './leftovers.ts';
 
 export interface Subject {
@@ -31,7 +27,7 @@ export interface OpenSubject extends AsyncDisposable {
 }
 
 /** The subject as a check receives it. */
-export type Opened<S extends Subject> = S & Omit<OpenSubject, keyof AsyncDisposable>;
+export type Opened<S extends Subject> = S & OpenSubject;
 
 /** A check that gets its own newly opened engine, with the options of the subject. */
 export function check<S extends Subject>(name: string, run: (opened: Opened<S>) => Promise<unknown>): Check<S> {
@@ -39,13 +35,22 @@ export function check<S extends Subject>(name: string, run: (opened: Opened<S>) 
     name,
     async run(subject) {
       await using opened = await subject.open(subject.options);
-      return await run(toOpened(subject, opened));
+      return await run({ ...subject, ...opened });
     },
   };
 }
 
-function toOpened<S extends Subject>(subject: S, { registry, leftovers, programs, processes }: OpenSubject): Opened<S> {
-  return { ...subject, registry, leftovers, programs, processes };
+/** Calls the named model, or the first available one. Rejects with what the engine fails with. */
+export type Call<S extends Subject> = (
+  opened: Opened<S>,
+  changes?: { readonly model?: string },
+  signal?: AbortSignal,
+) => Promise<unknown>;
+
+/** How the checks that hold for every engine call one of this capability. */
+export interface Calls<S extends Subject> {
+  readonly succeed: Call<S>;
+  readonly fail: Call<S>;
 }
 
 /** The checks of a capability: its own between those that hold for every engine. */
@@ -54,7 +59,20 @@ export function checksFor<S extends Subject>(
   calls: Calls<S>,
   own: readonly Check<S>[],
 ): readonly Check<S>[] {
-  return [...listingChecks(capability), ...own, localCheck(capability, calls), ...endingChecks(calls), optionsCheck];
+  return [
+    ...listingChecks(capability),
+    check('an unknown model is rejected', async (opened) => {
+      const call = calls.succeed(opened, { model: 'no-such-model' });
+      await expectRejection('unknown-model', call, 'the model "no-such-model"');
+    }),
+    ...own,
+    check('an aborted call rejects promptly with the abort reason', async (opened) => {
+      await abortAtSeveralMoments(opened, async (signal) => calls.succeed(opened, {}, signal));
+    }),
+    localCheck(capability, calls),
+    ...endingChecks(calls),
+    optionsCheck,
+  ];
 }
 
 /** A temporary state must not make a frontend hide its microphone; a permanent one must. */
@@ -78,17 +96,8 @@ const listingChecks = (capability: Capability): readonly Check<Subject>[] => [
     const models = await registry.models(capability);
     expectThat(models.length > 0, 'models() returns no model');
     for (const { entry } of models) {
-      const { id, name, local, discovered } = entry;
-      expectThat(typeof id === 'string' && id !== '', `a model has the id ${shown(id)}`);
-      expectThat(typeof local === 'boolean', `the model ${id} has local: ${shown(local)}, not a boolean`);
-      expectThat(
-        name === undefined || (typeof name === 'string' && name !== ''),
-        `the model ${id} has the name ${shown(name)}`,
-      );
-      expectThat(
-        discovered === undefined || typeof discovered === 'boolean',
-        `${id} has discovered: ${shown(discovered)}`,
-      );
+      expectValid(checkModels, [entry]);
+      expectThat(entry.name !== '', `the model ${entry.id} has an empty name`);
     }
     expectThat(new Set(models.map(({ id }) => id)).size === models.length, 'models() lists a model twice');
     await promptly(registry.models(capability), 'listing the models');
@@ -98,15 +107,13 @@ const listingChecks = (capability: Capability): readonly Check<Subject>[] => [
     for (const model of await registry.models(capability)) {
       await availabilityOf(model);
       const answer = await promptly(availabilityOf(model), `the availability of ${model.id}`);
-      const { available, code, reason } = answer;
-      expectThat(availabilityCodes.includes(code), `the availability of ${model.id} has the code ${shown(code)}`);
+      const { available, code, reason } = expectValid(checkAvailability, answer);
       expectThat(code !== 'engine-failed', `${model.id} has the code engine-failed, which is reserved for the service`);
-      expectThat(typeof available === 'boolean', `${model.id} has available: ${shown(available)}`);
       expectThat(
         [available, 'either'].includes(availableFor[code]),
         `${model.id} is ${code}, but available: ${available}`,
       );
-      expectThat(typeof reason === 'string' && reason !== '', `${model.id} gives no reason for ${code}`);
+      expectThat(reason !== '', `${model.id} gives no reason for ${code}`);
     }
   }),
 ];
@@ -139,8 +146,16 @@ function isAboutOptions({ cause }: RegistryError): boolean {
   return cause === undefined || OptionsError.is(cause);
 }
 
-/** Makes calls that succeed, fail and are aborted, on the named model or the first available one. */
-type Calls<S extends Subject> = (opened: Opened<S>, call?: { readonly model?: string }) => Promise<void>;
+/** One call that succeeds, one that fails, and one that is aborted. */
+async function endInEveryWay<S extends Subject>(
+  { succeed, fail }: Calls<S>,
+  opened: Opened<S>,
+  changes: { readonly model?: string } = {},
+): Promise<void> {
+  await succeed(opened, changes);
+  await fail(opened, changes).catch(() => undefined);
+  await succeed(opened, changes, AbortSignal.timeout(20)).catch(() => undefined);
+}
 
 /** `local: true` is a promise to every client that no data leaves this machine. */
 function localCheck<S extends Subject>(capability: Capability, calls: Calls<S>): Check<S> {
@@ -150,7 +165,7 @@ function localCheck<S extends Subject>(capability: Capability, calls: Calls<S>):
       if (!model.entry.local || !(await availabilityOf(model)).available) continue;
       checked += 1;
       const elsewhere = await connectionsDuring(async () => {
-        await calls(opened, { model: model.engineId }).catch(() => undefined); // covered by other checks
+        await endInEveryWay(calls, opened, { model: model.engineId }).catch(() => undefined); // covered by other checks
         await sleep(promptMs);
       }, opened.processes);
       expectThat(
@@ -168,7 +183,7 @@ const cleanupMs = 2_000;
 /** Checks for files left by calls, and for resources that outlive the engine. */
 function endingChecks<S extends Subject>(calls: Calls<S>): readonly Check<S>[] {
   const leftovers = check<S>('no files remain after a call, however it ends', async (opened) => {
-    await calls(opened);
+    await endInEveryWay(calls, opened);
     const files = await opened.leftovers();
     expectThat(files.length === 0, `left behind: ${files.join(', ')}`);
   });
@@ -184,7 +199,7 @@ function outlivingCheck<S extends Subject>(calls: Calls<S>): Check<S> {
       {
         await using opened = await subject.open(subject.options);
         programs = opened.programs;
-        await calls(toOpened(subject, opened));
+        await endInEveryWay(calls, { ...subject, ...opened });
       }
       const left = await leftAfter(cleanupMs, before, programs);
       expectThat(left === '', `still there after the engine ended: ${left}`);
@@ -201,6 +216,11 @@ export async function firstAvailable<C extends Capability>(registry: Registry, c
     reasons.push(`${model.id}: ${reason}`);
   }
   throw new Nonconformance(`no model is available here: ${reasons.join('; ')}`);
+}
+
+/** The features that it supports. */
+export async function featuresOf(registry: Registry, capability: Capability): Promise<readonly Feature[]> {
+  return (await firstAvailable(registry, capability)).entry.supports ?? [];
 }
 
 /**
@@ -232,7 +252,7 @@ async function abortAfter(ms: number, { programs }: Opened<Subject>, call: Signa
 type SignalledCall = (signal: AbortSignal) => Promise<unknown>;
 
 /** Aborts at several moments of a call, relative to its measured duration. */
-export async function abortAtSeveralMoments(opened: Opened<Subject>, call: SignalledCall): Promise<void> {
+async function abortAtSeveralMoments(opened: Opened<Subject>, call: SignalledCall): Promise<void> {
   const timed = async () => {
     const started = performance.now();
     await call(new AbortController().signal);

@@ -2,7 +2,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   timestampKinds,
-  type Feature,
   type Recording,
   type TimedText,
   type TimestampKind,
@@ -16,10 +15,12 @@ import {
   expectLanguage,
   expectRejection,
   expectThat,
+  expectValid,
   shown,
   type Check,
 } from './kit.ts';
-import { abortAtSeveralMoments, check, checksFor, firstAvailable, type Opened, type Subject } from './subject.ts';
+import { check, checksFor, featuresOf, firstAvailable, type Calls, type Opened, type Subject } from './subject.ts';
+import { checkTimes, checkTranscript } from '../engine-host/guard/answers.ts';
 
 export interface TranscriptionSubject extends Subject {
   /** Writes a recording to its own directory, removed on dispose. */
@@ -44,17 +45,22 @@ const listOf = { segment: 'segments', word: 'words' } as const satisfies Record<
 /** A two-letter code that is not assigned to any language. */
 const unknownLanguage = 'qq';
 
-export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = checksFor('transcription', endInEveryWay, [
-  check('an unknown model is rejected', async (opened) => {
+const calls: Calls<TranscriptionSubject> = {
+  async succeed(opened, changes, signal) {
     await using recording = await opened.record('words');
-    const call = transcribe(opened, recording, { model: 'no-such-model' });
-    await expectRejection('unknown-model', call, 'the model "no-such-model"');
-  }),
+    return await transcribe(opened, recording, changes, signal);
+  },
+  async fail(opened, changes) {
+    await using recording = await opened.record('nonsense');
+    return await transcribe(opened, recording, changes);
+  },
+};
 
+export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = checksFor('transcription', calls, [
   check('speech is transcribed', async (opened) => {
     await using recording = await opened.record('words');
-    const { text, language, durationMs } = transcriptOf(await transcribe(opened, recording));
-    expectThat(typeof text === 'string' && text !== '', `the transcript has the text ${shown(text)}`);
+    const { text, language, durationMs } = expectValid(checkTranscript, await transcribe(opened, recording));
+    expectThat(text !== '', 'the transcript has no text');
     expectThat(!/[\r\n]/.test(text), `the text is not one continuous string: ${shown(text)}`);
     expectLanguage(language, 'the transcript');
     if (durationMs === undefined) return;
@@ -64,14 +70,14 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = check
 
   check('silence returns empty text and no language', async (opened) => {
     await using recording = await opened.record('silence');
-    const { text, language } = transcriptOf(await transcribe(opened, recording));
+    const { text, language } = expectValid(checkTranscript, await transcribe(opened, recording));
     expectThat(text === '', `the text is ${shown(text)}`);
     expectThat(language === null, `the language is ${shown(language)}`);
   }),
 
   check('supported hints are accepted', async (opened) => {
-    const supported = await supportedBy(opened);
-    const hints = Object.entries(sampleHints).filter(([name]) => supported.includes(name as Feature));
+    const supported = await featuresOf(opened.registry, 'transcription');
+    const hints = Object.entries(sampleHints).filter(([name]) => supported.some((feature) => feature === name));
     for (const [name, value] of hints) {
       await using recording = await opened.record('words');
       await expectAccepted(transcribe(opened, recording, { [name]: value }), `a ${name}, which the model supports,`);
@@ -80,17 +86,18 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = check
   }),
 
   check('supported timestamps spell the text, in order and within the recording', async (opened) => {
-    const timestamps = await supportedTimestamps(opened);
+    const supported = await featuresOf(opened.registry, 'transcription');
+    const timestamps = timestampKinds.filter((kind) => supported.includes(kind));
     if (timestamps.length === 0) return 'the model supports no timestamps';
     await using words = await opened.record('words');
     await using silence = await opened.record('silence');
-    const spoken = transcriptOf(await transcribe(opened, words, { timestamps }));
+    const spoken = expectValid(checkTranscript, await transcribe(opened, words, { timestamps }));
     for (const kind of timestamps) {
-      checkTimes(spoken, kind, spoken.durationMs ?? words.durationMs + toleranceMs);
-      const one = transcriptOf(await transcribe(opened, words, { timestamps: [kind] }));
-      checkTimes(one, kind, one.durationMs ?? words.durationMs + toleranceMs);
+      expectTimes(spoken, kind, spoken.durationMs ?? words.durationMs + toleranceMs);
+      const one = expectValid(checkTranscript, await transcribe(opened, words, { timestamps: [kind] }));
+      expectTimes(one, kind, one.durationMs ?? words.durationMs + toleranceMs);
     }
-    const silent = transcriptOf(await transcribe(opened, silence, { timestamps }));
+    const silent = expectValid(checkTranscript, await transcribe(opened, silence, { timestamps }));
     for (const kind of timestamps) {
       const times: unknown = silent[listOf[kind]];
       expectThat(Array.isArray(times) && times.length === 0, `silence has the ${listOf[kind]} ${shown(times)}, not []`);
@@ -99,7 +106,9 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = check
   }),
 
   check('segments reported early are those of the transcript, and progress does not go back', async (opened) => {
-    const call = (await supportedBy(opened)).includes('segment') ? { timestamps: ['segment'] as const } : {};
+    const call = (await featuresOf(opened.registry, 'transcription')).includes('segment')
+      ? { timestamps: ['segment'] as const }
+      : {};
     await using recording = await opened.record('words');
     const early: TimedText[] = [];
     const progress: number[] = [];
@@ -110,7 +119,7 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = check
       onQueued: (ahead) => positions.push(ahead),
     });
     const maxMs = durationMs ?? recording.durationMs + toleranceMs;
-    checkOrder(early, 'segments reported early', maxMs);
+    expectValid((value) => checkTimes(value, maxMs), early);
     const isRising = progress.every((ms, index) => ms >= (progress[index - 1] ?? 0) && ms <= maxMs);
     expectThat(isRising, `a recording of ${maxMs} ms has the progress ${shown(progress)}`);
     const areValid = positions.every((ahead) => ahead === null || (Number.isInteger(ahead) && ahead >= 0));
@@ -132,28 +141,7 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = check
     const call = transcribe(opened, recording, { language: unknownLanguage });
     await expectRejection('language-not-supported', call, `the language "${unknownLanguage}"`);
   }),
-
-  check('an aborted call rejects promptly with the abort reason', async (opened) => {
-    await abortAtSeveralMoments(opened, async (signal) => {
-      await using recording = await opened.record('words');
-      await transcribe(opened, recording, {}, signal);
-    });
-  }),
 ]);
-
-/** One call that succeeds, one that fails, and one that is aborted. */
-async function endInEveryWay(
-  opened: Opened<TranscriptionSubject>,
-  call: Partial<TranscriptionCall> = {},
-): Promise<void> {
-  await using words = await opened.record('words');
-  await using nonsense = await opened.record('nonsense');
-  await using second = await opened.record('words');
-  await transcribe(opened, words, call);
-  await transcribe(opened, nonsense, call).catch(() => undefined);
-  const aborted = AbortSignal.timeout(20);
-  await transcribe(opened, second, call, aborted).catch(() => undefined);
-}
 
 /** Calls the first available model, unless the call names another. */
 async function transcribe(
@@ -168,44 +156,15 @@ async function transcribe(
   return engine.transcribe({ recording, model: engineId, ...call }, { signal, ...callbacks });
 }
 
-async function supportedBy({ registry }: Opened<TranscriptionSubject>): Promise<readonly Feature[]> {
-  const { entry } = await firstAvailable(registry, 'transcription');
-  return entry.supports ?? [];
-}
-
-async function supportedTimestamps(opened: Opened<TranscriptionSubject>): Promise<TimestampKind[]> {
-  const supported = await supportedBy(opened);
-  return timestampKinds.filter((kind) => supported.includes(kind));
-}
-
-function checkTimes(transcript: Transcript, kind: TimestampKind, maxMs: number): void {
+function expectTimes(transcript: Transcript, kind: TimestampKind, maxMs: number): void {
   const list = listOf[kind];
-  const times: unknown = transcript[list];
-  expectThat(Array.isArray(times), `${kind} timestamps were requested, but ${list} is ${shown(times)}`);
-  checkOrder(times, list, maxMs);
-  const spelled = (times as readonly TimedText[]).map(({ text }) => text).join(' ');
+  const times = expectValid((value) => checkTimes(value, maxMs), transcript[list]);
+  const spelled = times.map(({ text }) => text).join(' ');
   const isSame = lettersOf(spelled) === lettersOf(transcript.text);
   expectThat(isSame, `the ${list} spell ${shown(spelled)}, but the text is ${shown(transcript.text)}`);
-}
-
-function checkOrder(times: readonly unknown[], what: string, maxMs: number): void {
-  let lastMs = 0;
-  for (const part of times) {
-    const { startMs, endMs, text } = Object(part) as TimedText;
-    expectThat(typeof text === 'string', `${what} have a text: ${shown(part)}`);
-    expectThat(Number.isInteger(startMs) && Number.isInteger(endMs), `not whole milliseconds: ${shown(part)}`);
-    expectThat(startMs >= lastMs, `${what} are not in order: ${shown(part)} follows a start at ${lastMs} ms`);
-    expectThat(startMs <= endMs && endMs <= maxMs, `not within the ${maxMs} ms of the recording: ${shown(part)}`);
-    lastMs = startMs;
-  }
 }
 
 /** Letters and digits: not all languages have spaces, and some models return words without punctuation. */
 const lettersOf = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase();
 
 const plainTime = ({ startMs, endMs, text }: TimedText): TimedText => ({ startMs, endMs, text });
-
-function transcriptOf(answer: unknown): Transcript {
-  expectThat(typeof answer === 'object' && answer !== null, `the transcript is ${shown(answer)}`);
-  return answer as Transcript;
-}

@@ -190,14 +190,14 @@ const bad = {
     }`,
     'stops at a word of its own': `result: (content) => ({ ...parts.result(content), finishReason: 'stop_sequence' })`,
   },
+  'the stream ends promptly when the consumer stops reading': {
+    'takes a second to end': `answer: async function* (...call) { try { yield* parts.answer(...call); } finally { await sleep(1000); } }`,
+  },
   'an aborted call rejects promptly with the abort reason': {
     'does not stop': `think: () => sleep(1000)`,
     'completes anyway': `think: () => sleep(20)`,
     'leaves a program running': goesOn('think'),
     'rejects with an error of its own': `think: (...call) => parts.think(...call).catch(() => { throw new Error(); })`,
-  },
-  'the stream ends promptly when the consumer stops reading': {
-    'takes a second to end': `answer: async function* (...call) { try { yield* parts.answer(...call); } finally { await sleep(1000); } }`,
   },
   ...talksElsewhere('think'),
   'no files remain after a call, however it ends': {

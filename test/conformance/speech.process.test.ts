@@ -73,14 +73,14 @@ const models = (voice: string) => `models: async () => [{ id: 'mouth', local: tr
 
 const bad = {
   ...firstOfEach(badListings),
+  'an unknown model is rejected': {
+    'accepts any model': `refuse: (call) => parts.refuse({ ...call, model: 'mouth' })`,
+    'throws an ordinary error': `refuse: ({ model }) => { if (model !== 'mouth') throw new Error('no such model'); }`,
+  },
   'listed voices have an id, a name, and a language or null': {
     'names the language in English': models(`{ id: 'ann', name: 'Ann', language: 'english' }`),
     'has a voice without a name': models(`{ id: 'ann', name: '', language: 'en' }`),
     'omits the language': models(`{ id: 'ann', name: 'Ann' }`),
-  },
-  'an unknown model is rejected': {
-    'accepts any model': `refuse: (call) => parts.refuse({ ...call, model: 'mouth' })`,
-    'throws an ordinary error': `refuse: ({ model }) => { if (model !== 'mouth') throw new Error('no such model'); }`,
   },
   'text becomes audio, and longer text more audio': {
     'returns no audio': `audio: () => undefined`,
@@ -121,13 +121,13 @@ const bad = {
   'text without words returns audio or an EngineError': {
     'throws an ordinary error': `refuse: (call) => { parts.refuse(call); if (!/[a-z]/.test(call.text)) throw new Error(); }`,
   },
+  'the stream ends promptly when the consumer stops reading': {
+    'takes a second to end': `audio: async function* (...call) { try { yield* parts.audio(...call); } finally { await sleep(1000); } }`,
+  },
   'an aborted call rejects promptly with the abort reason': {
     'does not stop': `work: () => sleep(1000)`,
     'leaves a program running': goesOn('work'),
     'rejects with an error of its own': `work: (...call) => parts.work(...call).catch(() => { throw new Error(); })`,
-  },
-  'the stream ends promptly when the consumer stops reading': {
-    'takes a second to end': `audio: async function* (...call) { try { yield* parts.audio(...call); } finally { await sleep(1000); } }`,
   },
   ...firstOfEach(talksElsewhere('work')),
   'no files remain after a call, however it ends': {

@@ -162,7 +162,7 @@ export function checkTranscript(value: unknown): Transcript {
 
 const mostTimes = 1_000_000;
 
-function checkTimes(value: unknown, durationMs: number | undefined): readonly TimedText[] {
+export function checkTimes(value: unknown, durationMs: number | undefined): readonly TimedText[] {
   must(Array.isArray(value) && value.length <= mostTimes, 'the times of the transcript are not an array');
   const times = (value as readonly unknown[]).map((item) => checkTime(item, durationMs));
   const isOrdered = times.every(({ startMs }, index) => startMs >= (times[index - 1]?.startMs ?? 0));
