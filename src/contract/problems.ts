@@ -115,6 +115,11 @@ export class ProblemError extends Error {
   }
 }
 
+/** The options of a problem that blames one place in the body. */
+export function inBody(pointer: string, detail: string): Pick<ProblemOptions, 'errors'> {
+  return { errors: [body(pointer, detail)] };
+}
+
 /** An `invalid-request` with one violation. */
 export function invalid(part: Violation['in'], pointer: string, detail: string): ProblemError {
   const place = pointer.slice(1) || `the ${part}`;
@@ -128,7 +133,8 @@ export interface ProblemAnswer extends AnyAnswer {
 
 /** The problem document for anything thrown. Errors not meant for clients become a bare 500. */
 export function problemAnswer(error: unknown, requestId: string): ProblemAnswer {
-  const { code, detail, errors, headers } = readable(error);
+  const { code, message: detail, errors, headers: own, violatedPolicies } = toProblem(error);
+  const headers = { ...retryAfter(code), ...own };
   const { status, title } = problems[code];
   const type = `urn:parlance:problem:${code}`;
   const problem: Problem = { type, title, status, detail, code, instance: requestId };
@@ -137,40 +143,26 @@ export function problemAnswer(error: unknown, requestId: string): ProblemAnswer 
   const fallback = defaultViolations[code];
   const violations = errors ?? (fallback && [fallback]);
   if (violations) problem.errors = [...violations];
-  if (error instanceof ProblemError && error.violatedPolicies) problem.violated_policies = [...error.violatedPolicies];
+  if (violatedPolicies) problem.violated_policies = [...violatedPolicies];
   return { status, mediaType: 'application/problem+json', headers, body: problem };
 }
 
 /** The code of the problem document for anything thrown. */
 export function problemCodeOf(error: unknown): ProblemCode {
-  return readable(error).code;
+  return toProblem(error).code;
 }
 
-function readable(thrown: unknown) {
+function toProblem(thrown: unknown): ProblemError {
   const error = comesFromFullDisk(thrown) ? diskFull : isAtMachineLimit(thrown) ? atMachineLimit : thrown;
-  if (error instanceof ProblemError) {
-    return {
-      code: error.code,
-      detail: error.message,
-      errors: error.errors,
-      headers: { ...retryAfter(error.code), ...error.headers },
-    };
-  }
-  if (EngineError.is(error) && Object.hasOwn(problems, error.code)) {
-    return {
-      code: error.code,
-      detail: error.message,
-      errors: undefined,
-      headers: retryAfter(error.code, error.retryAfter),
-    };
-  }
-  return {
-    code: 'internal-error' as const,
-    detail: 'Unexpected error. The log has the cause under this request id.',
-    errors: undefined,
-    headers: {},
-  };
+  if (error instanceof ProblemError) return error;
+  if (!EngineError.is(error) || !Object.hasOwn(problems, error.code)) return internalError;
+  return new ProblemError(error.code, error.message, { headers: retryAfter(error.code, error.retryAfter) });
 }
+
+const internalError = new ProblemError(
+  'internal-error',
+  'Unexpected error. The log has the cause under this request id.',
+);
 
 const diskFull = new ProblemError('storage-full', 'The disk of the service is full; try again later.');
 

@@ -19,21 +19,16 @@ export type LimitHeaders = Readonly<Record<string, string>>;
 
 /** `shown`: the limits whose state is shown. */
 export function limitHeaders(policies: readonly Policy[], shown: readonly Policy[]): LimitHeaders {
-  return { 'RateLimit-Policy': policyField(policies), ...(shown.length > 0 && { RateLimit: limitField(shown) }) };
-}
-
-function policyField(policies: readonly Policy[]): string {
-  return policies.map(toPolicyItem).join(', ');
+  return {
+    'RateLimit-Policy': policies.map(toPolicyItem).join(', '),
+    ...(shown.length > 0 && { RateLimit: shown.map(toLimitItem).join(', ') }),
+  };
 }
 
 function toPolicyItem({ name, quota, unit, windowSeconds }: Policy): string {
   const inUnits = unit === undefined ? '' : `;qu="${unit}"`;
   const within = windowSeconds === undefined ? '' : `;w=${windowSeconds}`;
   return `"${name}";q=${quota}${inUnits}${within}`;
-}
-
-function limitField(policies: readonly Policy[]): string {
-  return policies.map(toLimitItem).join(', ');
 }
 
 function toLimitItem({ name, remaining, resetSeconds }: Policy): string {

@@ -4,7 +4,7 @@ import { EngineError, type Availability, type Capability, type Feature } from '.
 import { availabilityOf, type ServedModel } from './served-models.ts';
 import type { Registry } from './registry.ts';
 import type { Schemas } from '../contract/operations.ts';
-import { ProblemError } from '../contract/problems.ts';
+import { inBody, ProblemError } from '../contract/problems.ts';
 import { allowedModels, mayUseModel, modelNotAllowed, requireModel } from '../keys/permissions.ts';
 
 type Entry = Schemas['ModelEntry'];
@@ -58,20 +58,15 @@ export async function chooseModel<C extends Capability>(
   if (named != null) requireModel(named, ids, pointer);
   if (models.length === 0) throw await nothingServed(registry, capability, pointer);
   const detail = `${named == null ? 'There is no default model; name one' : `No ${capability} model has the id "${named}"; valid are`}: ${joinFirst(ids, namesInMessages)}.`;
-  throw new ProblemError('unknown-model', detail, {
-    errors: [{ in: 'body', pointer, detail: 'must be the id of a listed model' }],
-  });
+  throw new ProblemError('unknown-model', detail, inBody(pointer, 'must be the id of a listed model'));
 }
 
 async function nothingServed(registry: Registry, capability: Capability, pointer: string): Promise<ProblemError> {
   if ((await registry.models(capability)).length > 0) return modelNotAllowed(`a ${capability} model`, [], pointer);
-  const instances = registry.of(capability).instances;
-  return instances.length > 0
-    ? new ProblemError(
-        'model-unavailable',
-        `No ${capability} model is available now: ${noModelHint(capability, instances)}.`,
-      )
-    : new ProblemError('no-engine', `No engine for ${capability} is configured.`);
+  const { instances } = registry.of(capability);
+  if (instances.length === 0) return new ProblemError('no-engine', `No engine for ${capability} is configured.`);
+  const hint = noModelHint(capability, instances);
+  return new ProblemError('model-unavailable', `No ${capability} model is available now: ${hint}.`);
 }
 
 /** A hint for configured engines that list no model, as with chat on a fresh machine. */
@@ -113,12 +108,11 @@ export function supports({ entry }: ServedModel, feature: Feature): boolean {
 /** Throws `parameter-not-supported`. */
 export function requireSupport(model: ServedModel, feature: Feature, pointer: string): void {
   if (supports(model, feature)) return;
+  const detail = `The model "${model.id}" does not support ${featureNames[feature]}.`;
   throw new ProblemError(
     'parameter-not-supported',
-    `The model "${model.id}" does not support ${featureNames[feature]}.`,
-    {
-      errors: [{ in: 'body', pointer, detail: 'must be something that the model supports' }],
-    },
+    detail,
+    inBody(pointer, 'must be something that the model supports'),
   );
 }
 

@@ -2,7 +2,7 @@
 import { joinFirst } from '../../lib/listing.ts';
 import { currentKey } from '../request-scope.ts';
 import type { OperationId } from '../contract/operations.ts';
-import { ProblemError } from '../contract/problems.ts';
+import { inBody, ProblemError } from '../contract/problems.ts';
 
 const namesInMessages = 5;
 
@@ -37,9 +37,8 @@ export function requireModel(id: string, allowed: readonly string[], pointer: st
 
 export function modelNotAllowed(what: string, allowed: readonly string[], pointer: string): ProblemError {
   const known = allowed.length > 0 ? `; it may use: ${joinFirst(allowed, namesInMessages)}` : '';
-  return new ProblemError('model-not-allowed', `The API key may not use ${what}${known}.`, {
-    errors: [{ in: 'body', pointer, detail: 'must be a model that the API key may use' }],
-  });
+  const blame = inBody(pointer, 'must be a model that the API key may use');
+  return new ProblemError('model-not-allowed', `The API key may not use ${what}${known}.`, blame);
 }
 
 export function mayUseTool(name: string): boolean {

@@ -3,7 +3,7 @@ import type { Capability } from '../../engines/contract/index.ts';
 import { chooseModel, defaultModel } from '../engine-host/model-selection.ts';
 import { RegistryError, validNames } from '../engine-host/registry-error.ts';
 import type { ServedModel } from '../engine-host/served-models.ts';
-import { ProblemError } from '../contract/problems.ts';
+import { inBody, ProblemError } from '../contract/problems.ts';
 import { allowedModels } from '../keys/permissions.ts';
 import type { Services } from '../handlers/dependencies.ts';
 
@@ -76,22 +76,17 @@ export async function findModel<C extends Capability>(
 export async function checkAliases({ registry, compatAliases }: AliasServices): Promise<void> {
   const known = await Promise.all(capabilities.map((capability) => registry.models(capability)));
   const ids = known.flatMap((models) => models.map(({ id }) => id));
-  const mistakes = [...compatAliases]
-    .filter(
-      ([, target]) =>
-        !ids.includes(target) && !capabilities.some((capability) => registry.of(capability).mayServe(target)),
-    )
-    .map(
-      ([name, target]) => `compatAliases.${name}: no engine serves the model "${target}"; ${validNames(ids, target)}`,
-    );
+  const isServed = (target: string) =>
+    ids.includes(target) || capabilities.some((capability) => registry.of(capability).mayServe(target));
+  const mistakes = [...compatAliases].flatMap(([name, target]) =>
+    isServed(target) ? [] : `compatAliases.${name}: no engine serves the model "${target}"; ${validNames(ids, target)}`,
+  );
   if (mistakes.length > 0) throw new RegistryError(mistakes.join('\n'));
 }
 
 function wrongKind(named: string, capability: Capability): ProblemError {
-  const detail = `${named} is not a ${capability} model`;
-  return new ProblemError('invalid-request', `${detail}.`, {
-    errors: [{ in: 'body', pointer: '/model', detail: `must be a ${capability} model` }],
-  });
+  const blame = inBody('/model', `must be a ${capability} model`);
+  return new ProblemError('invalid-request', `${named} is not a ${capability} model.`, blame);
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Converts the messages of a chat completion to those of the engine contract. */
 import type { Message, ToolCall } from '../../engines/contract/index.ts';
-import { invalidField, unsupportedParameter, unsupportedValue, type Field } from './chat-refusals.ts';
+import { invalid } from '../contract/problems.ts';
+import { unsupportedParameter, UnsupportedValue } from './errors.ts';
 import type { Schemas } from './operations.ts';
 
 type GivenMessage = Schemas['ChatMessage'];
@@ -10,34 +11,34 @@ const mostCharacters = 1_000_000;
 
 export interface Conversation {
   readonly messages: readonly Message[];
-  /** The first call of a tool, which only models with `tools` can take. */
-  readonly toolField: Field | undefined;
+  /** JSON Pointer of the first call of a tool, which only models with `tools` can take. */
+  readonly toolField: string | undefined;
 }
 
 /** Throws for what an engine cannot be given, and for calls and answers of tools that do not match. */
 export function toMessages(given: readonly GivenMessage[]): Conversation {
   const pairing = createPairing();
-  const messages = given.map((message, index) => toMessage(message, ['messages', index]));
+  const messages = given.map((message, index) => toMessage(message, `/messages/${index}`));
   checkLength(messages);
-  messages.forEach((message, index) => pairing.add(message, ['messages', index]));
+  messages.forEach((message, index) => pairing.add(message, `/messages/${index}`));
   pairing.end();
   return { messages, toolField: pairing.first };
 }
 
-function toMessage(given: GivenMessage, at: Field): Message {
+function toMessage(given: GivenMessage, at: string): Message {
   const { role, content } = given;
-  if (role === 'function') throw legacy([...at, 'role']);
-  if (given.function_call != null) throw legacy([...at, 'function_call']);
+  if (role === 'function') throw legacy(`${at}/role`);
+  if (given.function_call != null) throw legacy(`${at}/function_call`);
   switch (role) {
     case 'developer':
       return { role: 'system', content: textOf(content, at) };
     case 'assistant': {
-      const toolCalls = given.tool_calls?.map((call, index) => toToolCall(call, [...at, 'tool_calls', index])) ?? [];
+      const toolCalls = given.tool_calls?.map((call, index) => toToolCall(call, `${at}/tool_calls/${index}`)) ?? [];
       const text = content == null ? '' : textOf(content, at, isOfAssistant);
       return { role, content: text, ...(toolCalls.length > 0 && { toolCalls }) };
     }
     case 'tool':
-      if (given.tool_call_id == null) throw invalidField([...at, 'tool_call_id'], 'is missing');
+      if (given.tool_call_id == null) throw invalid('body', `${at}/tool_call_id`, 'is missing');
       return { role, content: textOf(content, at), toolCallId: given.tool_call_id };
     default:
       return { role, content: textOf(content, at) };
@@ -45,7 +46,7 @@ function toMessage(given: GivenMessage, at: Field): Message {
 }
 
 /** Some apps still call tools `functions`, and have a switch for it. */
-export function legacy(field: Field): Error {
+export function legacy(field: string): Error {
   return unsupportedParameter(field, 'is not supported: send functions as tools (turn on "use tools" in your app)');
 }
 
@@ -56,23 +57,23 @@ type Part = Schemas['ContentPart'];
 const isOfUser = new Set(['text']);
 const isOfAssistant = new Set(['text', 'refusal']);
 
-function textOf(content: GivenMessage['content'], at: Field, types = isOfUser): string {
+function textOf(content: GivenMessage['content'], at: string, types = isOfUser): string {
   if (typeof content === 'string') return content;
-  const field = [...at, 'content'];
-  if (content == null) throw invalidField(field, 'is missing');
-  return content.map((part, index) => partText(part, [...field, index], types)).join('\n');
+  const field = `${at}/content`;
+  if (content == null) throw invalid('body', field, 'is missing');
+  return content.map((part, index) => partText(part, `${field}/${index}`, types)).join('\n');
 }
 
-function partText({ type, text, refusal }: Part, field: Field, types: ReadonlySet<string>): string {
-  if (!types.has(type)) throw unsupportedValue(field, `has the type "${type}"; only text is supported`);
+function partText({ type, text, refusal }: Part, field: string, types: ReadonlySet<string>): string {
+  if (!types.has(type)) throw new UnsupportedValue(field, `has the type "${type}"; only text is supported`);
   const value = type === 'refusal' ? refusal : text;
-  if (value === undefined) throw invalidField([...field, type], 'is missing');
+  if (value === undefined) throw invalid('body', `${field}/${type}`, 'is missing');
   return value;
 }
 
-function toToolCall({ id, type = 'function', function: called }: Schemas['GivenToolCall'], field: Field): ToolCall {
+function toToolCall({ id, type = 'function', function: called }: Schemas['GivenToolCall'], field: string): ToolCall {
   if (type !== 'function') {
-    throw unsupportedValue([...field, 'type'], `is "${type}"; only function is supported`);
+    throw new UnsupportedValue(`${field}/type`, `is "${type}"; only function is supported`);
   }
   return { id, name: called.name, arguments: called.arguments };
 }
@@ -85,7 +86,7 @@ function checkLength(messages: readonly Message[]): void {
   // UTF-16 code units first: there are never fewer than code points, and their number is known.
   const sum = (lengthOf: (text: string) => number) => texts.reduce((length, text) => length + lengthOf(text), 0);
   if (sum(({ length }) => length) <= mostCharacters || sum(codePointsOf) <= mostCharacters) return;
-  throw invalidField(['messages'], `must not have more than ${mostCharacters} characters in all`);
+  throw invalid('body', '/messages', `must not have more than ${mostCharacters} characters in all`);
 }
 
 function codePointsOf(text: string): number {
@@ -99,21 +100,21 @@ function codePointsOf(text: string): number {
 // -------------------------------------------------------------------------------------------- calls and answers
 
 interface Pairing {
-  add(message: Message, at: Field): void;
+  add(message: Message, at: string): void;
   end(): void;
-  readonly first: Field | undefined;
+  readonly first: string | undefined;
 }
 
 /** Every call is answered, directly after its message, and every answer has its call. Ids may repeat. */
 function createPairing(): Pairing {
-  let first: Field | undefined;
-  let calling: Field = [];
+  let first: string | undefined;
+  let calling = '';
   /** Ids of calls without an answer. */
   let open: string[] = [];
 
   function end(): void {
     if (open.length === 0) return;
-    throw invalidField(calling, 'must be answered right after it, each call by one message of the role tool');
+    throw invalid('body', calling, 'must be answered right after it, each call by one message of the role tool');
   }
 
   return {
@@ -126,14 +127,14 @@ function createPairing(): Pairing {
         const index = open.indexOf(toolCallId);
         if (index < 0) {
           const rule = 'must be the id of an unanswered call of the assistant message before it';
-          throw invalidField([...at, 'tool_call_id'], rule);
+          throw invalid('body', `${at}/tool_call_id`, rule);
         }
         open.splice(index, 1);
         return;
       }
       end();
       if (toolCalls === undefined) return;
-      calling = [...at, 'tool_calls'];
+      calling = `${at}/tool_calls`;
       first ??= calling;
       open = toolCalls.map(({ id }) => id);
     },

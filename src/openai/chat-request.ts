@@ -3,7 +3,7 @@ import { providerFields, type ChatCall } from '../../engines/contract/index.ts';
 import { requireSupport, supports } from '../engine-host/model-selection.ts';
 import type { ServedModel } from '../engine-host/served-models.ts';
 import { legacy, toMessages } from './chat-messages.ts';
-import { toPointer, unsupportedParameter } from './chat-refusals.ts';
+import { unsupportedParameter } from './errors.ts';
 import { toTools } from './chat-tools.ts';
 import type { Schemas } from './operations.ts';
 
@@ -23,7 +23,7 @@ export function toCall(body: Request, model: ServedModel<'chat'>): PlannedChat {
   const { messages, toolField } = toMessages(body.messages);
   const callerTools = toTools(body);
   if (callerTools.tools) requireSupport(model, 'tools', '/tools');
-  if (toolField) requireSupport(model, 'tools', toPointer(toolField));
+  if (toolField) requireSupport(model, 'tools', toolField);
   const provider = providerFieldsOf(body);
   const isForwarded = supports(model, 'json');
   if (!isForwarded) refuseForm(provider, model);
@@ -43,17 +43,15 @@ export function toCall(body: Request, model: ServedModel<'chat'>): PlannedChat {
 // --------------------------------------------------------------------------------------------------- unsupported
 
 function refuseUnsupported(body: Request): void {
-  if (body.functions != null) throw legacy(['functions']);
-  if (body.function_call != null) throw legacy(['function_call']);
-  if (body.n != null && body.n !== 1) throw unsupportedParameter(['n'], 'must be 1');
+  if (body.functions != null) throw legacy('/functions');
+  if (body.function_call != null) throw legacy('/function_call');
+  if (body.n != null && body.n !== 1) throw unsupportedParameter('/n', 'must be 1');
   for (const name of ['logprobs', 'top_logprobs', 'audio', 'web_search_options', 'prediction'] as const) {
     const value = body[name];
-    if (value != null && value !== false && value !== 0) {
-      throw unsupportedParameter([name]);
-    }
+    if (value != null && value !== false && value !== 0) throw unsupportedParameter(`/${name}`);
   }
   if (body.modalities?.some((modality) => modality !== 'text')) {
-    throw unsupportedParameter(['modalities'], 'must be ["text"]');
+    throw unsupportedParameter('/modalities', 'must be ["text"]');
   }
 }
 
@@ -82,7 +80,7 @@ function isDefault(name: string, value: unknown): boolean {
 /** The fields that decide the form of the answer and where it ends. */
 function refuseForm(fields: ProviderFields = {}, { id }: ServedModel<'chat'>): void {
   const name = ['response_format', 'stop'].find((form) => form in fields);
-  if (name !== undefined) throw unsupportedParameter([name], `is not supported by the model "${id}"`);
+  if (name !== undefined) throw unsupportedParameter(`/${name}`, `is not supported by the model "${id}"`);
 }
 
 // ------------------------------------------------------------------------------------------------------- ignored

@@ -1,6 +1,7 @@
 /** The caller's tools. A request that has them is answered by a plain model: the caller runs the loop. */
 import type { CallerTool, ToolChoice } from '../../engines/contract/index.ts';
-import { invalidField, unsupportedParameter, unsupportedValue } from './chat-refusals.ts';
+import { invalid } from '../contract/problems.ts';
+import { unsupportedParameter, UnsupportedValue } from './errors.ts';
 import type { Schemas } from './operations.ts';
 
 type Request = Schemas['ChatCompletionRequest'];
@@ -14,7 +15,7 @@ export interface CallerTools {
 export function toTools({ tools: given, tool_choice: choice }: Request): CallerTools {
   if (given == null || given.length === 0) {
     if (choice == null || choice === 'auto' || choice === 'none') return {};
-    throw unsupportedParameter(['tool_choice'], 'needs tools in the request');
+    throw unsupportedParameter('/tool_choice', 'needs tools in the request');
   }
   const tools = given.map(toTool);
   return { tools, ...(choice != null && { toolChoice: toChoice(choice, tools) }) };
@@ -22,9 +23,9 @@ export function toTools({ tools: given, tool_choice: choice }: Request): CallerT
 
 function toTool({ type, function: defined }: Schemas['ToolDefinition'], index: number): CallerTool {
   if (type !== 'function') {
-    throw unsupportedValue(['tools', index, 'type'], `is "${type}"; only function is supported`);
+    throw new UnsupportedValue(`/tools/${index}/type`, `is "${type}"; only function is supported`);
   }
-  if (defined === undefined) throw invalidField(['tools', index, 'function'], 'is missing');
+  if (defined === undefined) throw invalid('body', `/tools/${index}/function`, 'is missing');
   const { name, description, parameters } = defined;
   return { name, ...(description != null && { description }), ...(parameters != null && { parameters }) };
 }
@@ -32,10 +33,10 @@ function toTool({ type, function: defined }: Schemas['ToolDefinition'], index: n
 function toChoice(choice: NonNullable<Request['tool_choice']>, tools: readonly CallerTool[]): ToolChoice {
   if (typeof choice === 'string') return choice;
   if (choice.type !== 'function') {
-    throw unsupportedValue(['tool_choice', 'type'], `is "${choice.type}"; only function is supported`);
+    throw new UnsupportedValue('/tool_choice/type', `is "${choice.type}"; only function is supported`);
   }
   const name = choice.function?.name;
-  if (name === undefined) throw invalidField(['tool_choice', 'function'], 'is missing');
+  if (name === undefined) throw invalid('body', '/tool_choice/function', 'is missing');
   if (tools.some((tool) => tool.name === name)) return { name };
-  throw invalidField(['tool_choice', 'function', 'name'], 'must be the name of one of the tools');
+  throw invalid('body', '/tool_choice/function/name', 'must be the name of one of the tools');
 }

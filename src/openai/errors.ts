@@ -1,6 +1,6 @@
 /** The table of errors under /v1, in the shape that OpenAI's clients read. */
 import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
-import { ProblemError, type ProblemAnswer } from '../contract/problems.ts';
+import { inBody, ProblemError, type ProblemAnswer } from '../contract/problems.ts';
 import type { Failed } from '../http/api-format.ts';
 import type { Schemas } from './operations.ts';
 
@@ -83,9 +83,14 @@ export const errorTable: Readonly<Record<ProblemCode, ErrorRow>> = {
 
 /** A known kind of value that no model supports, such as an image in a message: `unsupported_value`. */
 export class UnsupportedValue extends ProblemError {
-  constructor(pointer: string, detail: string) {
-    super('parameter-not-supported', detail, { errors: [{ in: 'body', pointer, detail }] });
+  constructor(pointer: string, rule: string) {
+    const detail = `${pointer.slice(1)} ${rule}`;
+    super('parameter-not-supported', detail, inBody(pointer, detail));
   }
+}
+
+export function unsupportedParameter(pointer: string, rule = 'is not supported'): ProblemError {
+  return new ProblemError('parameter-not-supported', `${pointer.slice(1)} ${rule}`, inBody(pointer, rule));
 }
 
 const withEffects = new WeakSet<AbortSignal>();

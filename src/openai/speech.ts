@@ -1,6 +1,6 @@
 /** POST /v1/audio/speech. */
 import { EngineError, type SpeechFormat } from '../../engines/contract/index.ts';
-import { ProblemError } from '../contract/problems.ts';
+import { inBody, ProblemError } from '../contract/problems.ts';
 import { requireSupport, supports } from '../engine-host/model-selection.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { ignoredHeader, modelHeader, resolveModel, resolveVoice } from './aliases.ts';
@@ -10,7 +10,8 @@ import { answer, type Handler, type Schemas } from './operations.ts';
 type SpeechRequest = Schemas['SpeechRequest'];
 
 export const createSpeech: Handler<'createSpeech', Services> = async ({ body, signal }, services) => {
-  if (body.stream_format === 'sse') throw new UnsupportedValue('/stream_format', 'Speech is not sent as events.');
+  if (body.stream_format === 'sse')
+    throw new UnsupportedValue('/stream_format', 'must be audio: speech is not sent as events');
   const format = readFormat(body.response_format);
   const speed = body.speed === 1 ? null : body.speed;
   const instructions = readInstructions(body.instructions);
@@ -51,8 +52,8 @@ function readFormat(name: SpeechRequest['response_format']): SpeechFormat {
 /** Engine errors carry no field. Only the speed can be meant here. */
 function placed(error: unknown): unknown {
   if (!EngineError.is(error) || error.code !== 'parameter-not-supported') return error;
-  const errors = [{ in: 'body' as const, pointer: '/speed', detail: 'must be a speed that the model has' }];
-  return new ProblemError(error.code, error.message, { cause: error, errors });
+  const blame = inBody('/speed', 'must be a speed that the model has');
+  return new ProblemError(error.code, error.message, { cause: error, ...blame });
 }
 
 /** Home Assistant sends "None" (Python's null) without instructions. */

@@ -3,7 +3,8 @@ import type { TimestampKind } from '../../engines/contract/index.ts';
 import { timestampKinds } from '../../engines/contract/index.ts';
 import { toIsoLanguage } from '../../lib/languages.ts';
 import type { FormFields } from '../contract/operations.ts';
-import { ProblemError, invalid } from '../contract/problems.ts';
+import { inBody, invalid, ProblemError } from '../contract/problems.ts';
+import { unsupportedParameter } from './errors.ts';
 
 export const formatNames = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
 export type Format = (typeof formatNames)[number];
@@ -33,7 +34,8 @@ const refusedNames = ['include', 'known_speaker_names', 'known_speaker_reference
  * the form is `complete`: the other field may follow.
  */
 export function readTranscriptionFields(fields: FormFields, { complete }: { complete: boolean }): TranscriptionWish {
-  for (const name of refusedNames) if (given(fields, name).some((value) => !isFalse(value))) throw refused(name);
+  for (const name of refusedNames)
+    if (given(fields, name).some((value) => !isFalse(value))) throw unsupportedParameter(`/${name}`);
   const format = readFormat(text(fields, 'response_format'));
   const granularities = readGranularities(given(fields, 'timestamp_granularities'));
   const stream = readFlag(fields, 'stream');
@@ -76,13 +78,6 @@ function readFlag(fields: FormFields, name: string): boolean {
   throw invalid('body', `/${name}`, 'must be true or false');
 }
 
-function refused(name: string): ProblemError {
-  const detail = `The field "${name}" is not supported.`;
-  return new ProblemError('parameter-not-supported', detail, {
-    errors: [{ in: 'body', pointer: `/${name}`, detail: 'is not supported' }],
-  });
-}
-
 function readFormat(name = 'json'): Format {
   const format = formatNames.find((known) => known === name);
   if (format) return format;
@@ -101,9 +96,7 @@ function readLanguage(name: string | undefined): string | undefined {
   const language = toIsoLanguage(name);
   if (language !== null) return language;
   const detail = `Unknown language "${name}"; send an ISO 639-1 code such as de, or no language.`;
-  throw new ProblemError('language-not-supported', detail, {
-    errors: [{ in: 'body', pointer: '/language', detail: 'must be a language' }],
-  });
+  throw new ProblemError('language-not-supported', detail, inBody('/language', 'must be a language'));
 }
 
 function readTemperature(value: string | undefined): number | undefined {

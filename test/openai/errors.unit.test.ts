@@ -117,7 +117,7 @@ describe('an error', () => {
   });
 
   it('has the code unsupported_value for a value that no model takes', () => {
-    const error = failWith(new UnsupportedValue('/messages/0/content/0', 'messages/0/content/0 is an image'));
+    const error = failWith(new UnsupportedValue('/messages/0/content/0', 'is an image'));
     expect(error).toMatchObject({ status: 400, code: 'unsupported_value', param: 'messages[0].content[0]' });
     expect(error.message).toBe('messages[0].content[0] is an image');
   });

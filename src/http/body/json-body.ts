@@ -1,8 +1,9 @@
 /** Reads JSON bodies within a size limit and a memory budget shared by all requests. */
 import type { IncomingMessage } from 'node:http';
+import { isObject } from '../../../lib/json.ts';
 import { JsonStructure } from '../../../lib/json-structure.ts';
 import { currentCaller } from '../../request-scope.ts';
-import { ProblemError, invalid } from '../../contract/problems.ts';
+import { inBody, invalid, ProblemError } from '../../contract/problems.ts';
 import { declaredLength, receive, type BodySource } from './receive.ts';
 import { smallBody, type ByteBudget, type Reservation } from './body-budget.ts';
 import { ByteBuffer } from './byte-buffer.ts';
@@ -137,10 +138,9 @@ function parseObject(bytes: Buffer): object {
     // The error message quotes the body, which must not be logged.
     const detail =
       bytes.length === 0 ? 'The body is empty; expected a JSON object.' : 'The body is not valid UTF-8 encoded JSON.';
-    throw new ProblemError('malformed-body', detail, { errors: [{ in: 'body', pointer: '', detail }] });
+    throw new ProblemError('malformed-body', detail, inBody('', detail));
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid('body', '', 'must be a JSON object');
+  if (!isObject(value)) throw invalid('body', '', 'must be a JSON object');
   return value;
 }
 

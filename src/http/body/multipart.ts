@@ -12,7 +12,7 @@ import { linkedSignal, onAbort } from '../../../lib/abort.ts';
 import { mediaTypes, sniff } from '../../audio/sniff.ts';
 import type { FormBounds } from '../../contract/document.ts';
 import type { FormFields } from '../../contract/operations.ts';
-import { ProblemError, invalid } from '../../contract/problems.ts';
+import { inBody, invalid, ProblemError } from '../../contract/problems.ts';
 import type { DiskAccount } from '../../system/disk-budget.ts';
 import type { AccountedDirectory } from '../../system/workspace.ts';
 import { declaredLength, receive, type BodySource } from './receive.ts';
@@ -233,14 +233,14 @@ function pointerTo(name: string): string {
 
 async function sniffed({ path, bytes }: StoredFile): Promise<Recording> {
   if (bytes === 0)
-    throw new ProblemError('recording-empty', 'The recording is empty.', at('/file', 'must not be empty'));
+    throw new ProblemError('recording-empty', 'The recording is empty.', inBody('/file', 'must not be empty'));
   await using handle = await open(path);
   const found = await sniff(handle);
   if (found.container !== undefined)
     return { path, bytes, container: found.container, mediaType: mediaTypes[found.container] };
   const problem = `${found.detected}; supported: ${Object.keys(mediaTypes).join(', ')}`;
   const detail = `Detected ${problem}. The file name and media type are ignored.`;
-  throw new ProblemError('recording-not-accepted', detail, at('/file', `is ${problem}`));
+  throw new ProblemError('recording-not-accepted', detail, inBody('/file', `is ${problem}`));
 }
 
 /** Throws `malformed-body` for busboy's errors, which have no code; those of the file system do. */
@@ -249,7 +249,7 @@ function explain(error: unknown): never {
   if (code !== undefined) throw error;
   throw new ProblemError('malformed-body', `Invalid multipart body: ${message}.`, {
     cause: error,
-    ...at('', 'must be well-formed multipart/form-data'),
+    ...inBody('', 'must be well-formed multipart/form-data'),
   });
 }
 
@@ -259,13 +259,6 @@ function missing(hint: string): ProblemError {
 
 function tooLarge(): ProblemError {
   const detail = `The recording exceeds the limit of 25 MB (${String(maxRecordingBytes)} bytes).`;
-  return new ProblemError(
-    'recording-too-large',
-    detail,
-    at('/file', `must not have more than ${String(maxRecordingBytes)} bytes`),
-  );
-}
-
-function at(pointer: string, detail: string) {
-  return { errors: [{ in: 'body' as const, pointer, detail }] };
+  const blame = inBody('/file', `must not have more than ${String(maxRecordingBytes)} bytes`);
+  return new ProblemError('recording-too-large', detail, blame);
 }
