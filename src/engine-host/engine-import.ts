@@ -8,22 +8,17 @@ import { extname } from 'node:path';
 const specifier = '@parlance/server/engine';
 const contract = new URL(`../../engines/contract/index${extname(import.meta.filename)}`, import.meta.url).href;
 
-let isProvided = false;
+let isPrepared = false;
 
 /** Call it before importing an external engine. Stays in effect: engines may import later, too. */
-export function provideEngineContract(): void {
-  if (isProvided) return;
-  isProvided = true;
+export function prepareForEngines(): void {
+  if (isPrepared) return;
+  isPrepared = true;
   registerHooks({
     resolve: (name, context, nextResolve) =>
       name === specifier ? { url: contract, shortCircuit: true } : nextResolve(name, context),
   });
-}
-
-/**
- * Call it before importing an external engine. A property that an engine adds to `Object.prototype` would appear in every
- * object: validators compiled from then on are wrong, and every request fails. The engine gets a TypeError instead.
- */
-export function protectObjects(): void {
+  // A property that an engine adds to `Object.prototype` would appear in every object: validators compiled from then on
+  // are wrong, and every request fails. The engine gets a TypeError instead.
   Object.preventExtensions(Object.prototype);
 }

@@ -6,8 +6,9 @@ import { pathToFileURL } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Capability, EngineDefinition } from '../../engines/contract/index.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
+import { isObject } from '../../lib/json.ts';
 import { describeErrors, explainable } from '../settings/schema-errors.ts';
-import { protectObjects, provideEngineContract } from './engine-import.ts';
+import { prepareForEngines } from './engine-import.ts';
 import { explained, refusal, RegistryError, validNames } from './registry-error.ts';
 
 export const capabilities = ['transcription', 'chat', 'speech'] as const satisfies readonly Capability[];
@@ -30,22 +31,20 @@ export async function loadDefinitions(name: string, use: string, options: Module
   const find = () => findModule(use, options.baseDir);
   const place = builtIns.get(use) ?? (await explained(`${name}.use`, `the package ${use} cannot be used`, find));
   if (place === undefined) {
-    const known = [...builtIns.keys()];
-    const meant = didYouMean(use, known);
-    const names = `use one of ${known.join(', ')}, a path such as ./my-engine.js, or the name of an installed package`;
-    const hint = isPath(use)
-      ? `there is no file ${resolve(options.baseDir, use)}`
-      : `${meant === undefined ? '' : `did you mean ${meant}? `}${names}`;
-    throw new RegistryError(`engines.${name}.use: unknown engine "${use}"; ${hint}`);
+    const hint = isPath(use) ? `there is no file ${resolve(options.baseDir, use)}` : hintFor(use, [...builtIns.keys()]);
+    throw refusal(`${name}.use`, `unknown engine "${use}"; ${hint}`);
   }
-  if (!builtIns.has(use)) {
-    provideEngineContract();
-    protectObjects();
-  }
+  if (!builtIns.has(use)) prepareForEngines();
   const module = await explained(`${name}.use`, `${place} cannot be loaded`, () => load(place));
   const definitions: unknown[] = Array.isArray(module.default) ? module.default : [module.default];
   if (definitions.length === 0) throw refusal(`${name}.use`, `${place} exports an empty list of engines`);
   return definitions.map((definition) => checkDefinition(name, place, definition));
+}
+
+function hintFor(use: string, known: readonly string[]): string {
+  const meant = didYouMean(use, known);
+  const names = `use one of ${known.join(', ')}, a path such as ./my-engine.js, or the name of an installed package`;
+  return meant === undefined ? names : `did you mean ${meant}? ${names}`;
 }
 
 async function load(place: string): Promise<{ readonly default?: unknown }> {
@@ -133,8 +132,7 @@ function checkDefinition(name: string, place: string, value: unknown): Definitio
   if (!capabilities.includes(capability as Capability)) {
     throw refuse(`has the capability "${String(capability)}"; ${validNames(capabilities)}`);
   }
-  if (typeof options !== 'object' || options === null)
-    throw refuse('has no `options`, the JSON Schema of its settings');
+  if (!isObject(options)) throw refuse('has no `options`, the JSON Schema of its settings');
   if (!('create' in value) || typeof value.create !== 'function') throw refuse('has no function `create`');
   return value as Definition;
 }

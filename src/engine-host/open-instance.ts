@@ -53,7 +53,7 @@ export interface Opened {
 
 interface CreateFailure {
   readonly error: RegistryError;
-  readonly log: Logger;
+  /** They stand for the engine. */
   readonly instances: readonly AnyInstance[];
 }
 
@@ -68,24 +68,23 @@ export function listInstances(instances: EngineInstances): Listed[] {
 
 /** Returns the engines that were created before a mistake as well, so that they are disposed. */
 export async function openInstance(listed: Listed, options: InstanceOptions): Promise<Opened> {
-  const { place } = listed;
   const instances: AnyInstance[] = [];
   const failures: CreateFailure[] = [];
   try {
     const definitions = await load(listed, options);
     if (definitions === undefined) return notLoaded(listed, options);
     for (const definition of definitions) {
-      const { instance, failure, missing } = await open(definition, listed, options);
+      const { instance, failure } = await open(definition, listed, options);
       instances.push(instance); // from here on, disposed with the registry
-      if (failure) failures.push({ error: failure, log: instance.log, instances: [instance] });
-      if (missing !== undefined) throw lacks(place, definition, missing);
+      if (failure) failures.push({ error: failure, instances: [instance] });
       const { wrapAsRemote } = options;
       if (wrapAsRemote && !failure && instance.capability === 'transcription') {
         instances.splice(-1, 1, await runRemotely(instance, wrapAsRemote));
       }
     }
   } catch (error) {
-    const mistake = error instanceof RegistryError ? error : refusal(place, `cannot open it: ${String(error)}`, error);
+    const isKnown = error instanceof RegistryError;
+    const mistake = isKnown ? error : refusal(listed.place, `cannot open it: ${String(error)}`, error);
     return { instances, mistakes: [mistake], failures };
   }
   return { instances, mistakes: [], failures };
@@ -114,15 +113,13 @@ function notLoaded({ name, place, settings: { use } }: Listed, options: Instance
     return { name, capability, guarded: failedEngine(name, 'import', error), log };
   };
   const instances = [failed('transcription'), failed('chat'), failed('speech')];
-  return { instances, mistakes: [], failures: [{ error, log, instances }] };
+  return { instances, mistakes: [], failures: [{ error, instances }] };
 }
 
 interface OpenedEngine<C extends Capability> {
   readonly instance: Instance<C>;
   /** It could not be created. */
   readonly failure?: RegistryError;
-  /** A required function that it does not have. */
-  readonly missing?: string | undefined;
 }
 
 type AnyOpenedEngine = { readonly [C in Capability]: OpenedEngine<C> }[Capability];
@@ -141,32 +138,30 @@ async function open(definition: Definition, listed: Listed, options: InstanceOpt
 
 async function openEngine<C extends Capability>(
   definition: EngineDefinition<C>,
-  { name, place, settings: { use: _use, ...settings } }: Listed,
+  listed: Listed,
   options: InstanceOptions,
 ): Promise<OpenedEngine<C>> {
-  await checkOptions(place, definition, settings);
-  const context = await explained(place, 'cannot create its context', () => options.contextFor(name));
+  const { name, place } = listed;
   const { capability } = definition;
+  const context = await explained(place, 'cannot create its context', () => options.contextFor(name));
   const { log } = context;
-  const limits = limitsOf(options);
-  const created = await create({ place, definition, settings, context, limits, mayFail: options.guard !== false });
-  if ('failure' in created) {
-    const { failure } = created;
-    return { instance: { name, capability, guarded: failedEngine(name, 'create()', failure), log }, failure };
+  const engine = await create(definition, listed, context, options);
+  if (engine instanceof RegistryError) {
+    const guarded = failedEngine<C>(name, 'create()', engine);
+    return { instance: { name, capability, guarded, log }, failure: engine };
   }
-  const { engine } = created;
-  if (!hasFunction(engine, 'models')) throw lacks(place, definition, 'models');
+  const limits = limitsOf(options);
+  const missing = ['models', 'availability', verbs[capability]].find((method) => !hasFunction(engine, method));
+  if (missing !== undefined) {
+    await dispose(engine, limits.endMs, log);
+    throw refusal(place, `the engine ${definition.name} has no function \`${missing}\``);
+  }
   const facts = { instance: name, capability, limits, log };
   const guarded = options.guard === false ? unguarded(engine) : guardEngine(engine, facts);
-  const missing = ['availability', verbs[capability]].find((method) => !hasFunction(engine, method));
-  return { instance: { name, capability, guarded, log }, missing };
+  return { instance: { name, capability, guarded, log } };
 }
 
 const verbs = { transcription: 'transcribe', chat: 'complete', speech: 'synthesize' } as const;
-
-function lacks(place: string, { name }: Pick<Definition, 'name'>, what: string): RegistryError {
-  return refusal(place, `the engine ${name} has no function \`${what}\``);
-}
 
 async function runRemotely(
   instance: Instance<'transcription'>,
@@ -177,39 +172,31 @@ async function runRemotely(
   return engine === guarded.engine ? instance : { ...instance, guarded: withEngine(guarded, engine) };
 }
 
-interface Creation<C extends Capability> {
-  readonly place: string;
-  readonly definition: EngineDefinition<C>;
-  readonly settings: object;
-  readonly context: EngineContext;
-  readonly limits: EngineTimeouts;
-  /** Whether errors other than OptionsError are returned instead of thrown. */
-  readonly mayFail: boolean;
-}
-
-/** Throws a `RegistryError` if the engine rejects the options. */
-async function create<C extends Capability>({
-  place,
-  definition,
-  settings,
-  context,
-  limits,
-  mayFail,
-}: Creation<C>): Promise<{ readonly engine: Engines[C] } | { readonly failure: RegistryError }> {
-  const { log } = context;
+/**
+ * Throws a `RegistryError` if the engine rejects its options. Returns it if the engine cannot be created for another
+ * reason, unless it is unguarded.
+ */
+async function create<C extends Capability>(
+  definition: EngineDefinition<C>,
+  { place, settings: { use: _use, ...settings } }: Listed,
+  context: EngineContext,
+  options: InstanceOptions,
+): Promise<Engines[C] | RegistryError> {
+  await checkOptions(place, definition, settings);
+  const { createMs, endMs } = limitsOf(options);
   const isLate = { now: false };
   const creating = async () => {
     const engine = await definition.create(settings, context);
-    if (isLate.now) await dispose(engine, limits.endMs, log);
+    if (isLate.now) await dispose(engine, endMs, context.log);
     return engine;
   };
   try {
-    return { engine: await (mayFail ? within(limits.createMs, creating) : creating()) };
+    return await (options.guard === false ? creating() : within(createMs, creating));
   } catch (cause) {
     isLate.now = true;
     const err = readable(cause);
     const what = `the engine ${definition.name} could not be created: ${err.message}`;
-    if (!mayFail || OptionsError.is(cause)) throw refusal(place, what, cause);
-    return { failure: refusal(place, what, err) };
+    if (options.guard === false || OptionsError.is(cause)) throw refusal(place, what, cause);
+    return refusal(place, what, err);
   }
 }

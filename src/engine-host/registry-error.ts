@@ -1,4 +1,5 @@
 import { didYouMean } from '../../lib/did-you-mean.ts';
+import { messageOf } from '../../lib/errors.ts';
 
 /** Invalid engine settings; the message has one line per mistake. */
 export class RegistryError extends Error {
@@ -15,8 +16,7 @@ export async function explained<T>(place: string, what: string, work: () => T | 
   try {
     return await work();
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw refusal(place, `${what}: ${why}`, cause);
+    throw refusal(place, `${what}: ${messageOf(cause)}`, cause);
   }
 }
 

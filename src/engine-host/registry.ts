@@ -31,8 +31,11 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
     const failed = new Set(failures.flatMap((one) => one.instances));
     const servesNothing = failures.length > 0 && instances.every((one) => failed.has(one));
     if (mistakes.length > 0 || servesNothing) throw combined([...mistakes, ...failures.map(({ error }) => error)]);
-    for (const { error, log } of failures) {
-      log.error({ err: error.cause }, 'the engine could not be created; it is unavailable until the next start');
+    for (const {
+      error,
+      instances: [one],
+    } of failures) {
+      one?.log.error({ err: error.cause }, 'the engine could not be created; it is unavailable until the next start');
     }
     return registry;
   } catch (error) {
