@@ -1,6 +1,7 @@
 /** Parses transcription responses, whose fields differ between providers. */
 import { EngineError, type TimestampKind } from '../contract/index.ts';
 import { isObject, parseObject } from '../../lib/json.ts';
+import { badResponse } from '../lib/provider/failures.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 import { toIsoLanguage } from '../../lib/languages.ts';
 import { noTimes, readTimes, toOneLine, type Times } from './times.ts';
@@ -21,26 +22,20 @@ export function readAnswer(
   timestamps: readonly TimestampKind[],
   { redact, outline }: Pick<Provider, 'redact' | 'outline'>,
 ): ProviderTranscript {
-  const causeOf = (what: string) => new Error(`${what}: ${outline(body)}`);
   const answer = parseObject(body.replace(/^\ufeff/, ''));
-  if (answer === undefined) {
-    const message = 'The response of the provider is not a JSON object.';
-    throw new EngineError('provider-bad-response', message, { cause: causeOf('not a JSON object') });
-  }
+  if (answer === undefined) throw badResponse('The response of the provider is not a JSON object.', outline(body));
   if (typeof answer.text !== 'string') {
-    if (isPresent(answer.error)) {
-      throw new EngineError('provider-error', 'The provider failed.', { cause: causeOf('an error with status 200') });
+    if (answer.error === undefined || answer.error === null) {
+      throw badResponse('The response of the provider contains no transcript.', outline(body));
     }
-    const message = 'The response of the provider contains no transcript.';
-    throw new EngineError('provider-bad-response', message, { cause: causeOf('no text') });
+    const cause = new Error(`an error with status 200: ${outline(body)}`);
+    throw new EngineError('provider-error', 'The provider failed.', { cause });
   }
   const text = toOneLine(answer.text);
   const times = text === '' ? noTimes(timestamps) : readTimes(answer, timestamps);
   if (times === undefined) {
-    const message = 'The response of the provider lacks valid timestamps.';
-    throw new EngineError('provider-bad-response', message, {
-      cause: new Error(`its fields: ${redact(Object.keys(answer).join(', '))}`),
-    });
+    const why = `its fields: ${redact(Object.keys(answer).join(', '))}`;
+    throw badResponse('The response of the provider lacks valid timestamps.', why);
   }
   return {
     text,
@@ -50,10 +45,6 @@ export function readAnswer(
     billedMs: milliseconds(isObject(answer.usage) ? answer.usage.seconds : undefined),
     times,
   };
-}
-
-function isPresent(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 /** `language`, else the first of `languages`, which are codes or objects with a code. */

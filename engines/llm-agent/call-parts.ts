@@ -3,7 +3,7 @@ import { isObject, textOf, type JsonObject } from '../../lib/json.ts';
 import type { CallRequest } from '../lib/agent/tool-calls.ts';
 import { distinctIds } from './call-ids.ts';
 import { argumentsOf, argumentText, longestArguments, mostCalls, mostParts } from './dialect.ts';
-import { badResponse } from './failures.ts';
+import { badResponse } from '../lib/provider/failures.ts';
 import { createJsonText, type JsonText } from './json-text.ts';
 
 interface Part {

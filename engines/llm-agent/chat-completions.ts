@@ -10,13 +10,13 @@ import {
   type Usage,
 } from '../contract/index.ts';
 import type { Delta, Round } from '../lib/agent/loop.ts';
-import { countOf, isObject, objectsOf, textOf, type JsonObject } from '../../lib/json.ts';
+import { isObject, objectsOf, textOf, type JsonObject } from '../../lib/json.ts';
 import type { CallRequest } from '../lib/agent/tool-calls.ts';
 import { createIds } from './call-ids.ts';
 import { createCallParts, type CallParts } from './call-parts.ts';
 import { toolChoiceOf } from './caller-tools.ts';
-import { argumentsOf, type Dialect, type History, type RoundReader } from './dialect.ts';
-import { badResponse } from './failures.ts';
+import { argumentsOf, readUsage, type Dialect, type History, type RoundReader } from './dialect.ts';
+import { badResponse } from '../lib/provider/failures.ts';
 import type { Model } from './models.ts';
 import { chatFields } from './provider-fields.ts';
 import { createReasoningDetails, type ReasoningDetails } from './reasoning-details.ts';
@@ -225,19 +225,4 @@ function readContent(content: unknown): { readonly said: string; readonly though
   const parts = objectsOf(content);
   const textsOf = (list: readonly JsonObject[]) => list.map(({ text }) => textOf(text)).join('');
   return { said: textsOf(parts), thought: textsOf(parts.flatMap(({ thinking }) => objectsOf(thinking))) };
-}
-
-function readUsage(value: unknown): Usage | undefined {
-  if (!isObject(value)) return undefined;
-  const { prompt_tokens, completion_tokens, total_tokens, completion_tokens_details: details } = value;
-  const promptTokens = countOf(prompt_tokens);
-  const completionTokens = countOf(completion_tokens);
-  if (promptTokens === undefined && completionTokens === undefined) return undefined;
-  const [prompt, completion] = [promptTokens ?? 0, completionTokens ?? 0];
-  return {
-    promptTokens: prompt,
-    completionTokens: completion,
-    totalTokens: countOf(total_tokens) ?? prompt + completion,
-    reasoningTokens: (isObject(details) ? countOf(details.reasoning_tokens) : undefined) ?? 0,
-  };
 }

@@ -1,7 +1,7 @@
 /** The common interface of a provider's two APIs. */
-import type { CallerTool, ChatCall } from '../contract/index.ts';
+import type { CallerTool, ChatCall, Usage } from '../contract/index.ts';
 import type { Delta, Round } from '../lib/agent/loop.ts';
-import { isObject, textOf, type JsonObject } from '../../lib/json.ts';
+import { countOf, isObject, textOf, type JsonObject } from '../../lib/json.ts';
 import type { Model } from './models.ts';
 import type { RequestVariant } from './request-variant.ts';
 
@@ -50,4 +50,17 @@ export function argumentText(given: unknown): string {
 export function argumentsOf(given: unknown): string {
   const json = argumentText(given);
   return json.trim() === '' ? '{}' : json;
+}
+
+/** The counts of either API; undefined without any. */
+export function readUsage(value: unknown): Usage | undefined {
+  if (!isObject(value)) return undefined;
+  const prompt = countOf(value.prompt_tokens ?? value.input_tokens);
+  const completion = countOf(value.completion_tokens ?? value.output_tokens);
+  if (prompt === undefined && completion === undefined) return undefined;
+  const [promptTokens, completionTokens] = [prompt ?? 0, completion ?? 0];
+  const totalTokens = countOf(value.total_tokens) ?? promptTokens + completionTokens;
+  const details = value.completion_tokens_details ?? value.output_tokens_details;
+  const reasoningTokens = (isObject(details) ? countOf(details.reasoning_tokens) : undefined) ?? 0;
+  return { promptTokens, completionTokens, totalTokens, reasoningTokens };
 }

@@ -3,6 +3,7 @@ import { EngineError, type Capability, type EngineContext } from '../contract/in
 import { objectsOf, parseObject, textOf } from '../../lib/json.ts';
 import { createNameFilter } from '../../lib/name-filter.ts';
 import { fetchList, refreshInBackground } from '../lib/provider/background-refresh.ts';
+import { badResponse } from '../lib/provider/failures.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 
 /** How long a listing waits for the very first list, counted from the start. */
@@ -78,8 +79,7 @@ function readModels(text: string): readonly ListedModel[] {
   refuseParlance(text);
   const list = text.trimStart().startsWith('[') ? parseObject(`{"data":${text}}`) : parseObject(text);
   if (list === undefined || !('data' in list)) {
-    const cause = new Error('neither a list nor an object with data');
-    throw new EngineError('provider-bad-response', 'The provider sent an invalid list of models.', { cause });
+    throw badResponse('The provider sent an invalid list of models.', 'neither a list nor an object with data');
   }
   const models = new Map<string, ListedModel>();
   for (const { id: given, capabilities } of objectsOf(list.data)) {

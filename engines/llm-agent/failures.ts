@@ -2,10 +2,6 @@
 import { EngineError } from '../contract/index.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
-export function badResponse(message: string, why: string): EngineError {
-  return new EngineError('provider-bad-response', message, { cause: new Error(why) });
-}
-
 /** Throws for `{error}`, with or without other fields, and for the error event types of /responses. */
 export function throwIfError(event: JsonObject, outline: (text: string) => string): void {
   const { error, type } = event;

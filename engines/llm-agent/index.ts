@@ -10,8 +10,7 @@ import {
 } from '../contract/index.ts';
 import { abortable } from '../../lib/abort.ts';
 import { isLoopback } from '../../lib/loopback.ts';
-import { hasCallerTools } from '../lib/agent/caller-tools.ts';
-import { runLoop } from '../lib/agent/loop.ts';
+import { hasCallerTools, runLoop } from '../lib/agent/loop.ts';
 import { serveModels } from '../lib/serve-models.ts';
 import { describeFailure, describeProvider, inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';

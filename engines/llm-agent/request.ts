@@ -8,7 +8,8 @@ import type { Provider } from '../lib/provider/provider.ts';
 import type { HttpAnswer } from '../lib/provider/transport.ts';
 import type { History, RoundReader } from './dialect.ts';
 import { notSupported } from './caller-tools.ts';
-import { badResponse, errorInside, throwIfError } from './failures.ts';
+import { badResponse } from '../lib/provider/failures.ts';
+import { errorInside, throwIfError } from './failures.ts';
 import type { Model } from './models.ts';
 import { nextVariant, VariantRefused, takesTools, withoutDropped } from './request-variant.ts';
 

@@ -7,16 +7,15 @@ import {
   type FinishReason,
   type Message,
   type ToolChoice,
-  type Usage,
 } from '../contract/index.ts';
 import type { Delta, Round } from '../lib/agent/loop.ts';
-import { countOf, isObject, objectsOf, textOf, type JsonObject } from '../../lib/json.ts';
+import { isObject, objectsOf, textOf, type JsonObject } from '../../lib/json.ts';
 import type { CallRequest } from '../lib/agent/tool-calls.ts';
 import { createIds, distinctIds } from './call-ids.ts';
 import { toolChoiceOf } from './caller-tools.ts';
-import { argumentsOf, longestArguments, mostCalls, mostParts } from './dialect.ts';
+import { argumentsOf, longestArguments, mostCalls, mostParts, readUsage } from './dialect.ts';
 import type { Dialect, History, RoundReader } from './dialect.ts';
-import { badResponse } from './failures.ts';
+import { badResponse } from '../lib/provider/failures.ts';
 import type { Model } from './models.ts';
 import { responsesFields } from './provider-fields.ts';
 import type { RequestVariant } from './request-variant.ts';
@@ -250,17 +249,4 @@ function readCalls(items: readonly JsonObject[]): CallRequest[] {
     throw badResponse('The tool calls of the model exceed the limits.', `${calls.length} calls, ${longest} characters`);
   }
   return calls;
-}
-
-function readUsage(value: unknown): Usage | undefined {
-  if (!isObject(value)) return undefined;
-  const { input_tokens, output_tokens, total_tokens, output_tokens_details: details } = value;
-  const [input, output] = [countOf(input_tokens), countOf(output_tokens)];
-  if (input === undefined && output === undefined) return undefined;
-  return {
-    promptTokens: input ?? 0,
-    completionTokens: output ?? 0,
-    totalTokens: countOf(total_tokens) ?? (input ?? 0) + (output ?? 0),
-    reasoningTokens: (isObject(details) ? countOf(details.reasoning_tokens) : undefined) ?? 0,
-  };
 }

@@ -1,7 +1,13 @@
 /** A scripted model that does what the last user message says, run by the same agent loop as real models. */
 import { EngineError, defineEngine, type ChatCall, type ChatEngine, type Message } from '../contract/index.ts';
-import { hasCallerTools } from '../lib/agent/caller-tools.ts';
-import { runLoop, type RoundStream, type Conversation, type Delta, type Round } from '../lib/agent/loop.ts';
+import {
+  hasCallerTools,
+  runLoop,
+  type RoundStream,
+  type Conversation,
+  type Delta,
+  type Round,
+} from '../lib/agent/loop.ts';
 import { abortable, pause } from '../../lib/abort.ts';
 import { optionsSchema, serveSandbox } from './models.ts';
 import { callsFor, readScript } from './script.ts';

@@ -1,6 +1,7 @@
 /** Reads the audio of a response: the body itself, or base64 in JSON. */
 import { EngineError } from '../contract/index.ts';
 import { parseObject, textOf } from '../../lib/json.ts';
+import { badResponse } from '../lib/provider/failures.ts';
 import { readErrorText, readText, tooLarge, type HttpAnswer } from '../lib/provider/transport.ts';
 import type { LinkedSignal } from '../../lib/abort.ts';
 
@@ -65,8 +66,5 @@ function audioIn(json: string, outline: (text: string) => string): Buffer {
 }
 
 export function notAudio(what: string): EngineError {
-  const cause = new Error(`the provider answered with ${what}`);
-  return new EngineError('provider-bad-response', 'The response of the provider is not audio.', {
-    cause,
-  });
+  return badResponse('The response of the provider is not audio.', `the provider answered with ${what}`);
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { chmod, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import type { EngineContext, Logger, ProgramExit } from '../contract/index.ts';
+import type { EngineContext, ProgramExit } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { isExecutable } from '../../lib/find-executable.ts';
 import { acquireLock, isLocked, lockOf } from './lock.ts';
@@ -10,18 +10,12 @@ import { findToolchain, toolEnvironment, type Toolchain } from './toolchain.ts';
 const deadlineMinutes = 30;
 const tailLines = 20;
 
-export interface Build {
-  readonly dataDir: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Number of parallel compiler processes. */
-  readonly cores: number;
+export interface Build extends Pick<EngineContext, 'dataDir' | 'env' | 'cores' | 'run' | 'log'> {
   readonly signal: AbortSignal;
   /** From 0 to 1. */
   readonly progress: (fraction: number) => void;
   /** Called if another process builds it. */
   readonly onWait?: () => void;
-  readonly log: Logger;
-  readonly run: EngineContext['run'];
   readonly source?: SourcePackage;
 }
 

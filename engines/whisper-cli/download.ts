@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import type { Logger } from '../contract/index.ts';
+import type { EngineContext } from '../contract/index.ts';
 import { acquireLock, isLocked, lockOf } from './lock.ts';
 import { pause } from '../../lib/abort.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
@@ -12,7 +12,7 @@ import { isDiskFull } from '../../lib/resource-limits.ts';
 
 const MiB = 2 ** 20;
 
-export interface Download {
+export interface Download extends Pick<EngineContext, 'fetch' | 'log'> {
   readonly url: string;
   /** Target path. The file appears there once it is complete and verified; until then the bytes are in `<to>.part`. */
   readonly to: string;
@@ -20,13 +20,11 @@ export interface Download {
   readonly sha1: string;
   /** Maximum size. */
   readonly maxBytes: number;
-  readonly fetch: typeof globalThis.fetch;
   readonly signal: AbortSignal;
   /** 0 to 1, or null if the server does not send the length. */
   readonly progress: (fraction: number | null) => void;
   /** Called if another process downloads it. */
   readonly onWait?: () => void;
-  readonly log: Logger;
   readonly retry?: RetryPolicy;
 }
 
@@ -86,8 +84,9 @@ async function completePart(job: Download): Promise<void> {
       failed += 1;
       if (failed === attempts) throw giveUp(job, attempts, error);
       job.log.warn({ url: job.url, reason: error.message }, 'a download was interrupted, retrying');
-      const delay = error.retryAfterMs ?? firstDelayMs * 2 ** (failed - 1);
-      await pause(Math.min(delay, maxDelayMs), job.signal);
+      const { retryAfter } = error;
+      const delayMs = retryAfter === undefined ? firstDelayMs * 2 ** (failed - 1) : retryAfter * 1000;
+      await pause(Math.min(delayMs, maxDelayMs), job.signal);
     }
   }
 }

@@ -1,13 +1,6 @@
 /** Runs preparations (build, downloads) and reports their progress for the availability probe. */
 import type { EngineContext, PrepareCall } from '../contract/index.ts';
-import { modelSource, type ModelName } from './catalogue.ts';
-import { prepareWhisper, type Done } from './prepare.ts';
-
-export interface PreparationPlan {
-  readonly needProgram: boolean;
-  readonly models: readonly ModelName[];
-  readonly mirror: string | undefined;
-}
+import { prepareWhisper, type Done, type PreparationPlan } from './prepare.ts';
 
 export interface PreparationState {
   /** Such as "building whisper-cli: 42 %". */
@@ -50,13 +43,12 @@ export function createPreparationTracker(context: EngineContext): PreparationTra
       return planned > 0 ? { description: describe(), progress: progress() } : undefined;
     },
     failureOf: (step) => failures.get(step),
-    async run({ mirror = modelSource, ...plan }, { signal, progress }) {
-      const { dataDir, env, cores, run, fetch, log } = context;
+    async run(plan, { signal, progress }) {
       planned = Number(plan.needProgram) + plan.models.length;
       failures.clear();
       try {
         await prepareWhisper({
-          ...{ ...plan, mirror, dataDir, env, cores, run, fetch, log, signal },
+          ...{ ...context, ...plan, signal },
           progress(step, done) {
             steps.set(step, done);
             if (done === 'waiting') progress(waitingFor(step), null);

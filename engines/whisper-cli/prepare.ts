@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { EngineContext, Logger } from '../contract/index.ts';
+import type { EngineContext } from '../contract/index.ts';
 import { buildWhisperCli } from './build.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
-import { catalogue, maxModelBytes, modelFileName, modelUrl, type ModelName } from './catalogue.ts';
+import { catalogue, maxModelBytes, modelFileName, modelSource, modelUrl, type ModelName } from './catalogue.ts';
 import { download } from './download.ts';
 import { inspectModelFile } from './model-file.ts';
 import { messageOf } from '../../lib/errors.ts';
@@ -13,25 +13,22 @@ export type Done = number | null | 'waiting';
 export const buildStep = 'building whisper-cli';
 export const downloadStep = (model: ModelName): string => `downloading ${modelFileName(model)}`;
 
-export interface PrepareOptions {
-  readonly dataDir: string;
+export interface PreparationPlan {
   /** True if whisper-cli was not found and has to be built. */
   readonly needProgram: boolean;
   /** The models to download to the data directory, one after the other. */
   readonly models: readonly ModelName[];
-  /** Base URL of the models: `modelSource` or a mirror. */
-  readonly mirror: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** CPU cores that the build may use. */
-  readonly cores: number;
-  readonly run: EngineContext['run'];
-  readonly fetch: typeof globalThis.fetch;
+  /** Base URL of the models, if not `modelSource`. */
+  readonly mirror: string | undefined;
+}
+
+export interface PrepareOptions
+  extends PreparationPlan, Pick<EngineContext, 'dataDir' | 'env' | 'cores' | 'run' | 'fetch' | 'log'> {
   readonly signal: AbortSignal;
   /** Steps are interleaved. */
   readonly progress: (step: string, done: Done) => void;
   /** A step has failed for good; the others go on. */
   readonly failed: (step: string, why: string) => void;
-  readonly log: Logger;
 }
 
 /** Path of a downloaded model. */
@@ -84,28 +81,23 @@ async function prepareProgram(options: PrepareOptions, report: Report): Promise<
 
 async function makeDataDirectory(path: string): Promise<void> {
   await makeDirectory(path).catch((cause: unknown) => {
-    const message = messageOf(cause);
-    throw new Error(`Cannot create the data directory: ${message}. fix: set DATA_DIR to a writable directory`, {
-      cause,
-    });
+    const why = `Cannot create the data directory: ${messageOf(cause)}`;
+    throw new Error(`${why}. fix: set DATA_DIR to a writable directory`, { cause });
   });
 }
 
 async function prepareModel(model: ModelName, options: PrepareOptions, report: Report): Promise<void> {
-  const { dataDir, mirror, fetch, signal, log } = options;
+  const { dataDir, mirror = modelSource, fetch, signal, log } = options;
   const to = downloadedModelPath(dataDir, model);
   // A complete model with another digest is the operator's own file under this name: do not replace it.
   if (inspectModelFile(to).ok) return;
   await makeDataDirectory(dataDir);
-  const url = modelUrl(model, mirror);
-  const { sha1 } = catalogue[model];
   report(0);
-  const call = { fetch, signal, log, progress: report, onWait: () => report('waiting') };
+  const file = { url: modelUrl(model, mirror), to, sha1: catalogue[model].sha1, maxBytes: maxModelBytes(model) };
   try {
-    await download({ url, to, sha1, maxBytes: maxModelBytes(model), ...call });
+    await download({ ...file, fetch, signal, log, progress: report, onWait: () => report('waiting') });
   } catch (error) {
     signal.throwIfAborted();
-    const message = messageOf(error);
-    throw new Error(`${message}. Without a network, copy it to ${to} manually`, { cause: error });
+    throw new Error(`${messageOf(error)}. Without a network, copy it to ${to} manually`, { cause: error });
   }
 }

@@ -1,15 +1,16 @@
 import { linkedSignal } from '../../lib/abort.ts';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
+import { readRetryAfter } from '../lib/provider/failures.ts';
 
 /** A transfer that was interrupted or rejected, and that is worth a retry. */
 export class TransferError extends Error {
   override readonly name = 'TransferError';
-  /** Milliseconds, if the server sent Retry-After. */
-  readonly retryAfterMs: number | undefined;
+  /** Seconds, if the server sent Retry-After. */
+  readonly retryAfter: number | undefined;
 
-  constructor(message: string, { cause, retryAfterMs }: { cause?: unknown; retryAfterMs?: number | undefined } = {}) {
+  constructor(message: string, { cause, retryAfter }: { cause?: unknown; retryAfter?: number | undefined } = {}) {
     super(message, { cause });
-    this.retryAfterMs = retryAfterMs;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -86,7 +87,8 @@ function startOf(response: Response, { url, offset }: TransferRequest): number {
     throw new ResumeRejected(`${answer} to a range request from byte ${offset}`);
   }
   if (status === 408 || status === 429 || status >= 500) {
-    throw new TransferError(answer, { retryAfterMs: retryAfterOf(response) });
+    const header = response.headers.get('retry-after') ?? undefined;
+    throw new TransferError(answer, { retryAfter: readRetryAfter(header, Date.now()) });
   }
   throw new Error(`${url} cannot be downloaded: ${answer}`);
 }
@@ -124,14 +126,6 @@ function lengthOf(response: Response): number | undefined {
 function strongEtagOf(response: Response): string | undefined {
   const etag = response.headers.get('etag');
   return etag?.startsWith('"') ? etag : undefined;
-}
-
-/** Parses Retry-After, seconds or a date, into milliseconds. */
-function retryAfterOf(response: Response): number | undefined {
-  const value = response.headers.get('retry-after');
-  if (value === null) return undefined;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
 function asBroken(error: unknown, caller: AbortSignal): TransferError {

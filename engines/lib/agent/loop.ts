@@ -1,5 +1,5 @@
 /** The agent loop: the model answers, its tools run, their outputs go back to the model, which answers again. */
-import type { AgentEvent, ChatOptions, ChatResult, FinishReason, Tool, Usage } from '../../contract/index.ts';
+import type { AgentEvent, ChatCall, ChatOptions, ChatResult, FinishReason, Tool, Usage } from '../../contract/index.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { runToolCalls, toToolCall, type CallRequest } from './tool-calls.ts';
 
@@ -43,6 +43,11 @@ export interface Loop {
   /** The tools are the caller's: the first round is the only one, and its calls are the result. Default: false. */
   readonly returnsCalls?: boolean;
   readonly onUsage?: ChatOptions['onUsage'];
+}
+
+/** Whether the caller runs the tools of a chat, or has run some: then none of the service's is offered. */
+export function hasCallerTools({ tools = [], messages }: ChatCall): boolean {
+  return tools.length > 0 || messages.some(({ role, toolCalls = [] }) => role === 'tool' || toolCalls.length > 0);
 }
 
 /** Throws an `EngineError`, or the signal's reason. */

@@ -86,6 +86,11 @@ export function schemeError(scheme: 'http' | 'https', cause?: unknown): EngineEr
   });
 }
 
+/** `why` is only logged. */
+export function badResponse(message: string, why: string): EngineError {
+  return new EngineError('provider-bad-response', message, { cause: new Error(why) });
+}
+
 /** Public message per code. */
 const messages = {
   'provider-quota-exhausted': 'The provider quota of this service is exhausted.',

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { EngineError, type EngineContext } from '../../contract/index.ts';
 import { messageOf } from '../../../lib/errors.ts';
 import { createHttpClient } from '../../../lib/http-client.ts';
-import { schemeError } from './failures.ts';
+import { badResponse, schemeError } from './failures.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
@@ -126,8 +126,7 @@ export async function readText(answer: HttpAnswer, limit: number, signal: AbortS
 }
 
 export function tooLarge(limit: number): EngineError {
-  const cause = new Error(`it exceeds ${limit} bytes`);
-  return new EngineError('provider-bad-response', 'The response of the provider is too large.', { cause });
+  return badResponse('The response of the provider is too large.', `it exceeds ${limit} bytes`);
 }
 
 const errorTextBytes = 65_536;
