@@ -1,5 +1,6 @@
 /** Enforces the event order that the contract promises, for every engine. */
-import { EngineError, type AgentEvent } from '../../engines/contract/index.ts';
+import type { AgentEvent } from '../../engines/contract/index.ts';
+import { violation } from '../engine-host/guard/failures.ts';
 import { createStepJoin } from './step-join.ts';
 
 /**
@@ -62,10 +63,4 @@ export function createEventOrder(): (event: AgentEvent) => boolean {
 
 function must(isValid: boolean, what: string): asserts isValid {
   if (!isValid) throw violation(what);
-}
-
-function violation(what: string): EngineError {
-  return new EngineError('engine-failed', 'The engine violated the event order of its contract.', {
-    cause: new Error(what),
-  });
 }

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { EngineError, type AgentEvent, type ChatCall, type Tool } from '../../engines/contract/index.ts';
 import { currentUsage } from '../request-scope.ts';
 import type { ServedModel } from '../engine-host/served-models.ts';
+import { violation } from '../engine-host/guard/failures.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import { requireAvailable } from '../engine-host/model-selection.ts';
 import type { OperationRequest } from '../contract/operations.ts';
@@ -104,7 +105,8 @@ async function* run<Event>(
         for (const shown of format.toEvents(event)) yield shown;
         continue;
       }
-      if (event.result.toolCalls && !call.tools) throw foreignCalls();
+      if (event.result.toolCalls && !call.tools)
+        throw violation('the result has tool calls, but the call has no tools');
       record.complete(event.result);
       scope[Symbol.dispose]();
       leave();
@@ -117,11 +119,6 @@ async function* run<Event>(
   } finally {
     fail(readerLeft);
   }
-}
-
-function foreignCalls(): EngineError {
-  const cause = new Error('the result has tool calls, but the call has no tools of the caller');
-  return new EngineError('engine-failed', 'The engine violated its contract.', { cause });
 }
 
 /** An engine that yields without ever awaiting must not block the event loop. */

@@ -1,5 +1,6 @@
 /** Reports of an engine while it transcribes, kept for a reader that may be slower than the engine. */
-import { EngineError, type TimedText } from '../../engines/contract/index.ts';
+import type { TimedText } from '../../engines/contract/index.ts';
+import { violation } from '../engine-host/guard/failures.ts';
 
 export interface Progress {
   readonly processedMs: number;
@@ -105,10 +106,4 @@ export function createReports(): Reports {
     },
     [Symbol.asyncIterator]: read,
   };
-}
-
-function violation(what: string): EngineError {
-  return new EngineError('engine-failed', 'The engine violated the order of segments of its contract.', {
-    cause: new Error(what),
-  });
 }

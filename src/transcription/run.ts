@@ -6,6 +6,7 @@ import {
   type Transcript,
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
+import { violation } from '../engine-host/guard/failures.ts';
 import type { Registry } from '../engine-host/registry.ts';
 import type { ServedModel } from '../engine-host/served-models.ts';
 import { chooseModel, requireAvailable, requireSupport } from '../engine-host/model-selection.ts';
@@ -97,9 +98,7 @@ function withTimestamps({ segments, words, ...plain }: Transcript, kinds: readon
     const name = fieldOf[kind];
     const times = given[name] ?? (plain.text === '' ? [] : undefined);
     if (times) return [name, times] as const;
-    throw new EngineError('engine-failed', 'The engine returned no timestamps.', {
-      cause: new Error(`the entry supports "${kind}", but its transcript has no ${name}`),
-    });
+    throw violation(`the entry supports "${kind}", but its transcript has no ${name}`);
   });
   return { ...plain, ...Object.fromEntries(asked) };
 }

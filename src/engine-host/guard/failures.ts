@@ -8,6 +8,11 @@ export class BadAnswer extends Error {
   override readonly name = 'BadAnswer';
 }
 
+/** The failure of a call whose engine breaks the contract; `what` is only logged. */
+export function violation(what: string): EngineError {
+  return new EngineError('engine-failed', 'The engine violated its contract.', { cause: new Error(what) });
+}
+
 /**
  * The failure of a call: the engine's own `EngineError`, the signal's reason once it was aborted, and `engine-failed`
  * for everything else.
