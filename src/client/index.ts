@@ -119,43 +119,36 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
       const { response } = await http.POST('/transcribe/stream', call);
       yield* readEvents<TranscriptionEvent>(bodyOf(response), transcriptionEvents, options.signal);
     },
-    transcriptionAvailability: ({ model, signal } = {}) =>
-      dataOf(
-        http.GET('/transcribe', {
-          headers: json,
-          ...optionsOf(signal),
-          params: { query: { ...(model !== undefined && { model }) } },
-        }),
-        signal,
-      ),
-    transcriptionModels: ({ signal } = {}) =>
-      dataOf(http.GET('/transcribe/models', { headers: json, ...optionsOf(signal) }), signal),
+    transcriptionAvailability({ model, signal } = {}) {
+      const params = { query: { ...(model !== undefined && { model }) } };
+      return dataOf(http.GET('/transcribe', { ...requestOf(json, signal), params }), signal);
+    },
+    transcriptionModels: ({ signal } = {}) => dataOf(http.GET('/transcribe/models', requestOf(json, signal)), signal),
     async chat(body, { signal } = {}) {
-      const call = http.POST('/chat', { headers: json, ...optionsOf(signal), body });
+      const call = http.POST('/chat', { ...requestOf(json, signal), body });
       const { data, response } = await answerOf(call, signal);
       return { ...data, clips: clipsOf(response.headers.get('link'), root) };
     },
     async *streamChat(body, { signal } = {}) {
-      const { response } = await http.POST('/chat/stream', { headers: eventStream, ...optionsOf(signal), body });
+      const { response } = await http.POST('/chat/stream', { ...requestOf(eventStream, signal), body });
       const events = readEvents<ChatEvent>(bodyOf(response), chatEvents, signal);
       for await (const event of events) {
         yield event.type === 'audio.created' ? { ...event, audio: withAbsoluteUrl(event.audio, root) } : event;
       }
     },
-    chatModels: ({ signal } = {}) => dataOf(http.GET('/models', { headers: json, ...optionsOf(signal) }), signal),
+    chatModels: ({ signal } = {}) => dataOf(http.GET('/models', requestOf(json, signal)), signal),
     async speak(body, { signal } = {}) {
-      const headers = { Accept: 'audio/*' };
-      const { response } = await http.POST('/tts', { headers, ...optionsOf(signal), body });
+      const { response } = await http.POST('/tts', { ...requestOf({ Accept: 'audio/*' }, signal), body });
       return response;
     },
     async createClip(body, { signal } = {}) {
-      const clip = await dataOf(http.POST('/tts/clips', { headers: json, ...optionsOf(signal), body }), signal);
+      const clip = await dataOf(http.POST('/tts/clips', { ...requestOf(json, signal), body }), signal);
       return withAbsoluteUrl(clip, root);
     },
     async deleteClip(id, { signal } = {}) {
-      await http.DELETE('/tts/clips/{id}', { ...optionsOf(signal), params: { path: { id } } });
+      await http.DELETE('/tts/clips/{id}', { ...requestOf({}, signal), params: { path: { id } } });
     },
-    speechModels: ({ signal } = {}) => dataOf(http.GET('/tts/models', { headers: json, ...optionsOf(signal) }), signal),
+    speechModels: ({ signal } = {}) => dataOf(http.GET('/tts/models', requestOf(json, signal)), signal),
   };
 }
 
@@ -165,7 +158,9 @@ const globalFetch: Fetch = (request) => globalThis.fetch(request);
 /** Bodies are read here: openapi-fetch does not distinguish a broken body from a request that could not be sent. */
 const unparsed: object = { parseAs: 'stream' };
 
-const optionsOf = (signal: AbortSignal | undefined) => ({ ...unparsed, ...(signal !== undefined && { signal }) });
+function requestOf(headers: Readonly<Record<string, string>>, signal: AbortSignal | undefined) {
+  return { headers, ...unparsed, ...(signal !== undefined && { signal }) };
+}
 
 /** The fields precede the file, so that the service can refuse them before it has read the file. */
 async function formOf(
@@ -184,7 +179,7 @@ function uploadOf(
   const headers = { ...accept, 'Content-Type': contentType };
   const upload = onUploadProgress && !ownFetch ? uploadFetch(onUploadProgress) : undefined;
   const transport = upload && { fetch: strict(upload) };
-  return { headers, ...optionsOf(signal), ...transport, body: { file: '' }, bodySerializer: () => body };
+  return { ...requestOf(headers, signal), ...transport, body: { file: '' }, bodySerializer: () => body };
 }
 
 function bodyOf(response: Response): ReadableStream<Uint8Array> {

@@ -2,12 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../engines/contract/index.ts';
+import { onAbort } from '../../lib/abort.ts';
 import { LinkedList, type Linked } from '../../lib/linked-list.ts';
 import { openTrace } from '../../lib/trace-context.ts';
 import { readVia, viaHeader } from '../../lib/via.ts';
 import { callerOfAddress, runInScope, type RequestScope } from '../request-scope.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { beginSpan, endSpan, hasTracer, type Attributes, type Span } from '../trace.ts';
+import { beginSpan, endSpan, hasTracer, type Attributes } from '../trace.ts';
 import { countRequest, logRequest, routeOf } from './access-log.ts';
 import { linger } from './body/receive.ts';
 import { onBroken } from './body/break-request.ts';
@@ -36,16 +37,12 @@ export function createRequestOpener(options: IncomingRequestOptions): OpenReques
   const { ending, log } = options;
   const onFinish = guardShared(log, ({ req }: ServerResponse) => linger(req));
   // One listener for all requests: with one each, adding and removing it would scan the listeners of all others.
-  ending.addEventListener('abort', () => abortAll(inFlight, ending.reason), { once: true });
+  onAbort(ending, (reason) => [...inFlight].forEach(({ abort }) => abort(reason)));
   return (req, res) => openRequest(req, res.on('finish', onFinish), options, inFlight);
 }
 
 interface InFlight extends Linked<InFlight> {
   readonly abort: (reason: unknown) => void;
-}
-
-function abortAll(inFlight: LinkedList<InFlight>, reason: unknown): void {
-  for (const { abort } of [...inFlight]) abort(reason);
 }
 
 function openRequest(
@@ -66,7 +63,8 @@ function openRequest(
     usage: {},
     via: readVia(req.headers[viaHeader]),
   };
-  const span = hasTracer() && !isProbe(url) ? runInScope(scope, () => beginRequestSpan(method)) : undefined;
+  const isTraced = hasTracer() && !isProbe(url);
+  const span = isTraced ? runInScope(scope, beginSpan, 'server', method, { 'http.request.method': method }) : undefined;
   const controller = new AbortController();
   const { signal } = controller;
   const cleanups: (() => unknown)[] = [];
@@ -110,10 +108,6 @@ function openRequest(
     guard(log, () => runInScope(scope, end)),
   );
   return request;
-}
-
-function beginRequestSpan(method: string): Span | undefined {
-  return beginSpan('server', method, { 'http.request.method': method });
 }
 
 /** Attributes and name of a request's span at its end. */

@@ -3,11 +3,10 @@
  * addresses that they name exist.
  */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gunzip, gzipSync } from 'node:zlib';
-import { errnoOf } from '../../lib/errors.ts';
 
 const unpack = promisify(gunzip);
 
@@ -71,14 +70,10 @@ export function loadPage(directory = built): PageFiles {
 }
 
 function filesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && entry.name !== 'LICENSES.txt')
-      .map(({ parentPath, name }) => `${parentPath}/${name}`.slice(directory.length).replace(/^\/+/, ''));
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return [];
-    throw error;
-  }
+  if (!existsSync(directory)) return [];
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== 'LICENSES.txt')
+    .map(({ parentPath, name }) => `${parentPath}/${name}`.slice(directory.length).replace(/^\/+/, ''));
 }
 
 function toFile(name: string, stored: Buffer, headers: Readonly<Record<string, string>>): PageFile {

@@ -19,23 +19,12 @@ export function readRequestHead({ url = '', headers, httpVersion }: IncomingMess
       throw new ProblemError('expectation-failed', 'Only 100-continue is supported.');
     }
   }
-  const target = parseTarget(url);
-  if (target === undefined) throw malformed('The request target has no path.');
-  return { ...target, host: target.host ?? headers.host ?? '' };
-}
-
-interface ParsedTarget extends Omit<RequestTarget, 'host'> {
-  readonly host: string | undefined;
-}
-
-/**
- * Origin-form (`/path?query`) and absolute-form (`http://host/path?query`); undefined for anything else. The path is
- * kept as sent: `URL` would resolve dot segments.
- */
-function parseTarget(target: string): ParsedTarget | undefined {
-  const [, host, path = '', query = ''] = /^(?:https?:\/\/([^/?#]+))?(\/[^?#]*)?(?:\?([^#]*))?/i.exec(target) ?? [];
-  if (host === undefined) return path === '' ? undefined : { path, query, host };
-  return URL.canParse(`http://${host}/`) ? { path: path || '/', query, host } : undefined;
+  // Origin-form (`/path?query`) or absolute-form (`http://host/path?query`). The path is kept as sent: `URL` would resolve
+  // dot segments.
+  const [, host, path = '', query = ''] = /^(?:https?:\/\/([^/?#]+))?(\/[^?#]*)?(?:\?([^#]*))?/i.exec(url) ?? [];
+  const isValid = host === undefined ? path !== '' : URL.canParse(`http://${host}/`);
+  if (!isValid) throw malformed('The request target has no path.');
+  return { path: path || '/', query, host: host ?? headers.host ?? '' };
 }
 
 function malformed(detail: string): ProblemError {

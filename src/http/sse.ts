@@ -1,4 +1,5 @@
 /** Sends contract events as server-sent events, in the format of their API. */
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { ProblemAnswer } from '../contract/problems.ts';
 
@@ -55,7 +56,7 @@ export async function sendEvents(res: ServerResponse, stream: EventStream): Prom
     for await (const event of events) {
       last = event;
       heartbeat.refresh();
-      if (!res.write(format.encode(event))) await drained(res, signal);
+      if (!res.write(format.encode(event))) await once(res, 'drain', { signal }).catch(ignore);
     }
     if (format.end !== '') res.write(format.end);
   } catch (error) {
@@ -66,16 +67,6 @@ export async function sendEvents(res: ServerResponse, stream: EventStream): Prom
   }
 }
 
-/** Also resolves on abort; the events then throw the reason. */
-async function drained(res: ServerResponse, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    const done = () => {
-      res.off('drain', done);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    res.once('drain', done);
-    signal.addEventListener('abort', done);
-  });
+function ignore(): void {
+  // After an abort, the events throw the reason.
 }

@@ -1,15 +1,26 @@
 /** Format of the API under /v1. */
 import { openaiContract } from '../contract/document.ts';
+import { limitHeaders } from '../contract/rate-limit.ts';
 import type { ApiFormat } from '../http/api-format.ts';
 import { toErrorAnswer, toErrorResponse } from './errors.ts';
-import { openaiLimitHeaders } from './limit-headers.ts';
 import { readOpenAIPath } from './paths.ts';
 
 export const openaiFormat: ApiFormat = {
   contract: openaiContract,
   readPath: readOpenAIPath,
   toFailure: toErrorAnswer,
-  limitHeaders: openaiLimitHeaders,
+  /** With those of requests that OpenAI's clients read. None of tokens: OpenAI's are those of a minute, ours of a day. */
+  limitHeaders(policies, shown) {
+    const headers = limitHeaders(policies, shown);
+    const requests = policies.find(({ name }) => name === 'requests');
+    if (!requests?.resetSeconds) return headers; // nothing is known of the next minute
+    return {
+      ...headers,
+      'x-ratelimit-limit-requests': String(requests.quota),
+      'x-ratelimit-remaining-requests': String(requests.remaining),
+      'x-ratelimit-reset-requests': `${String(requests.resetSeconds)}s`,
+    };
+  },
   // Events have no names: SDKs would treat one with an unknown name as a chunk. A stream that ends without [DONE] looks
   // complete to them, so a failure needs its own event.
   stream: {

@@ -9,7 +9,7 @@ import { createBudgets } from '../../src/limits/budgets.ts';
 import { createLimits, type LimitedRequest } from '../../src/limits/limits.ts';
 import { createMinuteCounter } from '../../src/limits/minutes.ts';
 import { createConcurrencySlots } from '../../src/limits/concurrency.ts';
-import { openaiLimitHeaders } from '../../src/openai/limit-headers.ts';
+import { openaiFormat } from '../../src/openai/format.ts';
 import { parseList } from '../support/structured-fields.ts';
 
 beforeEach(() => {
@@ -255,7 +255,7 @@ describe('the fields', () => {
   });
 
   it('under /v1 are also those of OpenAI, for requests only', async () => {
-    const { send } = open({ api: openaiLimitHeaders });
+    const { send } = open({ api: openaiFormat.limitHeaders });
     const headers = (await send(key)).headers() ?? {};
     expect(headers).toMatchObject({
       'x-ratelimit-limit-requests': '60',

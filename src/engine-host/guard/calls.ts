@@ -15,7 +15,7 @@ import { checkEvent } from './events.ts';
 import { callFailure } from './failures.ts';
 import { invoke } from './cached-poll.ts';
 import { Wait, type SharedDeadline } from './shared-deadline.ts';
-import { reasonOf } from '../../../lib/abort.ts';
+import { onAbort, reasonOf } from '../../../lib/abort.ts';
 
 export interface CallFacts {
   readonly instance: string;
@@ -117,11 +117,10 @@ export function outcome<T>(work: () => T | PromiseLike<T>, signal: AbortSignal, 
     const giveUp = () => {
       timer = setTimeout(() => reject(reasonOf(signal)), abortMs);
     };
-    if (signal.aborted) giveUp();
-    else signal.addEventListener('abort', giveUp, { once: true });
+    const off = onAbort(signal, giveUp);
     const end = () => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', giveUp);
+      off();
     };
     invoke(work).then(
       (value) => (end(), resolve(value)),

@@ -1,4 +1,5 @@
 /** The listening socket and its graceful shutdown: requests in flight finish, new ones are not accepted. */
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -77,10 +78,7 @@ export async function listen(
     connections.refuse(socket, { problem: noTunnel, facts: { method: 'CONNECT' } });
   };
   server.on('connect', guard(log, refuseTunnel));
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
+  await once(server.listen(port, host), 'listening');
   server.on('error', (error) => log.error({ err: error }, 'a connection could not be accepted'));
   return {
     url: urlOf(server, host),

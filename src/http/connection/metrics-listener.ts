@@ -82,7 +82,10 @@ function refuseForeignName(asked: string): void {
 
 async function answer(req: IncomingMessage, res: ServerResponse, pages: Pages, log: Logger): Promise<void> {
   const id = randomUUID();
-  const ownHeaders = { 'X-Request-Id': id, 'X-Content-Type-Options': 'nosniff' };
+  res.setHeader('X-Request-Id', id).setHeader('X-Content-Type-Options', 'nosniff');
+  const send = (status: number, { mediaType, text }: Page) => {
+    res.writeHead(status, { 'Content-Type': mediaType, 'Content-Length': Buffer.byteLength(text) }).end(text);
+  };
   try {
     const { path, host } = readRequestHead(req);
     const page = pages.get(path);
@@ -91,25 +94,11 @@ async function answer(req: IncomingMessage, res: ServerResponse, pages: Pages, l
       const headers = { Allow: 'GET, HEAD' };
       throw new ProblemError('method-not-allowed', 'Supported: GET, HEAD.', { headers });
     }
-    const { mediaType, text } = await page(host);
-    send(res, { status: 200, headers: { ...ownHeaders, 'Content-Type': mediaType }, text });
+    send(200, await page(host));
   } catch (error) {
     const { status, mediaType, headers, body } = problemAnswer(error, id);
     if (body.code === 'internal-error') log.error({ id, err: error }, 'a request for metrics failed');
-    send(res, {
-      status,
-      headers: { ...headers, ...ownHeaders, 'Content-Type': mediaType },
-      text: JSON.stringify(body),
-    });
+    res.setHeaders(new Map(Object.entries(headers)));
+    send(status, { mediaType, text: JSON.stringify(body) });
   }
-}
-
-interface WholeAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-}
-
-function send(res: ServerResponse, { status, headers, text }: WholeAnswer): void {
-  res.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(text) }).end(text);
 }
