@@ -6,7 +6,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { JobQueue, Recording } from '../contract/index.ts';
 import { compileCacheEnv } from '../../lib/compile-cache.ts';
-import { reasonOf } from '../../lib/abort.ts';
+import { raceAbort } from '../../lib/abort.ts';
 
 /** Counted from the first read: the time to start a thread depends on the load, and the call has its own timeout. */
 const timeoutMs = 5_000;
@@ -34,23 +34,20 @@ export async function measureDuration(
 async function readInThread(path: string, signal: AbortSignal): Promise<number | undefined> {
   signal.throwIfAborted();
   const worker = new Worker(workerUrl, { workerData: { path }, resourceLimits, env: compileCacheEnv() });
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const { promise, resolve } = Promise.withResolvers<unknown>();
   const giveUp = () => resolve(undefined);
-  const onAbort = () => reject(reasonOf(signal));
   let timer: NodeJS.Timeout | undefined;
   worker.once('message', () => {
     timer = setTimeout(giveUp, timeoutMs);
     worker.once('message', resolve);
   });
   worker.once('error', giveUp).once('exit', giveUp);
-  signal.addEventListener('abort', onAbort, { once: true });
   try {
-    const seconds = await promise;
+    const seconds = await raceAbort(promise, signal);
     const isPlausible = typeof seconds === 'number' && seconds > 0 && seconds < maxSeconds;
     return isPlausible ? Math.round(seconds * 1000) : undefined;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
     await worker.terminate();
   }
 }

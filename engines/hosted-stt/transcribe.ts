@@ -43,24 +43,19 @@ export async function transcribe(
   return { text, language, ...(durationMs !== undefined && { durationMs }), ...withinDuration(times, durationMs) };
 }
 
-interface Measurement extends AsyncDisposable {
-  /** Starts the measurement once; later calls return the same promise. */
-  start(): Promise<number | undefined>;
-}
-
 /** Disposing of it cancels a measurement that is no longer needed. */
-function createMeasurement(recording: Recording, queue: JobQueue, signal: AbortSignal): Measurement {
+function createMeasurement(recording: Recording, queue: JobQueue, signal: AbortSignal) {
   const work = linkedSignal(signal);
   let running: Promise<number | undefined> | undefined;
   return {
-    start() {
+    /** Starts the measurement once; later calls return the same promise. */
+    start(): Promise<number | undefined> {
       running ??= measureDuration(recording, queue, work.signal);
       running.catch(() => undefined); // avoids an unhandled rejection if it fails before it is awaited
       return running;
     },
     async [Symbol.asyncDispose]() {
-      work[Symbol.dispose]();
-      work.abort(new Error('nobody waits for the duration'));
+      work.end(new Error('nobody waits for the duration'));
       await running?.catch(() => undefined);
     },
   };

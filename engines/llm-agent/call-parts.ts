@@ -4,7 +4,7 @@ import type { CallRequest } from '../lib/agent/tool-calls.ts';
 import { distinctIds } from './call-ids.ts';
 import { argumentsOf, argumentText, longestArguments, mostCalls, mostParts } from './dialect.ts';
 import { badResponse } from '../lib/provider/failures.ts';
-import { createJsonText, type JsonText } from './json-text.ts';
+import { JsonText } from './json-text.ts';
 
 interface Part {
   readonly index: number | undefined;
@@ -58,7 +58,7 @@ export function createCallParts(nextId: () => string): CallParts {
       const { index, id, name, piece, extra } = given;
       let call = continued(given);
       if (call === undefined) {
-        call = { index, id, name, json: createJsonText(), extra };
+        call = { index, id, name, json: new JsonText(), extra };
         all.push(call);
       }
       if (call.id === '') call.id = id;

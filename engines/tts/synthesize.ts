@@ -30,10 +30,7 @@ export async function synthesize(
   const voice = model.voiceFor(call);
   signal.throwIfAborted();
   const lifetime = linkedSignal(signal);
-  const end = () => {
-    lifetime[Symbol.dispose]();
-    lifetime.abort(new Error('the synthesis is over'));
-  };
+  const end = () => lifetime.end(new Error('the synthesis is over'));
   try {
     const options = { call, model, voice, format: plan.remoteFormat, lifetime };
     const fetch: Fetch = (text) => requestPiece(text, options, dependencies);

@@ -28,18 +28,18 @@ export interface Download extends Pick<EngineContext, 'fetch' | 'log'> {
   readonly retry?: RetryPolicy;
 }
 
-export interface RetryPolicy {
+const defaultRetry = {
   /** Idle timeout of a transfer. */
-  readonly idleMs: number;
+  idleMs: 30_000,
   /** Maximum number of consecutive failed attempts without a MiB of progress. */
-  readonly attempts: number;
+  attempts: 6,
   /** Delay after the first failed attempt; it doubles with each further one. */
-  readonly firstDelayMs: number;
+  firstDelayMs: 1_000,
   /** Maximum delay; also limits Retry-After. */
-  readonly maxDelayMs: number;
-}
+  maxDelayMs: 60_000,
+};
 
-const defaultRetry: RetryPolicy = { idleMs: 30_000, attempts: 6, firstDelayMs: 1_000, maxDelayMs: 60_000 };
+export type RetryPolicy = Readonly<typeof defaultRetry>;
 
 /**
  * Downloads a file over an unreliable connection: resumes where an earlier attempt or an earlier process stopped, and

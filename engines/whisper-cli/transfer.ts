@@ -49,8 +49,7 @@ export async function requestTransfer(request: TransferRequest): Promise<Transfe
   }, request.idleMs);
   const close = () => {
     clearTimeout(idle);
-    connection[Symbol.dispose]();
-    connection.abort(new Error('the transfer is over'));
+    connection.end(new Error('the transfer is over'));
   };
   try {
     const response = await send(request, connection.signal);

@@ -202,19 +202,13 @@ function isLonger(one: CallerQueue<Waiter>, other: CallerQueue<Waiter>): boolean
   return waits === otherWaits ? one.running / one.weight > other.running / other.weight : waits > otherWaits;
 }
 
-interface Throughput {
-  /** Returns a function to call when the job has ended. */
-  jobStarted(): () => void;
-  /** While every slot is busy: the mean time between two free slots. */
-  msPerJob(): number;
-}
-
 /** Estimates from the last finished jobs. A job that already runs longer than their mean counts with its own time. */
-function createThroughput(now: () => number): Throughput {
+function createThroughput(now: () => number) {
   const running = new Set<{ readonly since: number }>();
   const finishedMs: number[] = [];
   return {
-    jobStarted() {
+    /** Returns a function to call when the job has ended. */
+    jobStarted(): () => void {
       const job = { since: now() };
       running.add(job);
       return () => {
@@ -223,7 +217,8 @@ function createThroughput(now: () => number): Throughput {
         if (finishedMs.length > remembered) finishedMs.shift();
       };
     },
-    msPerJob() {
+    /** While every slot is busy: the mean time between two free slots. */
+    msPerJob(): number {
       const meanMs = finishedMs.reduce((sum, ms) => sum + ms, 0) / (finishedMs.length || 1);
       let jobsPerMs = 0;
       for (const { since } of running) jobsPerMs += 1 / Math.max(meanMs, now() - since);

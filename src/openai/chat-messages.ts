@@ -99,14 +99,8 @@ function codePointsOf(text: string): number {
 
 // -------------------------------------------------------------------------------------------- calls and answers
 
-interface Pairing {
-  add(message: Message, at: string): void;
-  end(): void;
-  readonly first: string | undefined;
-}
-
 /** Every call is answered, directly after its message, and every answer has its call. Ids may repeat. */
-function createPairing(): Pairing {
+function createPairing() {
   let first: string | undefined;
   let calling = '';
   /** Ids of calls without an answer. */
@@ -122,7 +116,7 @@ function createPairing(): Pairing {
       return first;
     },
     end,
-    add({ toolCalls, toolCallId }, at) {
+    add({ toolCalls, toolCallId }: Message, at: string): void {
       if (toolCallId !== undefined) {
         const index = open.indexOf(toolCallId);
         if (index < 0) {

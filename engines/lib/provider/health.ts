@@ -4,39 +4,32 @@ import { ready } from '../serve-models.ts';
 
 const unreachableForMs = 60_000;
 
-/** `model` is undefined for requests without a model, such as GET /models: some providers answer that without a key. */
-export interface Health {
-  succeeded(model: string | undefined): void;
-  failed(model: string | undefined, error: EngineError, status: number | undefined): void;
-  availability(model: string): Availability;
-}
+export type Health = ReturnType<typeof createHealth>;
 
-export function createHealth(instance: string, isKeyMissing: boolean, now: () => number): Health {
+/** `model` is undefined for requests without a model, such as GET /models: some providers answer that without a key. */
+export function createHealth(instance: string, isKeyMissing: boolean, now: () => number) {
   /** Models of the calls that were answered with 401, which holds for all models, and with 403, which holds for one. */
   const refusedAsWhole = new Set<string | undefined>();
   const refusedFor = new Set<string | undefined>();
   let unreachableUntil = -Infinity;
 
   return {
-    succeeded(model) {
+    succeeded(model: string | undefined): void {
       if (model === undefined) refusedAsWhole.delete(model);
       else if (refusedAsWhole.size > 0) refusedAsWhole.clear(); // clear() allocates, even when it is empty
       refusedFor.delete(model);
       unreachableUntil = -Infinity;
     },
-    failed(model, { code }, status) {
+    failed(model: string | undefined, { code }: EngineError, status: number | undefined): void {
       if (code === 'provider-unreachable') unreachableUntil = now() + unreachableForMs;
       else if (status !== undefined) unreachableUntil = -Infinity;
       if (code !== 'provider-auth-failed') return;
       (status === 401 ? refusedAsWhole : refusedFor).add(model);
     },
-    availability(model) {
+    availability(model: string): Availability {
       if (isKeyMissing) {
-        return {
-          available: false,
-          code: 'key-missing',
-          reason: `No API key is configured for the provider ${instance}.`,
-        };
+        const reason = `No API key is configured for the provider ${instance}.`;
+        return { available: false, code: 'key-missing', reason };
       }
       if (refusedAsWhole.size > 0 || refusedFor.has(model)) {
         return { available: false, code: 'key-refused', reason: `The provider ${instance} rejected the API key.` };

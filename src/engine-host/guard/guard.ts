@@ -122,26 +122,23 @@ export function hasFunction(value: unknown, name: string | symbol): boolean {
   return typeof (value as Readonly<Record<string | symbol, unknown>> | null | undefined)?.[name] === 'function';
 }
 
-/** Tracks failures of an engine, so that each change is logged once. */
-interface FailureLog {
-  begin(what: string, error: unknown): void;
-  end(what: string): void;
-  readonly findings: () => readonly Finding[];
-}
+type FailureLog = ReturnType<typeof createFailureLog>;
 
-function createFailureLog({ log, limits }: GuardFacts): FailureLog {
+/** Tracks failures of an engine, so that each change is logged once. */
+function createFailureLog({ log, limits }: GuardFacts) {
   const current = new Map<string, Error>();
   return {
-    begin(what, error) {
+    begin(what: string, error: unknown): void {
       const err = readable(error);
       current.set(what, err);
       log.error({ err }, `the engine fails at ${what}; retrying every ${limits.retryMs / 1000} s`);
     },
-    end(what) {
+    end(what: string): void {
       current.delete(what);
       log.info({}, `the engine no longer fails at ${what}`);
     },
-    findings: () => [...current].map(([what, { message }]) => ({ what, ok: false, detail: message })),
+    findings: (): readonly Finding[] =>
+      [...current].map(([what, { message }]) => ({ what, ok: false, detail: message })),
   };
 }
 

@@ -1,41 +1,29 @@
 /** Timeouts of engine functions in milliseconds. Tests use shorter ones. */
-export interface EngineTimeouts {
+export const defaultTimeouts = {
   /** For the import of the module; after it, the instance counts as failed. */
-  readonly importMs: number;
+  importMs: 30_000,
   /** For `create()`; after it, the instance counts as failed. */
-  readonly createMs: number;
+  createMs: 30_000,
   /** For the first `models()`, which may call a provider. */
-  readonly firstModelsMs: number;
+  firstModelsMs: 10_000,
   /** For later calls of `models()`; after it, the last list is used. */
-  readonly modelsMs: number;
-  readonly availabilityMs: number;
+  modelsMs: 1_000,
+  availabilityMs: 1_000,
   /** How long the last valid availability is used after a failure. */
-  readonly standsMs: number;
+  standsMs: 30_000,
   /** Retry delay after a failure of `models()` or `availability()`. */
-  readonly retryMs: number;
+  retryMs: 5_000,
   /**
    * Idle timeout between chat events. A tool call may be silent for up to 3600 s if the settings of an MCP server allow
    * it. Engines have shorter timeouts of their own; this one only stops calls that would never end.
    */
-  readonly chatIdleMs: number;
-  /** Grace period for a call after its abort. */
-  readonly abortMs: number;
-  /** Grace period for `prepare()`, which must stop compilers, and the timeout of `[Symbol.asyncDispose]()`. */
-  readonly endMs: number;
-  /** For `inspect()`, which may call a provider. */
-  readonly inspectMs: number;
-}
-
-export const defaultTimeouts: EngineTimeouts = {
-  importMs: 30_000,
-  createMs: 30_000,
-  firstModelsMs: 10_000,
-  modelsMs: 1_000,
-  availabilityMs: 1_000,
-  standsMs: 30_000,
-  retryMs: 5_000,
   chatIdleMs: 7_200_000,
+  /** Grace period for a call after its abort. */
   abortMs: 250,
+  /** Grace period for `prepare()`, which must stop compilers, and the timeout of `[Symbol.asyncDispose]()`. */
   endMs: 5_000,
+  /** For `inspect()`, which may call a provider. */
   inspectMs: 30_000,
 };
+
+export type EngineTimeouts = Readonly<typeof defaultTimeouts>;

@@ -2,16 +2,15 @@
 import type { IncomingMessage } from 'node:http';
 import { ProblemError } from '../../contract/problems.ts';
 
-/** The minimum rate. */
-export interface MinRate {
+const defaultMinRate = {
   /** Milliseconds before the first window. */
-  readonly graceMs: number;
-  readonly windowMs: number;
+  graceMs: 10_000,
+  windowMs: 30_000,
   /** Minimum bytes per window. */
-  readonly bytes: number;
-}
+  bytes: 16_384,
+};
 
-export const defaultMinRate: MinRate = { graceMs: 10_000, windowMs: 30_000, bytes: 16_384 };
+export type MinRate = Readonly<typeof defaultMinRate>;
 
 export interface RateWatch {
   /** Calls `late` once; the returned function stops watching. */
