@@ -24,16 +24,10 @@ interface PartialCall {
   extra: JsonObject | undefined;
 }
 
-export interface CallParts {
-  /** Throws `provider-bad-response` when a limit is exceeded. */
-  add(part: JsonObject): void;
-  calls(): readonly CallRequest[];
-  /** Per call, extra fields to send back: Gemini rejects a call without its signature. */
-  extras(): readonly JsonObject[];
-}
+export type CallParts = ReturnType<typeof createCallParts>;
 
 /** `nextId` generates the ids that the provider leaves out or duplicates. */
-export function createCallParts(nextId: () => string): CallParts {
+export function createCallParts(nextId: () => string) {
   const all: PartialCall[] = []; // at most `mostCalls`, so a linear search per part is cheap
   let count = 0;
 
@@ -52,7 +46,8 @@ export function createCallParts(nextId: () => string): CallParts {
   }
 
   return {
-    add(part) {
+    /** Throws `provider-bad-response` when a limit is exceeded. */
+    add(part: JsonObject): void {
       count += 1;
       const given = readPart(part);
       const { index, id, name, piece, extra } = given;
@@ -70,14 +65,15 @@ export function createCallParts(nextId: () => string): CallParts {
         throw badResponse('The tool calls of the model exceed the limits.', why);
       }
     },
-    calls() {
+    calls(): readonly CallRequest[] {
       const ids = distinctIds(
         all.map(({ id }) => id),
         nextId,
       );
       return all.map(({ name, json }, index) => ({ id: ids[index] ?? '', name, arguments: argumentsOf(json.text()) }));
     },
-    extras: () => all.map(({ extra }) => (extra ? { extra_content: extra } : {})),
+    /** Per call, extra fields to send back: Gemini rejects a call without its signature. */
+    extras: (): readonly JsonObject[] => all.map(({ extra }) => (extra ? { extra_content: extra } : {})),
   };
 }
 

@@ -10,21 +10,18 @@ interface Block {
   readonly texts: string[];
 }
 
-export interface ReasoningDetails {
-  /**
-   * Adds a piece to its block, or starts a new one. Blocks must be sent back assembled: in pieces they do not match their
-   * signature, and the model rejects the history. Encrypted blocks arrive complete; several may share an index.
-   */
-  add(piece: JsonObject): void;
-  blocks(): readonly JsonObject[];
-}
+export type ReasoningDetails = ReturnType<typeof createReasoningDetails>;
 
-export function createReasoningDetails(): ReasoningDetails {
+export function createReasoningDetails() {
   const blocks: Block[] = [];
   /** The latest block per streamed type and index, which the next piece continues. */
   const latest = new Map<string, Block>();
   return {
-    add(piece) {
+    /**
+     * Adds a piece to its block, or starts a new one. Blocks must be sent back assembled: in pieces they do not match
+     * their signature, and the model rejects the history. Encrypted blocks arrive complete; several may share an index.
+     */
+    add(piece: JsonObject): void {
       const { type, index } = piece;
       const field = fieldOf(piece);
       if (field === undefined || typeof index !== 'number') {
@@ -35,7 +32,7 @@ export function createReasoningDetails(): ReasoningDetails {
       const block = latest.get(key);
       const text = piece[field];
       if (block === undefined || typeof block.fields.get('signature') === 'string') {
-        const next = { fields: new Map(Object.entries(piece)), texts: typeof text === 'string' ? [text] : [] };
+        const next: Block = { fields: new Map(Object.entries(piece)), texts: typeof text === 'string' ? [text] : [] };
         blocks.push(next);
         latest.set(key, next);
         return;
@@ -45,7 +42,7 @@ export function createReasoningDetails(): ReasoningDetails {
       }
       if (typeof text === 'string') block.texts.push(text);
     },
-    blocks: () => blocks.map(toObject),
+    blocks: (): readonly JsonObject[] => blocks.map(toObject),
   };
 }
 

@@ -1,5 +1,5 @@
 /** A scripted model that does what the last user message says, run by the same agent loop as real models. */
-import { EngineError, defineEngine, type ChatCall, type ChatEngine, type Message } from '../contract/index.ts';
+import { EngineError, type ChatCall, type ChatEngine, type Message } from '../contract/index.ts';
 import {
   hasCallerTools,
   runLoop,
@@ -9,7 +9,7 @@ import {
   type Round,
 } from '../lib/agent/loop.ts';
 import { abortable, pause } from '../../lib/abort.ts';
-import { optionsSchema, serveSandbox } from './models.ts';
+import { defineSandbox, serveSandbox } from './models.ts';
 import { callsFor, readScript } from './script.ts';
 import { shapeAnswer } from './shape-answer.ts';
 
@@ -20,13 +20,7 @@ const slowMs = 500;
 /** Longer answers send several words per delta, so that even the longest message is echoed in about a second. */
 const maxPauses = 500;
 
-export const chat = defineEngine<'chat', object>({
-  contract: 1,
-  name: 'sandbox',
-  capability: 'chat',
-  options: optionsSchema,
-  create: () => createChat(),
-});
+export const chat = defineSandbox('chat', createChat);
 
 function createChat(): ChatEngine {
   const { modelOf, ...served } = serveSandbox('sandbox-chat', { supports: ['tools', 'json'] });

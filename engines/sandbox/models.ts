@@ -1,9 +1,15 @@
 /** Models of the sandbox: each capability has one that answers at once and a slow one. */
-import type { ModelEntry, OptionsSchema } from '../contract/index.ts';
+import type { Capability, EngineContext, EngineDefinition, Engines, ModelEntry } from '../contract/index.ts';
 import { fixedModels, serveModels, type ServedModels } from '../lib/serve-models.ts';
 
-/** No options: consumers' tests rely on fixed answers. */
-export const optionsSchema: OptionsSchema = { type: 'object', properties: {}, additionalProperties: false };
+export function defineSandbox<C extends Capability>(
+  capability: C,
+  create: (context: EngineContext) => Engines[C],
+): EngineDefinition<C, object> {
+  // No options: consumers' tests rely on fixed answers.
+  const options = { type: 'object', properties: {}, additionalProperties: false } as const;
+  return { contract: 1, name: 'sandbox', capability, options, create: (_options, context) => create(context) };
+}
 
 export interface Model {
   readonly id: string;

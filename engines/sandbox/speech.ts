@@ -1,17 +1,10 @@
 /**
  * Synthesizes beeps: one per word, with a length proportional to the word, in the pitch of the voice. A speed of 2 halves them; instructions make them an octave higher.
  */
-import {
-  EngineError,
-  defineEngine,
-  type EngineContext,
-  type Pcm,
-  type SpeechCall,
-  type SpeechEngine,
-} from '../contract/index.ts';
+import { EngineError, type EngineContext, type Pcm, type SpeechCall, type SpeechEngine } from '../contract/index.ts';
 import { pause } from '../../lib/abort.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
-import { optionsSchema, serveSandbox } from './models.ts';
+import { defineSandbox, serveSandbox } from './models.ts';
 
 /** Hz. */
 const sampleRate = 16_000;
@@ -21,13 +14,7 @@ const msBetweenWords = 100;
 /** Delay of the slow model before each word. */
 const slowMs = 500;
 
-export const speech = defineEngine<'speech', object>({
-  contract: 1,
-  name: 'sandbox',
-  capability: 'speech',
-  options: optionsSchema,
-  create: (_options, context) => createSpeaker(context),
-});
+export const speech = defineSandbox('speech', createSpeaker);
 
 function createSpeaker(context: EngineContext): SpeechEngine {
   const voices = languages.map(({ code, name }) => ({ id: code, name: `${name} beeps`, language: code }));

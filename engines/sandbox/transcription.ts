@@ -5,7 +5,6 @@
 import { createReadStream } from 'node:fs';
 import {
   EngineError,
-  defineEngine,
   type EngineContext,
   type TimedText,
   type Transcript,
@@ -16,7 +15,7 @@ import {
 import { pause } from '../../lib/abort.ts';
 import { readWav } from '../../lib/wav-reader.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
-import { optionsSchema, serveSandbox } from './models.ts';
+import { defineSandbox, serveSandbox } from './models.ts';
 
 const supports = ['prompt', 'temperature', 'segment', 'word'] as const;
 
@@ -24,13 +23,7 @@ const supports = ['prompt', 'temperature', 'segment', 'word'] as const;
 const slowMs = 3_000;
 const waiting = 64;
 
-export const transcription = defineEngine<'transcription', object>({
-  contract: 1,
-  name: 'sandbox',
-  capability: 'transcription',
-  options: optionsSchema,
-  create: (_options, context) => createListener(context),
-});
+export const transcription = defineSandbox('transcription', createListener);
 
 function createListener(context: EngineContext): TranscriptionEngine {
   const { modelOf, ...served } = serveSandbox('sandbox-transcribe', { supports });

@@ -9,15 +9,7 @@ export interface PreparationState {
   readonly progress: number | undefined;
 }
 
-export interface PreparationTracker {
-  /** Undefined when idle. */
-  readonly state: PreparationState | undefined;
-  /** Why a step of the current preparation, or else of the last one, failed. */
-  failureOf(step: string): string | undefined;
-  run(plan: PreparationPlan, call: PrepareCall): Promise<void>;
-}
-
-export function createPreparationTracker(context: EngineContext): PreparationTracker {
+export function createPreparationTracker(context: EngineContext) {
   const steps = new Map<string, Done>();
   const failures = new Map<string, string>();
   /** Number of steps of the current plan, without those that failed; 0 when idle. */
@@ -39,11 +31,13 @@ export function createPreparationTracker(context: EngineContext): PreparationTra
   }
 
   return {
-    get state() {
+    /** Undefined when idle. */
+    get state(): PreparationState | undefined {
       return planned > 0 ? { description: describe(), progress: progress() } : undefined;
     },
-    failureOf: (step) => failures.get(step),
-    async run(plan, { signal, progress }) {
+    /** Why a step of the current preparation, or else of the last one, failed. */
+    failureOf: (step: string): string | undefined => failures.get(step),
+    async run(plan: PreparationPlan, { signal, progress }: PrepareCall): Promise<void> {
       planned = Number(plan.needProgram) + plan.models.length;
       failures.clear();
       try {

@@ -4,21 +4,12 @@ import { raceAbort } from '../../lib/abort.ts';
 
 type Store = (piece: Uint8Array) => Promise<void>;
 
-export interface Pump {
-  /** Resolves once the first piece is stored; rejects with `engine-failed` if there is none. */
-  start(store: Store): Promise<void>;
-  /** Resolves when the rest is stored. */
-  finish(store: Store): Promise<void>;
-  /** Stops the engine; no effect after its end. */
-  readonly stop: () => void;
-}
-
 export interface PumpOptions {
   readonly signal: AbortSignal;
   readonly onStopFailure: (error: unknown) => void;
 }
 
-export function createPump(audio: AsyncIterable<Uint8Array>, { signal, onStopFailure }: PumpOptions): Pump {
+export function createPump(audio: AsyncIterable<Uint8Array>, { signal, onStopFailure }: PumpOptions) {
   const pieces = audio[Symbol.asyncIterator]();
   /** False at the end. */
   const moveOne = async (store: Store) => {
@@ -27,13 +18,16 @@ export function createPump(audio: AsyncIterable<Uint8Array>, { signal, onStopFai
     return !item.done;
   };
   return {
-    async start(store) {
+    /** Resolves once the first piece is stored; rejects with `engine-failed` if there is none. */
+    async start(store: Store): Promise<void> {
       if (!(await moveOne(store)))
         throw new EngineError('engine-failed', 'The engine produced no audio for this text.');
     },
-    async finish(store) {
+    /** Resolves when the rest is stored. */
+    async finish(store: Store): Promise<void> {
       while (await moveOne(store));
     },
-    stop: () => void pieces.return?.().catch(onStopFailure),
+    /** Stops the engine; no effect after its end. */
+    stop: (): void => void pieces.return?.().catch(onStopFailure),
   };
 }

@@ -7,6 +7,7 @@ import type {
   ToolEvent,
   Usage,
 } from '../../../engines/contract/index.ts';
+import { isObject } from '../../../lib/json.ts';
 import { isCount, must, mustBeText, objectOf } from './answers.ts';
 
 const finishReasons: readonly unknown[] = ['stop', 'length', 'content_filter', 'tool_calls'] satisfies FinishReason[];
@@ -49,9 +50,8 @@ function checkCall(
   mustBeText(name, 'the name of a tool');
   if (type === 'tool-started') {
     const { arguments: args } = event;
-    const isObject = typeof args === 'object' && args !== null && !Array.isArray(args);
-    must(isObject, 'the arguments of a tool are not an object');
-    return { type, ...head, name, arguments: args as Readonly<Record<string, unknown>> };
+    must(isObject(args), 'the arguments of a tool are not an object');
+    return { type, ...head, name, arguments: args };
   }
   const { ok, output, error, durationMs } = event;
   must(typeof ok === 'boolean', 'a tool finishes with an `ok` that is not a boolean');

@@ -40,7 +40,7 @@ export function createAccess({ keys, failedLogins, allowOpen, corsOrigins, publi
   };
 
   function admitHost(host: string): void {
-    const name = hostName(host);
+    const name = host.replace(/:\d+$/, '').toLowerCase();
     const known = name === ours?.hostname || isLoopback(name) || (allowOpen && isIP(withoutBrackets(name)) !== 0);
     if (known) return;
     const remedy = `set API_KEYS, and HOST for requests from containers or other machines, or start it with PUBLIC_URL=http://${host}`;
@@ -128,8 +128,4 @@ function unauthorized(detail: string, error = ''): ProblemError {
   return new ProblemError('unauthorized', detail, {
     headers: { 'WWW-Authenticate': `Bearer realm="parlance"${error}` },
   });
-}
-
-function hostName(host: string): string {
-  return host.replace(/:\d+$/, '').toLowerCase();
 }

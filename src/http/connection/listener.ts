@@ -3,13 +3,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Logger } from '../../../engines/contract/index.ts';
 import type { RequestListener } from '../app.ts';
 import { markAwaitingContinue } from '../body/receive.ts';
-import { Connections } from './connections.ts';
-import type { ApiFormat } from '../api-format.ts';
+import { Connections, type ConnectionOptions } from './connections.ts';
 import { guard } from './safe-listener.ts';
-import type { Metrics } from '../../metrics/metrics.ts';
 import { connectionLimit } from '../../system/file-descriptors.ts';
 import { ProblemError } from '../../contract/problems.ts';
 
@@ -24,14 +21,10 @@ export interface ListeningServer {
   readonly destroy: () => void;
 }
 
-export interface ListenOptions {
+export interface ListenOptions extends Pick<ConnectionOptions, 'log' | 'formatFor' | 'metrics'> {
   readonly host: string;
   readonly port: number;
-  readonly log: Logger;
-  /** The API for a request target. */
-  readonly formatFor: (target: string) => ApiFormat;
   readonly limits?: Partial<ConnectionLimits> | undefined;
-  readonly metrics?: Metrics | undefined;
 }
 
 export interface ConnectionLimits {

@@ -7,18 +7,14 @@ import type { Logger } from '../../../engines/contract/index.ts';
 import { ProblemError, problemAnswer } from '../../contract/problems.ts';
 import { SettingsError } from '../../settings/load.ts';
 import { linger } from '../body/receive.ts';
-import { listen, type ListeningServer } from './listener.ts';
+import { listen, type ListeningServer, type ListenOptions } from './listener.ts';
 import { nativeFormat } from '../native-format.ts';
 import type { ReadyProbe } from '../probes.ts';
 import { readRequestHead } from '../request-head.ts';
 import { guard } from './safe-listener.ts';
 
-export interface MetricsListenerOptions {
-  /** METRICS_HOST. */
-  readonly host: string;
-  /** METRICS_PORT. */
-  readonly port: number;
-  readonly log: Logger;
+/** `host` and `port`: METRICS_HOST and METRICS_PORT. */
+export interface MetricsListenerOptions extends Pick<ListenOptions, 'host' | 'port' | 'log'> {
   /** The body of `/healthz`; throws a problem. */
   readonly alive: () => object;
   readonly readyProbe: ReadyProbe;
