@@ -2,15 +2,10 @@ import { EngineError, type EngineContext } from '../contract/index.ts';
 import type { Synthesizer } from './synthesizer.ts';
 import { readVoices, type EspeakVoice } from './voices.ts';
 
-/** Cache of the voices of each synthesizer. */
-export interface Catalogue extends AsyncDisposable {
-  /** Rejects with `engine-failed`; failures are not cached. */
-  voicesOf(synthesizer: Synthesizer): Promise<readonly EspeakVoice[]>;
-}
-
 const timeoutMs = 10_000;
 
-export function createCatalogue(context: Pick<EngineContext, 'run'>): Catalogue {
+/** Cache of the voices of each synthesizer. */
+export function createCatalogue(context: Pick<EngineContext, 'run'>) {
   const cache = new Map<string, Promise<readonly EspeakVoice[]>>();
   const ending = new AbortController();
 
@@ -24,14 +19,15 @@ export function createCatalogue(context: Pick<EngineContext, 'run'>): Catalogue 
   }
 
   return {
-    voicesOf(synthesizer) {
+    /** Rejects with `engine-failed`; failures are not cached. */
+    voicesOf(synthesizer: Synthesizer): Promise<readonly EspeakVoice[]> {
       const { what } = synthesizer;
       const voices = cache.get(what) ?? list(synthesizer);
       cache.set(what, voices);
       voices.catch(() => cache.delete(what));
       return voices;
     },
-    [Symbol.asyncDispose]() {
+    [Symbol.asyncDispose](): Promise<void> {
       ending.abort(new Error('the engine was disposed'));
       return Promise.resolve();
     },

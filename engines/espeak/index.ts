@@ -61,11 +61,11 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
     async synthesize(call, { signal }) {
       modelOf(call.model);
       const { text, format, speed = 1 } = call;
-      const { formats } = context;
-      if (!formats.includes(format)) {
+      if (!context.formats.includes(format)) {
+        const available = context.formats.join(', ');
         throw new EngineError(
           'format-not-supported',
-          `Format ${format} is not available here; available: ${formats.join(', ')}.`,
+          `Format ${format} is not available here; available: ${available}.`,
         );
       }
       const found = await synthesizer();
@@ -84,9 +84,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
       const { length } = await voices();
       return [{ what, ok: length > 0, detail: `${length} voices, ${found.what}` }];
     },
-    async [Symbol.asyncDispose]() {
-      await catalogue[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => catalogue[Symbol.asyncDispose](),
   };
 }
 

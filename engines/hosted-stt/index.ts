@@ -1,7 +1,7 @@
 /** Hosted transcription: any provider with OpenAI's /audio/transcriptions. Recordings leave this machine. */
 import { EngineError, defineEngine, type EngineContext, type TranscriptionEngine } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
-import { entryOf, serveModels } from '../lib/serve-models.ts';
+import { entryOf, fixedModels, serveModels } from '../lib/serve-models.ts';
 import { inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
 import { toModel } from './models.ts';
@@ -25,10 +25,7 @@ function createHosted(options: Options, context: EngineContext): TranscriptionEn
   const provider = createProvider(options, context);
   const queue = context.queue({ slots: context.cores, waiting: 1024 });
   const { modelOf, ...served } = serveModels(
-    {
-      entries: () => Promise.resolve(models.map((model) => ({ ...entryOf(model, local), supports: model.supports() }))),
-      find: (id) => models.find((model) => model.id === id),
-    },
+    fixedModels(models, (model) => ({ ...entryOf(model, local), supports: model.supports() })),
     ({ id }) => provider.availability(id),
   );
   const late = () => new EngineError('provider-timeout', `The provider did not answer within ${String(timeout)} s.`);

@@ -6,12 +6,6 @@ import type { ResponseFormat } from './models.ts';
 /** The model does not support the requested response format. */
 export class FormatRefused extends Error {
   override readonly name = 'FormatRefused';
-  readonly format: ResponseFormat;
-
-  constructor(format: ResponseFormat, cause: Error) {
-    super(`the provider rejects the response format ${format}`, { cause });
-    this.format = format;
-  }
 }
 
 export function timesNotSupported(model: string, cause?: Error): EngineError {
@@ -81,7 +75,8 @@ export function explainRefusal(refusal: Refusal, asked: Asked, cause: Error): Er
   const { format, timestamps, model } = asked;
   // Says nothing about verbose_json: a model may have the times of segments only.
   if (timestamps.length > 0 && isAboutTimes(refusal)) return timesNotSupported(model, cause);
-  if (isAboutFormat(refusal, format)) return new FormatRefused(format, cause);
+  if (isAboutFormat(refusal, format))
+    return new FormatRefused(`the provider rejects the response format ${format}`, { cause });
   const meaning = meanings.find(({ applies }) => applies(refusal));
   return meaning && new EngineError(meaning.code, meaning.message, { cause });
 }

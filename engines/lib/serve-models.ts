@@ -28,13 +28,12 @@ export function serveModels<M>(
   };
 }
 
-/** The models of the settings, which never change. */
+/** The models of the settings: which they are never changes, their entries may. */
 export function fixedModels<M extends { readonly id: string }>(
   models: readonly M[],
   toEntry: (model: M) => ModelEntry,
 ): ModelSource<M> {
-  const entries = Promise.resolve(models.map(toEntry));
-  return { entries: () => entries, find: (id) => models.find((model) => model.id === id) };
+  return { entries: () => Promise.resolve(models.map(toEntry)), find: (id) => models.find((model) => model.id === id) };
 }
 
 export const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };

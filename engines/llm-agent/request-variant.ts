@@ -14,7 +14,7 @@ export interface RequestVariant {
 
 /** The provider rejected a field; `other` is the variant for the retry. */
 export class VariantRefused extends Error {
-  override readonly name = 'ShapeRefused';
+  override readonly name = 'VariantRefused';
   readonly other: RequestVariant;
 
   constructor(other: RequestVariant, cause: Error) {

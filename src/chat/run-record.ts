@@ -60,10 +60,10 @@ export class RunRecord {
     this.#firstChunkMs ??= this.#ms();
     this.#meter?.see({ type: 'completed', result });
     this.#charge();
-    const { usage: used } = this.#scope ?? {};
-    if (usage && used) used.tokens = usage.totalTokens;
+    if (usage && this.#scope?.usage) this.#scope.usage.tokens = usage.totalTokens;
     if (this.#span) endSpan(this.#span, attributesOf(usage, finishReason));
-    this.#metrics?.chatEnded({ ...this.#call(), ...(usage && { tokens: tokensOf(usage) }) });
+    const tokens = usage && { input: usage.promptTokens, output: usage.completionTokens, total: usage.totalTokens };
+    this.#metrics?.chatEnded({ ...this.#call(), ...(tokens && { tokens }) });
   }
 
   fail(reason: unknown): void {
@@ -112,8 +112,4 @@ function attributesOf(usage: Usage | null | undefined, finishReason: string): At
       'gen_ai.usage.output_tokens': usage.completionTokens,
     }),
   };
-}
-
-function tokensOf({ promptTokens, completionTokens, totalTokens }: Usage) {
-  return { input: promptTokens, output: completionTokens, total: totalTokens };
 }

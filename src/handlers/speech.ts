@@ -113,10 +113,8 @@ async function* readClip(
 }
 
 function notSatisfiable(range: string | undefined, bytes: number): ProblemError {
-  const headers = { 'Content-Range': `bytes */${bytes}` };
-  return new ProblemError('range-not-satisfiable', `The clip has ${bytes} bytes; ${range} is out of range.`, {
-    headers,
-  });
+  const detail = `The clip has ${bytes} bytes; ${range} is out of range.`;
+  return new ProblemError('range-not-satisfiable', detail, { headers: { 'Content-Range': `bytes */${bytes}` } });
 }
 
 function wantsAll(range: ByteRange): boolean {

@@ -84,12 +84,8 @@ export const getTranscriptionAvailability: Handler<'getTranscriptionAvailability
       const reason = isWithheld ? 'The API key may not use a transcription model.' : 'No transcription engine is configured.'; // prettier-ignore
       return { available: false, code: 'no-model', reason };
     }
-    const known = models.map(({ id }) => id).join(', ');
-    return {
-      available: false,
-      code: 'unknown-model',
-      reason: `Unknown transcription model; known: ${known}.`,
-    };
+    const reason = `Unknown transcription model; known: ${models.map(({ id }) => id).join(', ')}.`;
+    return { available: false, code: 'unknown-model', reason };
   }
 };
 

@@ -208,10 +208,8 @@ function arraysOf(schema: Schema, { resolve }: Contract): string[] {
 function checkMediaType(headers: IncomingRequest['headers'], expected: string): void {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') {
-    throw new ProblemError(
-      'unsupported-media-type',
-      `Unsupported Content-Encoding: ${encoding}; send the body uncompressed.`,
-    );
+    const detail = `Unsupported Content-Encoding: ${encoding}; send the body uncompressed.`;
+    throw new ProblemError('unsupported-media-type', detail);
   }
   const sent = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
   if (sent === expected) return;

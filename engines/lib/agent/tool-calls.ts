@@ -1,5 +1,6 @@
 /** Runs the tool calls of a round concurrently and yields their events. */
 import type { AgentEvent, Tool, ToolEvent } from '../../contract/index.ts';
+import { onAbort } from '../../../lib/abort.ts';
 import { parseObject, type JsonObject } from '../../../lib/json.ts';
 
 /** A tool call as the model sent it. */
@@ -67,8 +68,7 @@ export async function* runToolCalls(
     enqueue({ type: 'tool-finished', ...head, name, ...outcome, durationMs: performance.now() - started });
   }
 
-  const onAbort = () => wake();
-  signal.addEventListener('abort', onAbort, { once: true });
+  const off = onAbort(signal, () => wake());
   try {
     calls.forEach((call, index) => void run(call, index));
     while (running > 0 || queue.length > 0) {
@@ -80,7 +80,7 @@ export async function* runToolCalls(
     signal.throwIfAborted();
     return outputs;
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    off();
   }
 }
 

@@ -1,7 +1,7 @@
 /** One MCP server: connected in the background, reconnected when it is needed. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
-import { raceAbort, startTimeout } from '../../../lib/abort.ts';
+import { onAbort, raceAbort, startTimeout } from '../../../lib/abort.ts';
 import { EngineError, type Logger, type Tool } from '../../../engines/contract/index.ts';
 import type { Environment } from '../../settings/load.ts';
 import type { McpServerSettings } from '../../settings/table.ts';
@@ -201,8 +201,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       throw new EngineError('engine-failed', `The tool server ${name} is not available now.`);
     const connected = state;
     const caller = new AbortController();
-    const leave = () => caller.abort('the caller has left'); // sent to the server
-    signal.addEventListener('abort', leave, { once: true });
+    const off = onAbort(signal, () => caller.abort('the caller has left')); // sent to the server
     let last = -Infinity;
     try {
       const result = await connected.connection.call(tool, args, {
@@ -227,7 +226,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       signal.throwIfAborted();
       throw EngineError.is(error) ? error : await toFailure(error, connected);
     } finally {
-      signal.removeEventListener('abort', leave);
+      off();
     }
   }
 
@@ -237,22 +236,18 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     // Serializing the model's arguments failed: nothing was sent.
     if (error instanceof RangeError) return new EngineError('engine-failed', 'The arguments are nested too deeply.');
     const code = error instanceof SdkError ? error.code : undefined;
-    if (error instanceof ProtocolError) {
-      return new EngineError('engine-failed', shorten(error.message, longestOutput), { cause: error });
-    }
+    const failed = (message: string) => new EngineError('engine-failed', message, { cause: error });
+    if (error instanceof ProtocolError) return failed(shorten(error.message, longestOutput));
     if (code === SdkErrorCode.RequestTimeout) {
-      return new EngineError('engine-timeout', `The tool gave no answer within ${timeoutSeconds} seconds.`, {
-        cause: error,
-      });
+      const message = `The tool gave no answer within ${timeoutSeconds} seconds.`;
+      return new EngineError('engine-timeout', message, { cause: error });
     }
-    if (code === SdkErrorCode.InvalidResult) {
-      return new EngineError('engine-failed', 'The answer of the tool is not valid.', { cause: error });
-    }
+    if (code === SdkErrorCode.InvalidResult) return failed('The answer of the tool is not valid.');
     const status = error instanceof SdkHttpError ? error.status : undefined;
     // Any HTTP status shows that the server is up, but it may have lost the session.
     if (status === undefined || hasForgotten(status, error)) lose(connected, error);
     else log.warn({ status }, 'the MCP server refuses a call');
-    return new EngineError('engine-failed', `The tool server ${name} failed during the call.`, { cause: error });
+    return failed(`The tool server ${name} failed during the call.`);
   }
 
   function lose(connected: Connected, error: unknown): void {
