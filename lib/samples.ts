@@ -57,6 +57,13 @@ export function toInt16(sample: number): number {
   return Math.max(-32_768, Math.min(32_767, Math.round(sample * 32_768))) || 0;
 }
 
+/** The same for all samples. A loop: `Int16Array.from` takes ten times as long. */
+export function toSamples16(samples: Float32Array): Int16Array {
+  const rounded = new Int16Array(samples.length);
+  for (let i = 0; i < rounded.length; i++) rounded[i] = toInt16(samples[i] ?? 0);
+  return rounded;
+}
+
 /** ITU-T G.711: sign, three bits of exponent, four of mantissa, all inverted; 14 bits of range. */
 function muLaw(code: number): number {
   const bits = ~code & 0xff;

@@ -1,6 +1,6 @@
 /** Reads WAV from its beginning, also while it is written or received: integers, floats, A-law and mu-law. */
 import { createByteReader, type ByteReader } from './byte-reader.ts';
-import { deinterleave, mixDown, sampleFormats, toInt16, type SampleFormat } from './samples.ts';
+import { deinterleave, mixDown, sampleFormats, toSamples16, type SampleFormat } from './samples.ts';
 
 /** The bytes are no WAV file that can be read; the message says what they are. */
 export class WavError extends Error {
@@ -95,8 +95,20 @@ function readFormat(chunk: Buffer): Omit<WavLayout, 'bytes'> {
 /** Mono s16. */
 export async function* readSamples(bytes: ByteReader, layout: WavLayout): AsyncGenerator<Int16Array> {
   for await (const frames of framesOf(bytes, layout)) {
-    yield Int16Array.from(mixDown(deinterleave(frames, layout.format, layout.channels)), toInt16);
+    yield toMono(frames, layout);
   }
+}
+
+function toMono(frames: Buffer, { channels, format }: WavLayout): Int16Array {
+  if (channels === 1 && format === sampleFormats['pcm-s16']) return copySamples(frames);
+  return toSamples16(mixDown(deinterleave(frames, format, channels)));
+}
+
+/** Samples must begin at an even address. */
+function copySamples(frames: Buffer): Int16Array {
+  const samples = new Int16Array(frames.length / 2);
+  frames.copy(new Uint8Array(samples.buffer));
+  return samples;
 }
 
 /** The samples as they come, in whole frames. Throws a `WavError` when some that the header announces are missing. */
