@@ -99,25 +99,28 @@ export async function* readSamples(bytes: ByteReader, layout: WavLayout): AsyncG
   }
 }
 
-function toMono(frames: Buffer, { channels, format }: WavLayout): Int16Array {
-  if (channels === 1 && format === sampleFormats['pcm-s16']) return copySamples(frames);
+function toMono(frames: Uint8Array, { channels, format }: WavLayout): Int16Array {
+  if (channels === 1 && format === sampleFormats['pcm-s16']) return viewOf(frames);
   return toSamples16(mixDown(deinterleave(frames, format, channels)));
 }
 
-/** Samples must begin at an even address. */
-function copySamples(frames: Buffer): Int16Array {
-  const samples = new Int16Array(frames.length / 2);
-  frames.copy(new Uint8Array(samples.buffer));
-  return samples;
+/** Without a copy, unless the bytes begin at an odd address. */
+function viewOf(frames: Uint8Array): Int16Array {
+  const { buffer, byteOffset, length } = frames.byteOffset % 2 === 0 ? frames : Uint8Array.from(frames);
+  return new Int16Array(buffer, byteOffset, length / 2);
 }
 
 /** The samples as they come, in whole frames. Throws a `WavError` when some that the header announces are missing. */
-export async function* framesOf(bytes: ByteReader, { channels, format, ...layout }: WavLayout): AsyncGenerator<Buffer> {
+export async function* framesOf(
+  bytes: ByteReader,
+  { channels, format, ...layout }: WavLayout,
+): AsyncGenerator<Uint8Array> {
   const frameBytes = channels * format.bytes;
   let left = layout.bytes;
-  let carried = Buffer.alloc(0);
+  let carried: Uint8Array = new Uint8Array();
   for await (const chunk of bytes.rest()) {
-    const own = Buffer.concat([carried, chunk.subarray(0, left)]);
+    const more = chunk.subarray(0, left);
+    const own = carried.length === 0 ? more : Buffer.concat([carried, more]);
     left -= Math.min(left, chunk.length);
     const whole = own.length - (own.length % frameBytes);
     carried = own.subarray(whole);

@@ -32,18 +32,25 @@ export async function* encodeWav(
   yield* readFromStart(file, signal);
 }
 
-/** Batches chunks: programs write a few kilobytes at a time, and one large write costs a thousandth of as many small ones. */
-async function* batched(samples: Pcm['samples']): AsyncGenerator<Buffer> {
-  let batch: Uint8Array[] = [];
-  let bytes = 0;
+/**
+ * Batches chunks: programs write a few kilobytes at a time, and one large write costs a thousandth of as many small ones.
+ * The batch is valid until the next one: new memory for all that passes would cost a garbage collection every few megabytes.
+ */
+async function* batched(samples: Pcm['samples']): AsyncGenerator<Uint8Array> {
+  const batch = new Uint8Array(chunkBytes);
+  let filled = 0;
   for await (const { buffer, byteOffset, byteLength } of samples) {
-    batch.push(new Uint8Array(buffer, byteOffset, byteLength));
-    bytes += byteLength;
-    if (bytes < chunkBytes) continue;
-    yield Buffer.concat(batch);
-    [batch, bytes] = [[], 0];
+    for (let taken = 0; taken < byteLength;) {
+      const part = new Uint8Array(buffer, byteOffset + taken, Math.min(byteLength - taken, chunkBytes - filled));
+      batch.set(part, filled);
+      taken += part.length;
+      filled += part.length;
+      if (filled < chunkBytes) continue;
+      yield batch;
+      filled = 0;
+    }
   }
-  yield Buffer.concat(batch);
+  yield batch.subarray(0, filled);
 }
 
 /** Unlinks the file right after opening, so that it cannot leak. */
