@@ -5,8 +5,11 @@ import type { EncoderRequest, EncoderResponse } from './encoder-thread.ts';
 import { openEncoderSession } from './thread-pool.ts';
 import { reasonOf } from '../../../lib/abort.ts';
 
-/** Half a second of speech per block: each block is a round trip between threads. */
-const blockSamples = 12_288;
+/**
+ * Half a second of speech per block, or what has arrived by then: each block is a round trip between threads, and a write
+ * and a read of what it becomes.
+ */
+const block = { least: 12_288, most: 98_304 };
 
 export async function* encodeInThread(
   { sampleRate, samples }: Pcm,
@@ -23,21 +26,22 @@ export async function* encodeInThread(
   if (rest.length > 0) yield rest;
 }
 
-/** Regroups samples into blocks of equal size, except for the last. */
+/** Regroups samples into blocks: as soon as there are enough, with all that there are. Only the last one may be shorter. */
 async function* blocksOf(samples: AsyncIterable<Int16Array>): AsyncGenerator<Int16Array<ArrayBuffer>> {
-  let [block, filled] = [new Int16Array(blockSamples), 0];
+  const held = new Int16Array(block.most);
+  let filled = 0;
   for await (const chunk of samples) {
     for (let taken = 0; taken < chunk.length;) {
-      const part = chunk.subarray(taken, taken + blockSamples - filled);
-      block.set(part, filled);
+      const part = chunk.subarray(taken, taken + block.most - filled);
+      held.set(part, filled);
       taken += part.length;
       filled += part.length;
-      if (filled < blockSamples) continue;
-      yield block;
-      [block, filled] = [new Int16Array(blockSamples), 0];
+      if (filled < block.least) continue;
+      yield held.slice(0, filled);
+      filled = 0;
     }
   }
-  if (filled > 0) yield block.slice(0, filled);
+  if (filled > 0) yield held.slice(0, filled);
 }
 
 interface Encoder extends Disposable {
