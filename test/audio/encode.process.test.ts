@@ -32,6 +32,10 @@ function countRises(samples: Int16Array): number {
   return rises;
 }
 
+async function rest(audio: AsyncIterator<Uint8Array>): Promise<void> {
+  while (!(await audio.next()).done);
+}
+
 describeWith(['ffmpeg'], 'ffmpeg decodes', () => {
   /** Seconds, and how often it crosses zero in each. */
   async function hear(audio: Buffer) {
@@ -120,6 +124,17 @@ describe('encode', () => {
     expect(disk.used).toBe(0);
   });
 
+  it('writes all samples to a wav, in chunks of any size', async () => {
+    const samples = Int16Array.from({ length: 300_000 }, (_, i) => i % 32_768);
+    async function* inChunks() {
+      let at = 0;
+      for (const size of [1, 4_095, 131_072, 0, 150_000, 14_832])
+        yield await Promise.resolve(samples.subarray(at, (at += size)));
+    }
+    const wav = await collect(encode(inChunks(), 'wav').audio);
+    expect(wav.subarray(44).equals(new Uint8Array(samples.buffer))).toBe(true);
+  });
+
   it('rejects with storage-full when a wav is larger than its limit, and releases its bytes', async () => {
     await expect(collect(encode(tone(300), 'wav').audio)).rejects.toMatchObject({ code: 'storage-full' });
     expect(disk.used).toBe(0);
@@ -137,6 +152,34 @@ describe('encode', () => {
   it.each(formats)('does not start %s when already aborted', async (format) => {
     const audio = encode(tone(1), format, AbortSignal.abort(new Error('gone'))).audio;
     await expect(collect(audio)).rejects.toThrow('gone');
+  });
+
+  it.each(['mp3', 'ogg'] as const)('encodes half a second of %s without waiting for more', async (format) => {
+    async function* stalling() {
+      yield* tone(0.6);
+      await new Promise(() => undefined);
+    }
+    const abort = new AbortController();
+    const audio = encode(stalling(), format, abort.signal).audio[Symbol.asyncIterator]();
+    expect((await audio.next()).value).not.toHaveLength(0);
+    abort.abort(new Error('gone'));
+    await expect(rest(audio)).rejects.toThrow('gone');
+  });
+
+  it('encodes at once what has arrived, up to four seconds', async () => {
+    const pieces = async (chunk: number) => {
+      const samples = new Int16Array(400_000);
+      async function* inChunks() {
+        for (let at = 0; at < samples.length; at += chunk)
+          yield await Promise.resolve(samples.subarray(at, at + chunk));
+      }
+      const sizes = [];
+      for await (const { length } of encode(inChunks(), 'mp3').audio) sizes.push(length);
+      return sizes.length;
+    };
+    expect(await pieces(4_000)).toBe(26); // each 16,000 samples, and what the encoder still held
+    expect(await pieces(40_000)).toBe(11);
+    expect(await pieces(400_000)).toBe(6); // each 98,304 samples
   });
 
   it('gives the same result in parallel as alone', async () => {

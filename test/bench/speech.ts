@@ -1,9 +1,10 @@
 /** Speech of the local engine: when its first byte comes, and what the service adds to the program. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chromium, type Page } from 'playwright-core';
 import { spawnService, type ChildService } from '../support/child-service.ts';
 import { requireProgram } from '../support/programs.ts';
-import { interleave, median } from './support/measure.ts';
+import { interleave, mean, median, processorMsOf, processorMsOfChildren } from './support/measure.ts';
 import type { BenchOptions } from './support/options.ts';
 import { milliseconds, runBenchmarks, type Row } from './support/table.ts';
 
@@ -23,18 +24,23 @@ export async function benchSpeech({ rounds }: BenchOptions): Promise<Row[]> {
   const page = await browser.newPage();
   await page.goto(`${service.url}/healthz`); // same origin as the clip
   const espeak = [requireProgram('espeak-ng'), '--stdin', '--stdout', '-v', 'en'];
-  const mp3 = [requireProgram('ffmpeg'), '-v', 'error', '-i', 'pipe:0', '-f', 'mp3', 'pipe:1'];
-  const times = await interleave(
+  // The service's bitrate; ffmpeg's own would be half of it.
+  const mp3 = [requireProgram('ffmpeg'), '-v', 'error', '-i', 'pipe:0', '-b:a', '64k', '-f', 'mp3', 'pipe:1'];
+  const ours = (work: () => Promise<Times>) => withProcessorTime(work, () => processorMsOf(service.pid));
+  const theirs = (work: () => Promise<Times>) => withProcessorTime(work, processorMsOfChildren);
+  const costs = await interleave(
     {
-      mp3: () => speak(service, 'mp3'),
-      wav: () => speak(service, 'wav'),
-      bare: () => pipe(espeak),
-      encoded: () => pipe(espeak, mp3),
-      clip: () => playClip(page),
+      mp3: () => ours(() => speak(service, 'mp3')),
+      wav: () => ours(() => speak(service, 'wav')),
+      bare: () => theirs(() => pipe(espeak)),
+      encoded: () => theirs(() => pipe(espeak, mp3)),
+      clip: () => ours(() => playClip(page)),
     },
     rounds,
   );
-  const of = (name: keyof typeof times, which: keyof Times) => median(times[name].map((round) => round[which]));
+  const of = (name: keyof typeof costs, which: keyof Times) => median(costs[name].map((round) => round[which]));
+  // Counted in hundredths of a second, so that a median would be coarse.
+  const processor = (name: keyof typeof costs) => mean(costs[name].map(({ processorMs }) => processorMs));
   const row = (what: string, measured: number, against: number, by: string) => ({
     what,
     measured: milliseconds(measured),
@@ -51,13 +57,25 @@ export async function benchSpeech({ rounds }: BenchOptions): Promise<Row[]> {
       goal: '<= 1',
     },
     { ...row('  as wav, whole', of('wav', 'lastMs'), of('bare', 'lastMs'), 'espeak-ng'), goal: '<= 1.3' },
+    row('    processor time (mean)', processor('wav'), processor('bare'), 'espeak-ng'),
     row('  as mp3, whole', of('mp3', 'lastMs'), of('encoded', 'lastMs'), 'espeak-ng | ffmpeg'),
+    row('    processor time (mean)', processor('mp3'), processor('encoded'), 'espeak-ng | ffmpeg'),
   ];
 }
 
 interface Times {
   readonly firstMs: number;
   readonly lastMs: number;
+}
+
+interface SpeechCost extends Times {
+  readonly processorMs: number;
+}
+
+async function withProcessorTime(work: () => Promise<Times>, processor: () => number): Promise<SpeechCost> {
+  const before = processor();
+  const times = await work();
+  return { ...times, processorMs: processor() - before };
 }
 
 async function speak({ url }: ChildService, format: string): Promise<Times> {
@@ -93,7 +111,7 @@ async function playClip(page: Page): Promise<Times> {
   })()`);
 }
 
-/** Programs one after the other, as a shell would do it. */
+/** Programs one after the other, as a shell would do it. Resolves when they have ended: their processor time counts then. */
 async function pipe(first: readonly string[], ...rest: readonly (readonly string[])[]): Promise<Times> {
   const started = performance.now();
   const children = [first, ...rest].map(([program = '', ...args]) =>
@@ -103,7 +121,10 @@ async function pipe(first: readonly string[], ...rest: readonly (readonly string
   children[0]?.stdin.end(text);
   const sound = children.at(-1)?.stdout;
   if (!sound) throw new Error('nothing was started');
-  return timesOf(sound, started);
+  const exits = children.map((child) => once(child, 'exit'));
+  const times = await timesOf(sound, started);
+  await Promise.all(exits);
+  return times;
 }
 
 async function timesOf(chunks: AsyncIterable<Uint8Array>, started: number): Promise<Times> {

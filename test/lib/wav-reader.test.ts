@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { readWav, WavError } from '../../lib/wav-reader.ts';
 import { wavHeader } from '../../lib/wav.ts';
@@ -19,6 +20,20 @@ const data = Buffer.from(Int16Array.from(samples).buffer);
 it.each([1, 3, 44, 4096])('gives the samples without the header, in chunks of %i bytes', async (size) => {
   const bytes = Buffer.concat([wavHeader(data.length, 22_050), data]);
   expect(await soundOf(bytes, size)).toEqual({ sampleRate: 22_050, samples });
+});
+
+it('passes samples of mono s16 without a copy, unless they begin at an odd address', async () => {
+  expect.assertions(4);
+  const header = wavHeader(data.length);
+  for (const start of [0, 1]) {
+    const chunk = new Uint8Array(new ArrayBuffer(start + data.length), start);
+    chunk.set(data);
+    const sound = await readWav(Readable.from([header, chunk]));
+    for await (const some of sound?.samples ?? []) {
+      expect(some).toEqual(Int16Array.from(samples));
+      expect(some.buffer === chunk.buffer).toBe(start === 0);
+    }
+  }
 });
 
 it.each([0, 0x7fff_f000, 0xffff_ffff])('reads to the end where the length is unknown (%i)', async (length) => {
