@@ -177,9 +177,9 @@ describe('encode', () => {
       for await (const { length } of encode(inChunks(), 'mp3').audio) sizes.push(length);
       return sizes.length;
     };
-    expect(await pieces(4_000)).toBe(26); // each 16,000 samples, and what the encoder still held
-    expect(await pieces(40_000)).toBe(11);
-    expect(await pieces(400_000)).toBe(6); // each 98,304 samples
+    expect(await pieces(4_000)).toBe(27); // of 16,000 samples, and what the encoder still held
+    expect(await pieces(40_000)).toBe(12);
+    expect(await pieces(400_000)).toBe(6); // of 98,304 samples, but for the first
   });
 
   it('gives the same result in parallel as alone', async () => {

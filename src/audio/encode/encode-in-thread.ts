@@ -26,19 +26,22 @@ export async function* encodeInThread(
   if (rest.length > 0) yield rest;
 }
 
-/** Regroups samples into blocks: as soon as there are enough, with all that there are. Only the last one may be shorter. */
+/**
+ * Regroups samples into blocks: as soon as there are enough, with all that there are. The first one has no more than
+ * enough, since a listener waits for it; the last one may have less.
+ */
 async function* blocksOf(samples: AsyncIterable<Int16Array>): AsyncGenerator<Int16Array<ArrayBuffer>> {
   const held = new Int16Array(block.most);
-  let filled = 0;
+  let [filled, most] = [0, block.least];
   for await (const chunk of samples) {
     for (let taken = 0; taken < chunk.length;) {
-      const part = chunk.subarray(taken, taken + block.most - filled);
+      const part = chunk.subarray(taken, taken + most - filled);
       held.set(part, filled);
       taken += part.length;
       filled += part.length;
       if (filled < block.least) continue;
       yield held.slice(0, filled);
-      filled = 0;
+      [filled, most] = [0, block.most];
     }
   }
   if (filled > 0) yield held.slice(0, filled);
