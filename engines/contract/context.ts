@@ -131,7 +131,8 @@ export interface EngineContext {
   /**
    * The samples of a WAV file, for `encode`, from what a program writes to stdout (`start`) or from a file's bytes: read
    * as they come, as mono 16 bits. Resolves once the header is there. Rejects when the bytes are not a WAV of 8 to 48 kHz;
-   * `samples` throws when some that the header announces are missing.
+   * `samples` throws when some that the header announces are missing. Samples may be views of the chunks: whoever yields a
+   * chunk does not write to it again.
    */
   readWav(bytes: AsyncIterable<Uint8Array>): Promise<Pcm>;
   queue(options: QueueOptions): JobQueue;
