@@ -209,7 +209,7 @@ describe('the clip store', () => {
     await reading;
     expect(clips.find(clip.id)).toBeUndefined();
     await expect.poll(files, patience).toEqual([]);
-    expect(bytesUsed()).toBe(0);
+    await expect.poll(bytesUsed, patience).toBe(0); // given back after the file has gone
   });
 
   test('evicts the oldest clip when the disk budget is exhausted', async () => {
