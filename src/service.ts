@@ -288,6 +288,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
     availability: () => registry.lastAvailability(),
     clips: () => ownClips.size(),
     mcpServers: () => mcp.states(),
+    residents: () => engines.residents.facts(),
     fleet: engines.fleet?.state,
   });
   const drain = () => draining.abort(new ProblemError('shutting-down', 'The service is shutting down.'));

@@ -55,9 +55,10 @@ async function openProbes(
   metrics: PrometheusMetrics,
 ): Promise<ListeningServer> {
   const { metricsHost: host, metricsPort: port = 0 } = settings;
-  const { registry, fleet } = node;
+  const { registry, residents, fleet } = node;
   metrics.watch({
     availability: () => registry.lastAvailability(),
+    residents: () => residents.facts(),
     clips: () => noClips,
     mcpServers: () => [],
     fleet: fleet?.state,

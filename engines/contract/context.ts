@@ -1,3 +1,4 @@
+import type { Resident, ResidentProgram } from './resident.ts';
 import type { Pcm, Speech, SpeechFormat } from './speech.ts';
 import type { Recording } from './transcription.ts';
 
@@ -24,6 +25,17 @@ export interface QueueOptions {
   readonly slots: number;
   /** Maximum number of waiting jobs; further ones are rejected with `overloaded`. */
   readonly waiting: number;
+  /**
+   * For jobs that work on this machine's cores: the threads of each, or `shared`: each gets what the jobs of all engines
+   * leave. Older services ignore it.
+   */
+  readonly threads?: number | 'shared';
+}
+
+/** What the queue grants a job. */
+export interface JobGrant {
+  /** Threads that the job may use; absent without `threads` in the options of the queue, and in older services. */
+  readonly threads?: number;
 }
 
 /**
@@ -39,7 +51,7 @@ export interface JobQueue {
    * `onQueued` is that of `TranscriptionOptions`: an engine passes the options of its call. Older services ignore it.
    */
   run<T>(
-    job: () => Promise<T>,
+    job: (grant: JobGrant) => Promise<T>,
     { signal, onQueued }: { signal: AbortSignal; onQueued?: (ahead: number | null) => void },
   ): Promise<T>;
 }
@@ -136,6 +148,12 @@ export interface EngineContext {
    */
   readWav(bytes: AsyncIterable<Uint8Array>): Promise<Pcm>;
   queue(options: QueueOptions): JobQueue;
+  /**
+   * A program that stays loaded between calls, started when it is first called and ended with the service. All of them
+   * share one memory budget. The same program is the same `Resident`; another one of the same name replaces it. Absent in
+   * older services.
+   */
+  readonly resident?: (program: ResidentProgram) => Resident;
   /**
    * Runs a program without a shell, in a minimal environment. The program and its child processes are ended on abort, on
    * timeout and on shutdown. Rejects with the signal's reason, or when the program cannot be started (`overloaded` if the

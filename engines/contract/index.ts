@@ -20,5 +20,6 @@ export * from './transcription.ts';
 export * from './chat.ts';
 export * from './speech.ts';
 export * from './context.ts';
+export * from './resident.ts';
 export * from './errors.ts';
 export * from './limits.ts';

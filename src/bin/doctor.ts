@@ -11,6 +11,7 @@ import { makeDirectory } from '../../lib/make-directory.ts';
 import { describeFailure } from './startup-summary.ts';
 import { findFfmpeg } from '../engine-host/context.ts';
 import { openEngines } from '../engine-host/open-engines.ts';
+import { mebibytes, type MemoryBudget } from '../engine-host/resident/memory-plan.ts';
 import { runProgram } from '../system/child-process/run-program.ts';
 import { listModels, toEntry } from '../engine-host/model-selection.ts';
 import { describeDoubts, loadSettings, type LoadedSettings } from '../settings/load.ts';
@@ -36,7 +37,7 @@ try {
   await using engines = await openEngines(settings, process.env, log, { wrapAsRemote: fleet.wrapAsRemote });
   await using mcp = createMcpTools({ settings, env: process.env, log });
   for (const line of describeDoubts(process.env, settings)) console.log(`Warning: ${line}`);
-  print('this machine', [node(), await ffmpeg(settings), await data(settings)]);
+  print('this machine', [node(), await ffmpeg(settings), await data(settings), memory(engines.residents.budget)]);
   if (fleet.findings.length > 0) print('fleet', fleet.findings);
   const optional = optionalInstances(engines.registry, settings);
   for (const [instance, findings] of await findingsByInstance(engines.registry)) {
@@ -96,6 +97,11 @@ async function data({ dataDir }: LoadedSettings): Promise<Finding> {
     const detail = `${dataDir} cannot be used: ${messageOf(error)}`;
     return { what: 'data', ok: false, detail, fix: 'set DATA_DIR to a directory that this user can write' };
   }
+}
+
+function memory({ bytes, isStrict }: MemoryBudget): Finding {
+  const why = isStrict ? 'MEMORY_BUDGET' : 'half of what is available now';
+  return { what: 'memory', ok: true, detail: `${mebibytes(bytes)} for models that stay loaded (${why})` };
 }
 
 async function ffmpeg(settings: LoadedSettings): Promise<Line> {

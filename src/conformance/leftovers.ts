@@ -10,23 +10,26 @@ const names: Readonly<Record<string, string>> = {
   TCPServerWrap: 'a server',
 };
 
-/** One entry per resource, with duplicates. */
-export function held(programs: () => readonly string[]): string[] {
+/** One entry per resource, with duplicates; those of residents do not count. */
+export function held(programs: () => readonly string[], residents: () => readonly string[] = () => []): string[] {
   const resources = process.getActiveResourcesInfo().flatMap((kind) => names[kind] ?? []);
-  return [...resources, ...programs().map((line) => `the program "${line}"`)];
+  const staying = residents().flatMap((line) => [nameOf(line), 'a child process']);
+  return moreThan(staying, [...resources, ...programs().map(nameOf)]);
 }
+
+const nameOf = (commandLine: string): string => `the program "${commandLine}"`;
 
 /** The resources that `before` lacks, after `ms` have passed; "" as soon as there are none. */
 export async function leftAfter(
   ms: number,
   before: readonly string[],
-  programs: () => readonly string[],
+  heldNow: () => readonly string[],
 ): Promise<string> {
   const time = { isOver: false };
   using _clock = afterMs(ms, () => (time.isOver = true));
   for (;;) {
     const isLast = time.isOver;
-    const left = moreThan(before, held(programs));
+    const left = [...new Set(moreThan(before, heldNow()))];
     if (left.length === 0 || isLast) return left.join(', ');
     await sleep(10);
   }
@@ -34,10 +37,9 @@ export async function leftAfter(
 
 function moreThan(before: readonly string[], now: readonly string[]): string[] {
   const known = [...before];
-  const more = now.filter((name) => {
+  return now.filter((name) => {
     const at = known.indexOf(name);
     if (at >= 0) known.splice(at, 1);
     return at < 0;
   });
-  return [...new Set(more)];
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { openEngines } from '../engine-host/open-engines.ts';
 import { loadSettings } from '../settings/load.ts';
+import { residentVariable } from '../engine-host/resident/host-process.ts';
 import type { Subject } from './subject.ts';
 import { createFinder, programsWith } from './processes.ts';
 
@@ -29,6 +30,7 @@ export function openerOf(use: string, baseDir: string): Subject['open'] {
         registry: engines.registry,
         leftovers: async () => [...(await readdir(engines.workspace.path)), ...(await readdir(temporary.path))],
         programs: () => programsWith(`TMPDIR=${temporary.path}`),
+        residents: () => programsWith(`TMPDIR=${temporary.path}`, `${residentVariable}=1`),
         processes: createFinder(`TMPDIR=${temporary.path}`),
         async [Symbol.asyncDispose]() {
           await engines[Symbol.asyncDispose]();

@@ -1,10 +1,10 @@
 /** The processes of an engine, read from /proc on Linux; on other systems, only this process. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The command lines of the processes with this variable in their environment, including orphans. */
-export function programsWith(variable: string): string[] {
+/** The command lines of the processes with these variables in their environment, including orphans. */
+export function programsWith(...variables: readonly string[]): string[] {
   return processIds().flatMap((pid) => {
-    if (pid === process.pid || !hasVariable(pid, variable)) return [];
+    if (pid === process.pid || !variables.every((variable) => hasVariable(pid, variable))) return [];
     return [fileOf(pid, 'cmdline').replaceAll('\0', ' ').trim()];
   });
 }

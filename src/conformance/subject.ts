@@ -22,6 +22,8 @@ export interface OpenSubject extends AsyncDisposable {
   readonly leftovers: () => Promise<readonly string[]>;
   /** Command lines of the programs that the engine started and that still run, even after the engine ended. */
   readonly programs: () => readonly string[];
+  /** Those of them that stay loaded between calls (`context.resident`). */
+  readonly residents: () => readonly string[];
   /** Process ids of the engine: this process and the programs. */
   readonly processes: () => readonly number[];
 }
@@ -201,7 +203,7 @@ function outlivingCheck<S extends Subject>(calls: Calls<S>): Check<S> {
         programs = opened.programs;
         await endInEveryWay(calls, { ...subject, ...opened });
       }
-      const left = await leftAfter(cleanupMs, before, programs);
+      const left = await leftAfter(cleanupMs, before, () => held(programs));
       expectThat(left === '', `still there after the engine ended: ${left}`);
     },
   };
@@ -227,8 +229,9 @@ export async function featuresOf(registry: Registry, capability: Capability): Pr
  * Aborts `ms` milliseconds after the call; a call that has already ended passes. The call must reject with the abort
  * reason, and its work must end.
  */
-async function abortAfter(ms: number, { programs }: Opened<Subject>, call: SignalledCall): Promise<void> {
-  const before = held(programs);
+async function abortAfter(ms: number, opened: Opened<Subject>, call: SignalledCall): Promise<void> {
+  const heldNow = () => held(opened.programs, opened.residents);
+  const before = heldNow();
   const reason = new Error('aborted by the kit');
   const controller = new AbortController();
   const state = { isAnswered: false };
@@ -245,7 +248,7 @@ async function abortAfter(ms: number, { programs }: Opened<Subject>, call: Signa
   const isOver = error === undefined && (wasOver || ms > 0);
   expectThat(isOver || error !== undefined, `${what} is answered anyway`);
   expectThat(isOver || error === reason, 'the call does not reject with the abort reason', error);
-  const left = await leftAfter(promptMs, before, programs);
+  const left = await leftAfter(promptMs, before, heldNow);
   expectThat(left === '', `${promptMs} ms after the rejection of ${what}, still there: ${left}`);
 }
 

@@ -16,6 +16,8 @@ import type { Metrics, QueueState } from '../metrics/metrics.ts';
 import { markHandled, safely } from './guard/callbacks.ts';
 import { readable } from './guard/failures.ts';
 import { createQueue } from './job-queue.ts';
+import { createCorePlan, grantThreads } from './resident/core-plan.ts';
+import type { Residents } from './resident/index.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { SettingsError, type Environment, type LoadedSettings } from '../settings/load.ts';
 
@@ -27,6 +29,7 @@ export interface ContextOptions {
   readonly env: Environment;
   readonly log: ParentLogger;
   readonly workspace: Workspace;
+  readonly residents: Residents;
   readonly fetch: EngineContext['fetch'];
   /** The id of this service in chains of services. */
   readonly viaId: string;
@@ -41,6 +44,7 @@ export function createEngineContexts({
   env,
   log,
   workspace,
+  residents,
   fetch,
   viaId,
   metrics,
@@ -55,34 +59,52 @@ export function createEngineContexts({
     temporaryDirectory: () => workspace.directory('speech'),
     openAccount: () => disk.open({ limit }),
   });
-  return (instance) => ({
-    instance,
-    fetch: withHeaders(fetch, viaId),
-    providerHeaders: (url) => ({ [viaHeader]: writeVia(currentVia() ?? [], viaId), ...traceHeaders(url) }),
-    env,
-    log: safeLogger(log.child({ engine: instance })),
-    now: Date.now,
-    dataDir: settings.dataDir,
-    resolve: (path) => resolve(settings.baseDir, path),
-    cores: availableParallelism(),
-    temporaryDirectory: () => markHandled(workspace.accountedDirectory(instance)),
-    decode: (...call) => markHandled(decode(...call)),
-    ...encoder,
-    readWav: (bytes) => markHandled(samplesOf(bytes)),
-    queue(options) {
-      noteQueue?.(instance, options);
-      const observe = metrics && ((state: () => QueueState) => metrics.openQueue(instance, state));
-      const queue = createQueue(options, () => performance.now(), observe);
-      return {
-        get full() {
-          return queue.full;
-        },
-        run: (...job) => markHandled(queue.run(...job)),
-      };
-    },
-    run: (...call) => markHandled(runProgram(...call)),
-    start: streamProgram,
-  });
+  const cores = createCorePlan(availableParallelism());
+  return (instance) => {
+    const engineLog = safeLogger(log.child({ engine: instance }));
+    return {
+      instance,
+      fetch: withHeaders(fetch, viaId),
+      providerHeaders: (url) => ({ [viaHeader]: writeVia(currentVia() ?? [], viaId), ...traceHeaders(url) }),
+      env,
+      log: engineLog,
+      now: Date.now,
+      dataDir: settings.dataDir,
+      resolve: (path) => resolve(settings.baseDir, path),
+      cores: availableParallelism(),
+      temporaryDirectory: () => markHandled(workspace.accountedDirectory(instance)),
+      decode: (...call) => markHandled(decode(...call)),
+      ...encoder,
+      readWav: (bytes) => markHandled(samplesOf(bytes)),
+      queue(options) {
+        noteQueue?.(instance, options);
+        const observe = metrics && ((state: () => QueueState) => metrics.openQueue(instance, state));
+        const queue = createQueue(options, () => performance.now(), observe);
+        const granted = grantThreads(options, cores);
+        return {
+          get full() {
+            return queue.full;
+          },
+          run: (job, listener) => markHandled(queue.run(() => granted(job), listener)),
+        };
+      },
+      resident(program) {
+        const resident = residents.open(instance, program, engineLog);
+        return {
+          get state() {
+            return resident.state;
+          },
+          get isFree() {
+            return resident.isFree;
+          },
+          preload: () => resident.preload(),
+          call: (...call) => markHandled(resident.call(...call)),
+        };
+      },
+      run: (...call) => markHandled(runProgram(...call)),
+      start: streamProgram,
+    };
+  };
 }
 
 /** Facts of an engine may have getters that throw, or be nothing that can be logged. */

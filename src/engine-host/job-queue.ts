@@ -189,7 +189,7 @@ export function createQueue(
         const waitedMs = now() - since;
         if (usage) usage.queueMs = (usage.queueMs ?? 0) + waitedMs;
         metrics?.started(waitedMs);
-        return await job();
+        return await job({});
       } finally {
         release();
       }

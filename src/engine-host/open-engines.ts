@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import type { Logger } from '../../engines/contract/index.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import { createViaId } from '../../lib/via.ts';
+import type { MemoryBudget } from './resident/memory-plan.ts';
+import { createResidents, type Residents } from './resident/index.ts';
 import { createRegistry, type Registry, type RegistryOptions } from './registry.ts';
 import { createEngineContexts, type ContextOptions, type ParentLogger } from './context.ts';
 import { createWorkspace, type Workspace } from '../system/workspace.ts';
@@ -15,6 +17,8 @@ export interface OpenEngines extends AsyncDisposable {
   readonly workspace: Workspace;
   /** The id of this service in chains of services. */
   readonly viaId: string;
+  /** The programs that stay loaded. */
+  readonly residents: Residents;
 }
 
 export type EngineOptions = Pick<RegistryOptions, 'limits' | 'guard' | 'wrapAsRemote'> &
@@ -32,6 +36,10 @@ async function openWorkspace(settings: LoadedSettings, log: Logger): Promise<Wor
   }
 }
 
+function memoryBudget({ memoryBudget }: LoadedSettings): MemoryBudget {
+  return { bytes: memoryBudget ?? Math.floor(process.availableMemory() / 2), isStrict: memoryBudget !== undefined };
+}
+
 /** Throws a `RegistryError` or a `SettingsError`. */
 export async function openEngines(
   settings: LoadedSettings,
@@ -42,6 +50,7 @@ export async function openEngines(
   const http = createHttpClient(env);
   const viaId = createViaId();
   const workspace = await openWorkspace(settings, log);
+  const residents = createResidents(memoryBudget(settings));
   const { transcribeModel, chatModel, ttsModel } = settings;
   try {
     const registry = await createRegistry({
@@ -52,15 +61,27 @@ export async function openEngines(
         ...(chatModel !== undefined && { chat: chatModel }),
         ...(ttsModel !== undefined && { speech: ttsModel }),
       },
-      contextFor: createEngineContexts({ settings, env, log, workspace, fetch: http.fetch, viaId, metrics, noteQueue }),
+      contextFor: createEngineContexts({
+        settings,
+        env,
+        log,
+        workspace,
+        residents,
+        fetch: http.fetch,
+        viaId,
+        metrics,
+        noteQueue,
+      }),
       ...options,
     });
     return {
       registry,
       workspace,
       viaId,
+      residents,
       async [Symbol.asyncDispose]() {
         await registry[Symbol.asyncDispose]();
+        residents[Symbol.dispose]();
         await http[Symbol.asyncDispose]();
         workspace[Symbol.dispose]();
       },

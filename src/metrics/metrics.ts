@@ -96,10 +96,24 @@ export interface FleetEngineState {
 }
 
 /** State that is read when the metrics are: reading it asks no engine. */
+/** A program that stays loaded. */
+export interface ResidentState {
+  readonly engine: string;
+  readonly name: string;
+  readonly isLoaded: boolean;
+  /** What it holds of the memory budget; 0 while it is not loaded. */
+  readonly bytes: number;
+  readonly loads: number;
+  readonly loadSeconds: number;
+  /** How often it has ended by itself. */
+  readonly crashes: number;
+}
+
 export interface MetricSources {
   availability(): readonly { readonly engine: string; readonly model: string; readonly available: boolean }[];
   clips(): { readonly count: number; readonly bytes: number };
   mcpServers(): readonly { readonly name: string; readonly isUp: boolean }[];
+  residents(): readonly ResidentState[];
   /** Absent without a fleet. Asks Redis, for no longer than its timeout; never rejects. */
   fleet?: (() => Promise<FleetState>) | undefined;
 }

@@ -11,6 +11,7 @@ import {
   type MetricSources,
   type Metrics,
   type QueueState,
+  type ResidentState,
   type RequestFacts,
   type SpeechFacts,
   type TranscriptionFacts,
@@ -150,6 +151,22 @@ function createGauges(registry: Registry) {
       },
     });
 
+  /** Counts that its source keeps. */
+  const sourced = <Label extends string>(
+    row: Row<Label>,
+    read: () => Iterable<readonly [Readonly<Record<Label, string>>, number]>,
+  ) =>
+    new Counter<Label>({
+      ...configOf(row, registry),
+      collect() {
+        this.reset();
+        for (const [labels, value] of read()) this.inc(labels, value);
+      },
+    });
+
+  const ofResidents = (read: (state: ResidentState) => number) => () =>
+    (sources?.residents() ?? []).map((state) => [{ engine: state.engine, program: state.name }, read(state)] as const);
+
   const ofQueues = (fact: keyof QueueState) => () => {
     const sums = new Map<string, number>();
     for (const { engine, state } of queues) sums.set(engine, (sums.get(engine) ?? 0) + state()[fact]);
@@ -165,6 +182,26 @@ function createGauges(registry: Registry) {
   gauge(table.clipBytes, () => [[{}, sources?.clips().bytes ?? 0]]);
   gauge(table.mcpServerUp, () =>
     (sources?.mcpServers() ?? []).map(({ name, isUp }) => [{ server: name }, Number(isUp)]),
+  );
+  gauge(
+    table.residentLoaded,
+    ofResidents(({ isLoaded }) => Number(isLoaded)),
+  );
+  gauge(
+    table.residentBytes,
+    ofResidents(({ bytes }) => bytes),
+  );
+  sourced(
+    table.residentLoads,
+    ofResidents(({ loads }) => loads),
+  );
+  sourced(
+    table.residentLoadSeconds,
+    ofResidents(({ loadSeconds }) => loadSeconds),
+  );
+  sourced(
+    table.residentCrashes,
+    ofResidents(({ crashes }) => crashes),
   );
   /** In a fleet only: a gauge without labels is 0 until it is set. */
   function addFleet(): void {

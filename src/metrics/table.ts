@@ -165,6 +165,36 @@ export const metricsTable = {
     help: 'Calls of the tools of the service, including those of MCP servers.',
     labels: ['tool', 'ok'],
   },
+  residentLoaded: {
+    name: 'parlance_resident_loaded',
+    type: 'gauge',
+    help: '1 while a program that stays loaded is, such as a local transcription model.',
+    labels: ['engine', 'program'],
+  },
+  residentBytes: {
+    name: 'parlance_resident_memory_bytes',
+    type: 'gauge',
+    help: 'What a loaded program holds of MEMORY_BUDGET: the most memory that it has used.',
+    labels: ['engine', 'program'],
+  },
+  residentLoads: {
+    name: 'parlance_resident_loads_total',
+    type: 'counter',
+    help: 'How often the program was loaded.',
+    labels: ['engine', 'program'],
+  },
+  residentLoadSeconds: {
+    name: 'parlance_resident_load_seconds_total',
+    type: 'counter',
+    help: 'How long all loads of the program took together.',
+    labels: ['engine', 'program'],
+  },
+  residentCrashes: {
+    name: 'parlance_resident_crashes_total',
+    type: 'counter',
+    help: 'How often the program ended by itself. After three times within a minute it is paused for a minute.',
+    labels: ['engine', 'program'],
+  },
   fleetRedisUp: {
     name: 'parlance_fleet_redis_up',
     type: 'gauge',

@@ -212,6 +212,14 @@ const table = {
     description:
       'Maximum size of all temporary files, in bytes; unset: 4 GiB, or half of the free space at the start if that is less',
   },
+  memoryBudget: {
+    env: 'MEMORY_BUDGET',
+    example: 4_294_967_296,
+    schema: { type: 'integer', minimum: 1_048_576 },
+    expects: 'must be an integer of at least 1048576 (bytes)',
+    description:
+      'Memory of all models that stay loaded, in bytes: those idle longest are unloaded first; unset: half of what is available at the start, and a model that needs more is loaded alone',
+  },
   readyRequires: {
     env: 'READY_REQUIRES',
     schema: { type: 'array', items: { type: 'string', enum: ['transcription', 'chat', 'speech'] } },

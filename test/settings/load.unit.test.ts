@@ -77,6 +77,7 @@ const examples: { readonly [N in Name]: Example<N> } = {
   openaiBaseUrl: { env: 'http://127.0.0.1:8000/v1', fromEnv: 'http://127.0.0.1:8000/v1' },
   dataDir: { env: '/var/voice', fromEnv: '/var/voice', yaml: '/srv/voice', fromFile: '/srv/voice' },
   diskBudget: { env: '1048576', fromEnv: 1_048_576, yaml: '8589934592', fromFile: 8_589_934_592 },
+  memoryBudget: { env: '1048576', fromEnv: 1_048_576, yaml: '8589934592', fromFile: 8_589_934_592 },
   readyRequires: {
     env: 'transcription, chat',
     fromEnv: ['transcription', 'chat'],

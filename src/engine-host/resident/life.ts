@@ -1,0 +1,126 @@
+/** One life of a resident program: it waits for memory, loads, serves calls, and ends. */
+import { EngineError, type ResidentCall, type ResidentProgram } from '../../../engines/contract/index.ts';
+import { linkedSignal, raceAbort } from '../../../lib/abort.ts';
+import { startHost, type HostProcess } from './host-process.ts';
+import type { MemoryPlan, Tenant } from './memory-plan.ts';
+
+export interface LifeEvents {
+  readonly onLoad: (ms: number) => void;
+  /** Its memory is free. `failure`: it ended by itself. */
+  readonly onEnd: (failure: Error | undefined) => void;
+}
+
+export class Life implements Tenant {
+  readonly #program: ResidentProgram;
+  readonly #plan: MemoryPlan;
+  readonly #events: LifeEvents;
+  readonly #stop = linkedSignal();
+  readonly #loaded: Promise<HostProcess>;
+  #state: 'waiting' | 'loading' | 'loaded' = 'waiting';
+  #host: HostProcess | undefined;
+  /** Calls that it serves, or that wait for it. */
+  #calls = 0;
+  #idleSince = performance.now();
+  #idleTimer: NodeJS.Timeout | undefined;
+  #isRetired = false;
+  #bytes: number;
+
+  /** `bytes` is what it needs as far as is known. */
+  constructor(program: ResidentProgram, bytes: number, plan: MemoryPlan, events: LifeEvents) {
+    this.#program = program;
+    this.#bytes = bytes;
+    this.#plan = plan;
+    this.#events = events;
+    this.#loaded = this.#load();
+    this.#loaded.catch(ignore); // it may be loaded for nobody
+  }
+
+  get name(): string {
+    return this.#program.name;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** It has ended, or has been told to. */
+  get isOver(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  get isLoaded(): boolean {
+    return this.#state === 'loaded';
+  }
+
+  get isIdle(): boolean {
+    return this.#calls === 0;
+  }
+
+  get idleSince(): number | undefined {
+    return this.isLoaded && this.isIdle ? this.#idleSince : undefined;
+  }
+
+  async call(question: Readonly<Record<string, unknown>>, call: ResidentCall): Promise<unknown> {
+    clearTimeout(this.#idleTimer);
+    this.#calls += 1;
+    try {
+      const host = await raceAbort(this.#loaded, call.signal);
+      return await host.call(question, call);
+    } finally {
+      this.#calls -= 1;
+      if (this.isIdle) this.#becomeIdle();
+      this.#bytes = this.#host?.peakBytes ?? this.#bytes; // before its first call it has not used all that it needs
+      this.#plan.update();
+    }
+  }
+
+  /** It serves the calls that it has, and is unloaded. */
+  retire(): void {
+    this.#isRetired = true;
+    if (this.isIdle) this.unload();
+  }
+
+  unload(): void {
+    clearTimeout(this.#idleTimer);
+    this.#stop.abort(new EngineError('model-unavailable', 'The model has been unloaded; try again.'));
+    this.#host?.end();
+  }
+
+  async #load(): Promise<HostProcess> {
+    await this.#plan.enter(this, this.#stop.signal);
+    this.#state = 'loading';
+    const since = performance.now();
+    try {
+      this.#host = startHost(this.#program, (failure) => this.#end(failure));
+    } catch (error) {
+      this.#end(error as Error);
+      throw error;
+    }
+    await this.#host.ready;
+    this.#state = 'loaded';
+    this.#events.onLoad(performance.now() - since);
+    if (this.isIdle) this.#becomeIdle();
+    this.#plan.update();
+    return this.#host;
+  }
+
+  /** Who waits for memory stops when nobody waits for it any more; a program that loads is finished. */
+  #becomeIdle(): void {
+    this.#idleSince = performance.now();
+    if (this.#state === 'waiting' || this.#isRetired) this.unload();
+    const { idleUnloadMs } = this.#program;
+    if (this.isLoaded && !this.isOver && idleUnloadMs > 0) {
+      this.#idleTimer = setTimeout(() => this.unload(), idleUnloadMs).unref();
+    }
+  }
+
+  #end(failure: Error | undefined): void {
+    this.unload();
+    this.#plan.leave(this);
+    this.#events.onEnd(failure);
+  }
+}
+
+function ignore(): void {
+  // Told to those who call.
+}

@@ -1,0 +1,112 @@
+/** A resident program as its engine knows it: loaded on demand, and paused when it keeps crashing. */
+import {
+  EngineError,
+  type Logger,
+  type Resident,
+  type ResidentCall,
+  type ResidentProgram,
+} from '../../../engines/contract/index.ts';
+import type { ResidentState } from '../../metrics/metrics.ts';
+import { Life } from './life.ts';
+import type { MemoryPlan } from './memory-plan.ts';
+
+/** So many crashes within so long stop it for as long. */
+const crashLimit = { crashes: 3, ms: 60_000 };
+
+export class ManagedResident implements Resident {
+  readonly #program: ResidentProgram;
+  readonly #plan: MemoryPlan;
+  readonly #log: Logger;
+  readonly #counts = { loads: 0, loadSeconds: 0, crashes: 0 };
+  #life: Life | undefined;
+  /** What it needs, as last seen. */
+  #bytes: number;
+  #crashTimes: readonly number[] = [];
+
+  constructor(program: ResidentProgram, plan: MemoryPlan, log: Logger) {
+    this.#program = program;
+    this.#plan = plan;
+    this.#log = log;
+    this.#bytes = program.memory;
+  }
+
+  get state(): Resident['state'] {
+    const life = this.#current();
+    if (!life) return 'unloaded';
+    return life.isLoaded ? 'loaded' : 'loading';
+  }
+
+  get isFree(): boolean {
+    if (this.#pausedMs() > 0) return false;
+    return this.#current()?.isIdle ?? this.#plan.hasRoomFor(this.#bytes);
+  }
+
+  get facts(): Omit<ResidentState, 'engine'> {
+    const life = this.#current();
+    const isLoaded = life?.isLoaded ?? false;
+    return { name: this.#program.name, isLoaded, bytes: isLoaded && life ? life.bytes : 0, ...this.#counts };
+  }
+
+  preload(): void {
+    if (!this.#current() && this.isFree) this.#begin();
+  }
+
+  async call(question: Readonly<Record<string, unknown>>, call: ResidentCall): Promise<unknown> {
+    call.signal.throwIfAborted();
+    this.#refusePaused();
+    const life = this.#current() ?? this.#begin();
+    return await life.call(question, call);
+  }
+
+  /** Another program takes its name: it is unloaded once it is idle. */
+  retire(): void {
+    this.#current()?.retire();
+  }
+
+  /** Calls that it serves fail. */
+  unload(): void {
+    this.#current()?.unload();
+  }
+
+  #current(): Life | undefined {
+    return this.#life?.isOver ? undefined : this.#life;
+  }
+
+  #begin(): Life {
+    const life = new Life(this.#program, this.#bytes, this.#plan, {
+      onLoad: (ms) => this.#loaded(ms),
+      onEnd: (failure) => {
+        this.#bytes = life.bytes;
+        if (failure) this.#crashed(failure);
+      },
+    });
+    this.#life = life;
+    return life;
+  }
+
+  #loaded(ms: number): void {
+    this.#counts.loads += 1;
+    this.#counts.loadSeconds += ms / 1000;
+    this.#log.info({ program: this.#program.name, ms: Math.round(ms) }, 'the model is loaded');
+  }
+
+  #crashed(failure: Error): void {
+    this.#counts.crashes += 1;
+    this.#crashTimes = [...this.#crashTimes, performance.now()].slice(-crashLimit.crashes);
+    this.#log.error({ err: failure, program: this.#program.name }, 'a loaded model has crashed');
+  }
+
+  /** How long it is not started again. */
+  #pausedMs(): number {
+    const [first, last] = [this.#crashTimes[0], this.#crashTimes.at(-1)];
+    if (this.#crashTimes.length < crashLimit.crashes || first === undefined || last === undefined) return 0;
+    return last - first > crashLimit.ms ? 0 : Math.max(0, last + crashLimit.ms - performance.now());
+  }
+
+  #refusePaused(): void {
+    const ms = this.#pausedMs();
+    if (ms === 0) return;
+    const message = 'The model has crashed three times within a minute; try again in a minute.';
+    throw new EngineError('model-unavailable', message, { retryAfter: Math.ceil(ms / 1000) });
+  }
+}
