@@ -34,6 +34,7 @@ export async function openNode({ settings, env, log, limits, metrics }: NodeOpti
     const { wrapAsRemote, noteQueue } = fleet ?? {};
     const engines = await openEngines(settings, env, log, { limits, metrics, wrapAsRemote, noteQueue });
     fleet?.start(engines);
+    engines.registry.warmUp();
     return {
       ...engines,
       fleet,

@@ -31,6 +31,8 @@ export interface PrepareCall {
   readonly signal: AbortSignal;
   /** `fraction` is 0 to 1, or null while the total is unknown. */
   readonly progress: (step: string, fraction: number | null) => void;
+  /** The operator has asked for it (`npm run setup`): also for what is not needed, but better to have. */
+  readonly isAsked?: boolean;
 }
 
 export interface Finding {

@@ -78,4 +78,9 @@ export interface TranscriptionEngine extends Engine {
    * longer waits for it.
    */
   transcribe(call: TranscriptionCall, options: TranscriptionOptions): Promise<Transcript>;
+  /**
+   * A recording for the model is being uploaded: what it needs may be loaded. Without a model: the service has started.
+   * Not awaited; failures are only logged.
+   */
+  warmUp?(model?: string): Promise<void>;
 }

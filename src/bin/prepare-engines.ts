@@ -7,12 +7,17 @@ export interface PrepareOptions {
   readonly log: Logger;
   /** For the progress; on a terminal, each line replaces the previous one. */
   readonly terminal: NodeJS.WriteStream;
+  /** The operator has asked for it. */
+  readonly isAsked?: boolean;
 }
 
 /** True if nothing failed. A failure is logged and shown at the terminal, and does not stop the other engines. */
-export async function prepareEngines(registry: Registry, { signal, log, terminal }: PrepareOptions): Promise<boolean> {
+export async function prepareEngines(
+  registry: Registry,
+  { signal, log, terminal, isAsked = false }: PrepareOptions,
+): Promise<boolean> {
   const bar = progressBar(terminal);
-  const outcomes = await registry.prepare({ signal, progress: bar.show });
+  const outcomes = await registry.prepare({ signal, progress: bar.show, isAsked });
   bar.end();
   if (signal.aborted) terminal.write(`${describeInterruption(bar.unfinished())}\n`);
   signal.throwIfAborted();

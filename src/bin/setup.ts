@@ -17,7 +17,12 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 try {
   const log = pino({ level: 'silent' });
   await using engines = await openEngines(loadSettings(process.env), process.env, log);
-  const done = await prepareEngines(engines.registry, { signal: ended.signal, log, terminal: process.stderr });
+  const done = await prepareEngines(engines.registry, {
+    signal: ended.signal,
+    log,
+    terminal: process.stderr,
+    isAsked: true,
+  });
   if (done) process.stderr.write('Everything that can be prepared is there. The command `doctor` shows what works.\n');
   else process.exitCode = 1;
 } catch (error) {

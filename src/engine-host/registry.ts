@@ -93,13 +93,20 @@ export class Registry {
   }
 
   /** Runs `prepare` of every engine; the failure of one does not stop the others. */
-  async prepare({ signal, progress }: PrepareCall): Promise<PromiseSettledResult<void>[]> {
+  async prepare({ progress, ...call }: PrepareCall): Promise<PromiseSettledResult<void>[]> {
     const able = this.#instances.filter(({ guarded }) => hasFunction(guarded.engine, 'prepare'));
     return Promise.allSettled(
       able.map(async ({ name, guarded }) =>
-        guarded.engine.prepare?.({ signal, progress: (step, fraction) => progress(`${name}: ${step}`, fraction) }),
+        guarded.engine.prepare?.({ ...call, progress: (step, fraction) => progress(`${name}: ${step}`, fraction) }),
       ),
     );
+  }
+
+  /** For the engines that load something when the service starts; waits for nothing. */
+  warmUp(): void {
+    for (const { capability, guarded } of this.#instances) {
+      if (capability === 'transcription') void guarded.engine.warmUp?.();
+    }
   }
 
   /** Findings of the engines on this machine. */

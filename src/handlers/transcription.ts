@@ -5,7 +5,7 @@ import { delayStart } from '../../lib/delayed-start.ts';
 import { answer, type FormFields, type Handler, type OperationRequest } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { allowedModels, requireModel } from '../keys/permissions.ts';
-import { chooseTranscriptionModel, requireTimestamps, transcribe } from '../transcription/run.ts';
+import { chooseTranscriptionModel, requireTimestamps, transcribe, warmUp } from '../transcription/run.ts';
 import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
 import { timestampKindsOf, toTranscription } from '../transcription/wire.ts';
 import type { Services } from './dependencies.ts';
@@ -23,18 +23,23 @@ export function requireTranscription({ transcribeEnabled }: Services): void {
 
 /**
  * Before the recording is stored, with the text fields that precede it in the form, not yet validated. Throws
- * `model-not-allowed` and `parameter-not-supported`; everything else is reported after validation. Without `model` nothing
- * is known yet: it may follow.
+ * `model-not-allowed` and `parameter-not-supported`; everything else is reported after validation. Without `model`, which
+ * may follow, it is expected to be the default.
  */
 export async function checkRecordingFields(fields: FormFields, { registry }: Services): Promise<void> {
   const { timestamps, model: named } = fields;
-  if (typeof named !== 'string') return;
+  if (typeof named !== 'string') {
+    const usual = await defaultModel(registry, 'transcription');
+    if (usual) warmUp(usual);
+    return;
+  }
   const models = allowedModels(await registry.models('transcription'));
   const ids = models.map(({ id }) => id);
   requireModel(named, ids, '/model');
-  if (timestamps !== 'segment' && timestamps !== 'word') return;
   const model = models.find(({ id }) => id === named);
-  if (model) requireTimestamps(model, timestampKindsOf[timestamps]);
+  if (!model) return;
+  if (timestamps === 'segment' || timestamps === 'word') requireTimestamps(model, timestampKindsOf[timestamps]);
+  warmUp(model);
 }
 
 type TranscriptionRequest = OperationRequest<'createTranscription' | 'streamTranscription'>;

@@ -2,10 +2,10 @@
 import type { Transcript } from '../../engines/contract/index.ts';
 import type { FormFields } from '../contract/operations.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
-import { requireAvailable, requireSupport, supports } from '../engine-host/model-selection.ts';
+import { defaultModel, requireAvailable, requireSupport, supports } from '../engine-host/model-selection.ts';
 import type { ServedModel } from '../engine-host/served-models.ts';
 import type { Services } from '../handlers/dependencies.ts';
-import { transcribe, type TranscriptionJob } from '../transcription/run.ts';
+import { transcribe, warmUp, type TranscriptionJob } from '../transcription/run.ts';
 import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
 import { requireOperation } from '../keys/permissions.ts';
 import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';
@@ -22,7 +22,16 @@ import { toJson, toVerboseJson } from './verbose-json.ts';
 export async function checkRecordingFields(fields: FormFields, services: Services): Promise<void> {
   const wish = readTranscriptionFields(fields, { complete: false });
   if (fields.stream !== undefined) requireOperation(operationOf(wish));
-  if (wish.model !== undefined) toJob(await resolveModel(services, 'transcription', wish.model), wish);
+  const model = await expectedModel(services, wish.model);
+  if (model === undefined) return;
+  if (wish.model !== undefined) toJob(model, wish);
+  warmUp(model);
+}
+
+/** A model that is not named yet may follow the recording. */
+function expectedModel(services: Services, named: string | undefined) {
+  if (named === undefined) return defaultModel(services.registry, 'transcription');
+  return resolveModel(services, 'transcription', named);
 }
 
 export const createTranscription: Handler<'createTranscription', Services> = async (

@@ -69,6 +69,11 @@ export async function transcribe(
   }
 }
 
+/** Its recording is on the way: meanwhile the engine may load the model. */
+export function warmUp({ engine, engineId }: ServedModel<'transcription'>): void {
+  void engine.warmUp?.(engineId); // never rejects
+}
+
 async function callEngine(
   { engine, engineId }: ServedModel<'transcription'>,
   { recording, language, prompt, temperature, timestamps = [] }: TranscriptionJob,

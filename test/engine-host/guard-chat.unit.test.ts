@@ -7,8 +7,15 @@ import { SharedDeadline } from '../../src/engine-host/guard/shared-deadline.ts';
 const usage = (totalTokens: unknown) =>
   ({ promptTokens: 1, completionTokens: 1, totalTokens, reasoningTokens: 0 }) as Usage;
 
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
 const guarded = (engine: Pick<ChatEngine, 'complete'>) =>
-  guardComplete(engine as ChatEngine, { instance: 'fake', abortMs: 100, chatIdle: new SharedDeadline(60_000) });
+  guardComplete(engine as ChatEngine, {
+    instance: 'fake',
+    abortMs: 100,
+    chatIdle: new SharedDeadline(60_000),
+    log: silent,
+  });
 
 async function run(report: (onUsage: ((usage: Usage) => void) | undefined) => void, heard?: (usage: Usage) => void) {
   const engine = {

@@ -2,6 +2,7 @@
 import type {
   AgentEvent,
   ChatEngine,
+  Logger,
   Speech,
   SpeechEngine,
   Tool,
@@ -12,7 +13,7 @@ import { EngineError } from '../../../engines/contract/index.ts';
 import { checkTime, checkTranscript, isAmount, isCount, must, objectOf } from './answers.ts';
 import { Callbacks, markHandled, safely } from './callbacks.ts';
 import { checkEvent } from './events.ts';
-import { callFailure } from './failures.ts';
+import { callFailure, readable } from './failures.ts';
 import { invoke } from './cached-poll.ts';
 import { Wait, type SharedDeadline } from './shared-deadline.ts';
 import { onAbort, reasonOf } from '../../../lib/abort.ts';
@@ -23,6 +24,7 @@ export interface CallFacts {
   readonly abortMs: number;
   /** Idle timeout between chat events. */
   readonly chatIdle: SharedDeadline;
+  readonly log: Logger;
 }
 
 export function guardTranscribe(
@@ -51,6 +53,20 @@ export function guardTranscribe(
       return checkTranscript(answer);
     } catch (error) {
       throw callbacks.failure ?? callFailure(error, facts.instance, signal);
+    }
+  };
+}
+
+/** Never rejects. */
+export function guardWarmUp(
+  engine: Pick<TranscriptionEngine, 'warmUp'>,
+  { log }: Pick<CallFacts, 'log'>,
+): NonNullable<TranscriptionEngine['warmUp']> {
+  return async (model) => {
+    try {
+      await engine.warmUp?.(model);
+    } catch (error) {
+      log.warn({ err: readable(error) }, 'the engine could not load what it needs ahead of a call');
     }
   };
 }

@@ -16,7 +16,7 @@ import {
 import { startTimeout } from '../../../lib/abort.ts';
 import { checkAvailability, checkFindings, checkModels } from './answers.ts';
 import { Callbacks } from './callbacks.ts';
-import { guardComplete, guardSynthesize, guardTranscribe, outcome, type CallFacts } from './calls.ts';
+import { guardComplete, guardSynthesize, guardTranscribe, guardWarmUp, outcome, type CallFacts } from './calls.ts';
 import { engineErrorOf, readable } from './failures.ts';
 import type { EngineTimeouts } from './timeouts.ts';
 import { CachedPoll, type Failure } from './cached-poll.ts';
@@ -43,7 +43,11 @@ export interface GuardFacts<C extends Capability = Capability> {
 
 /** Adds the guarded verb of the capability. */
 const guardVerb: { readonly [C in Capability]: (raw: Engines[C], guarded: Engine, call: CallFacts) => Engines[C] } = {
-  transcription: (raw, guarded, call) => ({ ...guarded, transcribe: guardTranscribe(raw, call) }),
+  transcription: (raw, guarded, call) => ({
+    ...guarded,
+    transcribe: guardTranscribe(raw, call),
+    ...(hasFunction(raw, 'warmUp') && { warmUp: guardWarmUp(raw, call) }),
+  }),
   chat: (raw, guarded, call) => ({ ...guarded, complete: guardComplete(raw, call) }),
   speech: (raw, guarded, call) => ({ ...guarded, synthesize: guardSynthesize(raw, call) }),
 };
@@ -53,7 +57,7 @@ export function guardEngine<C extends Capability>(raw: Engines[C], facts: GuardF
   const failures = createFailureLog(facts);
   const models = createModels(raw, facts, failures);
   const availability = createAvailability(raw, facts, failures);
-  const call = { instance, abortMs: limits.abortMs, chatIdle: new SharedDeadline(limits.chatIdleMs) };
+  const call = { instance, abortMs: limits.abortMs, chatIdle: new SharedDeadline(limits.chatIdleMs), log };
   const engine: Engine = {
     async models() {
       const last = models.value;
@@ -229,7 +233,7 @@ function failed(reason: string): Availability {
 async function prepare(
   raw: Engine,
   { instance, limits }: GuardFacts,
-  { signal, progress }: PrepareCall,
+  { signal, progress, ...call }: PrepareCall,
 ): Promise<void> {
   using callbacks = new Callbacks(instance, signal);
   const show = callbacks.guard((step: unknown, fraction: unknown) => {
@@ -237,7 +241,11 @@ async function prepare(
     progress(String(step), isKnown ? Math.min(1, Math.max(0, fraction)) : null);
   });
   try {
-    await outcome(() => raw.prepare?.({ signal: callbacks.signal, progress: show }), callbacks.signal, limits.endMs);
+    await outcome(
+      () => raw.prepare?.({ ...call, signal: callbacks.signal, progress: show }),
+      callbacks.signal,
+      limits.endMs,
+    );
     if (callbacks.failure) throw callbacks.failure;
   } catch (error) {
     throw error instanceof Error ? error : readable(error);
