@@ -4,6 +4,7 @@ import { benchFleetCost } from './fleet-cost.ts';
 import { benchFleet } from './fleet.ts';
 import { benchLimits } from './limits.ts';
 import { benchListing } from './listing.ts';
+import { benchLoaded } from './loaded.ts';
 import { benchMemory } from './memory.ts';
 import { benchMetrics } from './metrics.ts';
 import { benchSpeech } from './speech.ts';
@@ -13,6 +14,7 @@ import { benchTranscribe } from './transcribe.ts';
 
 const benchmarks = {
   transcribe: benchTranscribe,
+  loaded: benchLoaded,
   listing: benchListing,
   memory: benchMemory,
   chat: benchChat,

@@ -11,7 +11,7 @@ import {
   interleave,
   mean,
   median,
-  processorMsOf,
+  processorMsOfFamily,
   processorMsOfChildren,
   type Cost,
 } from './support/measure.ts';
@@ -43,7 +43,7 @@ export async function benchTranscribe({ model, rounds, slots, threads }: BenchOp
 function costOfRequest(service: ChildService, { bytes }: Clip): Promise<Cost> {
   const recording = new Blob([new Uint8Array(bytes)]);
   const request = async () => assertSaid((await transcribe(service, recording)).text);
-  return costOf(request, () => processorMsOf(service.pid));
+  return costOf(request, () => processorMsOfFamily(service.pid));
 }
 
 /** By the clock, and by what disturbances of a busy machine change least: the best round, and processor time. */

@@ -58,9 +58,11 @@ async function flagsOfWhisper(
       return Promise.reject(new Error('nothing is run here'));
     },
   };
-  const job = { program: 'whisper-cli', modelFile, vadFile: undefined, language: 'en', threads };
+  const job = { program: 'whisper-cli', modelFile, vadFile: undefined, language: 'en', threads, fitContext: false };
   const call = { signal: new AbortController().signal };
-  await transcribe({ ...job, recording: {} as Recording }, context as EngineContext, call).catch(() => undefined);
+  await transcribe({ ...job, free: () => undefined, recording: {} as Recording }, context as EngineContext, call).catch(
+    () => undefined,
+  );
   if (seen.at(-1) !== wavPath) throw new Error('the engine runs no program any more');
   return seen;
 }

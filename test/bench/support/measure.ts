@@ -1,5 +1,6 @@
 /** Measuring side by side: on a machine that others use too, only ratios out of one and the same run mean something. */
 import { readFileSync } from 'node:fs';
+import { processes } from '../../support/proc.ts';
 
 /**
  * Runs all contestants in every round, each time in another order, after a round that does not count. Returns, by
@@ -42,6 +43,12 @@ const tickMs = 10;
 export function processorMsOf(pid: number): number {
   const [own, ended] = processorTicks(pid);
   return (own + ended) * tickMs;
+}
+
+/** The same with its children that live, such as a program with a loaded model. */
+export function processorMsOfFamily(pid: number): number {
+  const children = processes().filter(({ parent }) => parent === pid);
+  return processorMsOf(pid) + children.reduce((sum, child) => sum + processorMsOf(child.pid), 0);
 }
 
 /**
