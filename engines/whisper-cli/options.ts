@@ -7,6 +7,10 @@ export interface Options {
   readonly threads?: number;
   readonly waiting?: number;
   readonly mirror?: string;
+  readonly keepLoaded?: boolean;
+  readonly idleUnload?: number;
+  readonly preload?: boolean;
+  readonly audioContext?: 'auto' | 'full';
 }
 
 export interface ModelOptions {
@@ -48,12 +52,29 @@ export const optionsSchema: OptionsSchema = {
       },
     },
     slots: { ...count, description: 'Concurrent transcriptions. Default: half of the cores, at least 1.' },
-    threads: { ...count, description: 'Threads per transcription. Default: cores divided by slots.' },
+    threads: { ...count, description: 'Threads per transcription. Default: the cores that the others leave.' },
     waiting: {
       type: 'integer',
       minimum: 0,
       maximum: 10_000,
       description: 'Maximum number of waiting requests. Default: 16.',
+    },
+    keepLoaded: {
+      type: 'boolean',
+      description: 'Keep models in memory between recordings, as far as MEMORY_BUDGET allows. Default: true.',
+    },
+    idleUnload: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 86_400,
+      description: 'Seconds without a recording after which a model is unloaded; 0: never. Default: 300.',
+    },
+    preload: { type: 'boolean', description: 'Load the models when the service starts. Default: false.' },
+    audioContext: {
+      type: 'string',
+      enum: ['auto', 'full'],
+      description:
+        'auto: recordings of less than 30 s are encoded with the context of their length, which is faster and may cost words. Default: full.',
     },
     mirror: { ...text, pattern: '^https?://', description: 'Base URL of a mirror for model downloads.' },
   },

@@ -12,7 +12,7 @@ interface WhisperJson {
 }
 
 /** Each character of the texts is one byte of UTF-8. */
-interface Segment {
+export interface Segment {
   readonly text: string;
   readonly offsets?: Offsets;
   /** Only with `-ojf`. */
@@ -74,7 +74,7 @@ function isWhisperJson(value: unknown): value is WhisperJson {
   return isObject(value) && isObject(value.result) && isArrayOf(value.transcription, isSegment);
 }
 
-function isSegment(value: unknown): value is Segment {
+export function isSegment(value: unknown): value is Segment {
   return isToken(value) && ('tokens' in value ? isArrayOf(value.tokens, isToken) : true);
 }
 

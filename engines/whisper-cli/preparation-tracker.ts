@@ -38,7 +38,7 @@ export function createPreparationTracker(context: EngineContext) {
     /** Why a step of the current preparation, or else of the last one, failed. */
     failureOf: (step: string): string | undefined => failures.get(step),
     async run(plan: PreparationPlan, { signal, progress }: PrepareCall): Promise<void> {
-      planned = Number(plan.needProgram) + plan.models.length;
+      planned = Math.min(1, plan.programs.length) + plan.models.length;
       failures.clear();
       try {
         await prepareWhisper({

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { EngineContext } from '../contract/index.ts';
-import { buildWhisperCli } from './build.ts';
+import { buildWhisper, type Program } from './build.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { catalogue, maxModelBytes, modelFileName, modelSource, modelUrl, type ModelName } from './catalogue.ts';
 import { download } from './download.ts';
@@ -14,8 +14,8 @@ export const buildStep = 'building whisper-cli';
 export const downloadStep = (model: ModelName): string => `downloading ${modelFileName(model)}`;
 
 export interface PreparationPlan {
-  /** True if whisper-cli was not found and has to be built. */
-  readonly needProgram: boolean;
+  /** The programs to build, in order. */
+  readonly programs: readonly Program[];
   /** The models to download to the data directory, one after the other. */
   readonly models: readonly ModelName[];
   /** Base URL of the models, if not `modelSource`. */
@@ -43,7 +43,7 @@ type Report = (done: Done) => void;
  * not stop the others; rejects with one error that contains all failures, or with the signal's reason.
  */
 export async function prepareWhisper(options: PrepareOptions): Promise<void> {
-  const { needProgram, models, signal } = options;
+  const { programs, models, signal } = options;
   const failures: Error[] = [];
 
   async function attempt(step: string, run: (report: Report) => Promise<void>): Promise<void> {
@@ -65,7 +65,7 @@ export async function prepareWhisper(options: PrepareOptions): Promise<void> {
     }
   }
 
-  const build = needProgram ? attempt(buildStep, (report) => prepareProgram(options, report)) : undefined;
+  const build = programs.length > 0 ? attempt(buildStep, (report) => prepareProgram(options, report)) : undefined;
   await Promise.all([build, downloadAll()]);
   signal.throwIfAborted();
   const [first, second] = failures;
@@ -76,7 +76,7 @@ export async function prepareWhisper(options: PrepareOptions): Promise<void> {
 
 async function prepareProgram(options: PrepareOptions, report: Report): Promise<void> {
   await makeDataDirectory(options.dataDir);
-  await buildWhisperCli({ ...options, progress: report, onWait: () => report('waiting') });
+  await buildWhisper({ ...options, progress: report, onWait: () => report('waiting') });
 }
 
 async function makeDataDirectory(path: string): Promise<void> {

@@ -1,4 +1,5 @@
 /** Finds the whisper-cli program and its version. */
+import { dirname, join } from 'node:path';
 import type { EngineContext } from '../contract/index.ts';
 import { builtProgramPath } from './build.ts';
 import { findExecutable, isExecutable } from '../../lib/find-executable.ts';
@@ -12,6 +13,12 @@ export function findWhisper(named: string | undefined, context: EngineContext): 
   if (found !== undefined) return found;
   const built = builtProgramPath(dataDir);
   return isExecutable(built) ? built : undefined;
+}
+
+/** The program that keeps a model loaded: beside whisper-cli, or built by `npm run setup`. */
+export function findHost(whisperCli: string | undefined, dataDir: string): string | undefined {
+  const beside = whisperCli === undefined ? [] : [join(dirname(whisperCli), 'whisper-host')];
+  return [...beside, builtProgramPath(dataDir, 'whisper-host')].find(isExecutable);
 }
 
 const versionTimeoutMs = 5_000;

@@ -1,98 +1,51 @@
-import { join } from 'node:path';
-import {
-  EngineError,
-  type EngineContext,
-  type Recording,
-  type TimestampKind,
-  type Transcript,
-  type TranscriptionOptions,
+/** The way of a recording: decoded, then transcribed by a loaded model, or by whisper-cli where none is free or it fails. */
+import type {
+  EngineContext,
+  Recording,
+  Resident,
+  TimestampKind,
+  Transcript,
+  TranscriptionOptions,
 } from '../contract/index.ts';
-import { readTranscript, toTranscript, type Wanted } from './output.ts';
-import { clamp, createTimeline, readSegmentLine } from './segments.ts';
+import { runHost } from './run-host.ts';
+import { runWhisperCli } from './run-whisper-cli.ts';
+import { toTranscript } from './output.ts';
+import { clamp, createTimeline, type RawSegment } from './segments.ts';
+import type { WhisperCall } from './whisper-call.ts';
 
-export interface TranscribeJob {
-  readonly program: string;
-  readonly modelFile: string;
-  /** Silero VAD model (ggml), if configured. */
-  readonly vadFile: string | undefined;
-  /** Whisper's language code, or `auto`. */
-  readonly language: string;
-  readonly threads: number;
+export interface TranscribeJob extends Omit<WhisperCall, 'wavPath' | 'audioContext' | 'wanted'> {
+  /** Called when the recording is decoded: the loaded model that is free then, if any. */
+  readonly free: () => Resident | undefined;
+  /** Whether the encoder gets no more context than the recording needs. */
+  readonly fitContext: boolean;
   readonly recording: Recording;
-  readonly prompt?: string | undefined;
-  readonly temperature?: number | undefined;
   readonly timestamps?: readonly TimestampKind[] | undefined;
 }
-
-/** Limits OpenMP spin-waiting, so that idle threads do not starve other processes. */
-const spinLimit = { GOMP_SPINCOUNT: '10000' };
 
 /** One window of Whisper's spectrogram; whisper-cli crashes on shorter recordings. */
 const shortestMs = 25;
 
-/** Safety net only: the caller's signal carries the real timeout. */
-const hardLimitMs = 24 * 3_600_000;
-
-/** Decodes the recording and runs whisper-cli on the WAV file that we wrote. */
 export async function transcribe(
-  job: TranscribeJob,
+  { recording, free, fitContext, prompt, timestamps = [], ...job }: TranscribeJob,
   context: EngineContext,
   { signal, ...callbacks }: TranscriptionOptions,
 ): Promise<Transcript> {
-  const { wavPath, durationMs } = await context.decode(job.recording, { signal });
-  const wanted = { durationMs, timestamps: job.timestamps ?? [] };
-  if (durationMs < shortestMs) return silence(wanted);
-  // A private working directory: builds with dynamic backends load libraries from the working directory.
-  await using directory = await context.temporaryDirectory();
-  const output = join(directory.path, 'out');
-  const exit = await context.run(job.program, whisperArguments(job, wavPath, output), {
-    signal,
-    timeoutMs: hardLimitMs,
-    cwd: directory.path,
-    env: spinLimit,
-    ...(hasAny(callbacks) && { onLine: createLineReader(durationMs, callbacks) }),
-  });
-  const log = exit.stderr; // stdout has the text of the recording
-  if (exit.code !== 0) {
-    const how = exit.signal === null ? `exit code ${String(exit.code)}` : `signal ${exit.signal}`;
-    const cause = new Error(`whisper-cli ended with ${how}; output: ${log.trim().slice(-2000)}`);
-    throw new EngineError('engine-failed', 'The transcription program failed.', { cause });
+  const { wavPath, durationMs } = await context.decode(recording, { signal });
+  const wanted = { durationMs, timestamps };
+  if (durationMs < shortestMs) return toTranscript({ result: {}, transcription: [] }, wanted);
+  const audioContext = fitContext ? contextFor(durationMs) : undefined;
+  const call = { ...job, prompt: prompt && shorten(prompt), wavPath, wanted, audioContext };
+  const report = createReporter(durationMs, callbacks);
+  const options = { signal, onRaw: report?.first };
+  const host = free();
+  if (host === undefined) return runWhisperCli(call, context, options);
+  try {
+    return await runHost(host, call, options);
+  } catch (error) {
+    signal.throwIfAborted();
+    context.log.warn({ err: error }, 'the loaded model has failed; whisper-cli transcribes the recording');
+    return runWhisperCli(call, context, { signal, onRaw: report?.again() });
   }
-  return await readTranscript(`${output}.json`, log, wanted);
-}
-
-const silence = (wanted: Wanted): Transcript => toTranscript({ result: {}, transcription: [] }, wanted);
-
-type Callbacks = Omit<TranscriptionOptions, 'signal'>;
-
-const hasAny = ({ onSegment, onProgress }: Callbacks): boolean => onSegment !== undefined || onProgress !== undefined;
-
-/** whisper-cli prints each segment as soon as it is done, also with `-np`, and flushes stdout after it. */
-function createLineReader(durationMs: number, { onSegment, onProgress }: Callbacks): (line: string) => void {
-  const place = createTimeline(durationMs);
-  let processedMs = 0;
-  return (line) => {
-    const raw = readSegmentLine(line);
-    if (raw === undefined) return;
-    const segment = place(raw);
-    if (segment !== undefined) onSegment?.(segment);
-    processedMs = clamp(raw.to, processedMs, durationMs);
-    onProgress?.(processedMs, durationMs);
-  };
-}
-
-function whisperArguments(job: TranscribeJob, wavPath: string, output: string): string[] {
-  const { vadFile, prompt = '', temperature, timestamps = [] } = job;
-  const vad = vadFile === undefined ? [] : ['--vad', '-vm', vadFile];
-  const sampling = temperature === undefined ? [] : ['-tp', String(temperature)];
-  // -ojf adds the tokens, whose times cost extra work.
-  const json = timestamps.includes('word') ? '-ojf' : '-oj';
-  return [
-    ...['-np', '-m', job.modelFile, '-l', job.language, '-t', String(job.threads), ...vad, ...sampling],
-    ...[json, '-of', output, '-f', wavPath],
-    // Last: the usage, which whisper-cli prints for an unknown option, repeats what it has read so far.
-    ...(prompt === '' ? [] : ['--prompt', promptArgument(prompt)]),
-  ];
 }
 
 /**
@@ -101,7 +54,36 @@ function whisperArguments(job: TranscribeJob, wavPath: string, output: string): 
  */
 const maxPromptLength = 2_000;
 
-/** An argument cannot contain NUL. */
-function promptArgument(prompt: string): string {
+/** An argument of a program cannot contain NUL. */
+function shorten(prompt: string): string {
   return Array.from(prompt.replaceAll('\0', ' ')).slice(-maxPromptLength).join('');
+}
+
+/** Whisper was trained with the context of 30 s: some more than the recording fills, in steps that reuse its memory. */
+function contextFor(durationMs: number): number | undefined {
+  const [perSecond, whole, spare, step] = [50, 1_500, 64, 64];
+  const needed = Math.ceil(((durationMs / 1000) * perSecond + spare) / step) * step;
+  return needed < whole ? needed : undefined;
+}
+
+/** A second run for the same recording finds the same segments: those that have been reported are skipped. */
+function createReporter(durationMs: number, { onSegment, onProgress }: Omit<TranscriptionOptions, 'signal'>) {
+  if (onSegment === undefined && onProgress === undefined) return undefined;
+  const place = createTimeline(durationMs);
+  let processedMs = 0;
+  let reported = 0;
+  const first = (raw: RawSegment): void => {
+    reported += 1;
+    const segment = place(raw);
+    if (segment !== undefined) onSegment?.(segment);
+    processedMs = clamp(raw.to, processedMs, durationMs);
+    onProgress?.(processedMs, durationMs);
+  };
+  return {
+    first,
+    again() {
+      let known = reported;
+      return (raw: RawSegment) => (known > 0 ? void (known -= 1) : first(raw));
+    },
+  };
 }

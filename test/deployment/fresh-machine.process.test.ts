@@ -3,7 +3,7 @@
  * says how far it is. Fake tools stand for npm, tar and cmake, a server of the test's own for the one with the models.
  */
 import { hash } from 'node:crypto';
-import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -84,8 +84,9 @@ async function freshMachine(options: MachineOptions): Promise<ProcessOptions> {
 /** Lets the stand-in for cmake go on. */
 const goOn = ({ dir }: ChildProcess, step: 'half-built' | 'built') => writeFile(join(dir, step), '');
 
-/** What the stand-in for cmake builds: the real program by another name. */
-const wrapped = (program: string) => ({ 'whisper-cli': `#!/bin/sh\nexec "${program}" "$@"\n` });
+/** What the stand-in for cmake builds: the real programs by other names. */
+const wrapped = (found: Readonly<Record<'whisper-cli' | 'whisper-host', string>>) =>
+  Object.fromEntries(Object.entries(found).map(([name, program]) => [name, `#!/bin/sh\nexec "${program}" "$@"\n`]));
 
 async function says(service: ChildService, expected: RegExp): Promise<void> {
   await expect.poll(async () => (await probe(service)).reason, patience).toMatch(expected);
@@ -96,14 +97,14 @@ async function listed({ url }: ChildService): Promise<unknown> {
   return (body.data as unknown[])[0];
 }
 
-describeWith(['whisper-cli'], 'a fresh machine', (found) => {
+describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
   test('serves at once, says how far its preparation is, and transcribes when it is done', async () => {
     const model = await toneModel();
     const mirror = await startMirror(model);
     const options = await freshMachine({ mirror, expected: model });
-    const service = await startChildService({ ...options, files: wrapped(found['whisper-cli']) });
+    const service = await startChildService({ ...options, files: wrapped(found) });
 
-    await says(service, /building whisper-cli: 10 %, downloading ggml-base\.bin: 0 %|downloading.*building/);
+    await says(service, /building whisper-cli: 9 %, downloading ggml-base\.bin: 0 %|downloading.*building/);
     expect(await probe(service)).toMatchObject({ available: false, code: 'preparing', model: 'local' });
     const refused = await transcribe(service, recording);
     expect(refused).toMatchObject({ status: 503, body: { code: 'model-unavailable' } });
@@ -111,18 +112,18 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
 
     mirror.sendUpTo(0.25);
     await says(service, /downloading ggml-base\.bin: 25 %/);
-    await says(service, /building whisper-cli: 10 %/);
+    await says(service, /building whisper-cli: 9 %/);
     expect(await listed(service)).toMatchObject({
       id: 'local',
       available: false,
       code: 'preparing',
       reason: expect.stringContaining('25 %') as string,
-      progress: expect.closeTo((0.1 + 0.25) / 2) as number,
+      progress: expect.closeTo((0.09 + 0.25) / 2) as number,
     });
     mirror.sendUpTo(0.5);
     await says(service, /downloading ggml-base\.bin: 50 %/);
     await goOn(service, 'half-built');
-    await says(service, /building whisper-cli: 50 %/);
+    await says(service, /building whisper-cli: 45 %/);
 
     mirror.breakOff();
     await expect.poll(() => mirror.requests.length, patience).toBe(2);
@@ -130,13 +131,13 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
     mirror.sendUpTo(0.75);
     await says(service, /downloading ggml-base\.bin: 75 %/);
     mirror.sendUpTo(1);
-    await says(service, /Preparing \(building whisper-cli: 50 %\)/);
-    expect(await probe(service)).toMatchObject({ code: 'preparing', progress: 0.75 });
+    await says(service, /Preparing \(building whisper-cli: 45 %\)/);
+    expect(await probe(service)).toMatchObject({ code: 'preparing', progress: 0.725 });
     await goOn(service, 'built');
 
     await expect.poll(() => probe(service), patience).toMatchObject({ available: true, code: 'ready' });
     expect(await transcribe(service, recording)).toMatchObject({ status: 200, body: spoken });
-    const prepared = ['bin', 'bin/whisper-cli', 'models', 'models/ggml-base.bin'];
+    const prepared = ['bin', 'bin/whisper-cli', 'bin/whisper-host', 'models', 'models/ggml-base.bin'];
     await expect.poll(() => filesOf(service), patience).toEqual(prepared);
     for (const step of ['downloading ggml-base.bin', 'building whisper-cli']) {
       const told = () => percentagesIn(service.said.stderr, `local: ${step}`);
@@ -175,11 +176,11 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
     const mirror = await startMirror(noise(1_000));
     mirror.sendUpTo(1);
     const options = await freshMachine({ mirror, expected: noise(1_000, 2) });
-    const service = await startChildService({ ...options, files: wrapped(found['whisper-cli']) });
+    const service = await startChildService({ ...options, files: wrapped(found) });
     await says(service, /^Model file missing: .*is not the expected file/);
     expect(await probe(service)).toMatchObject({ available: false, code: 'model-file-missing' });
     await goOn(service, 'half-built');
-    await expect.poll(() => service.said.stderr, patience).toMatch(/building whisper-cli .* 50 %/);
+    await expect.poll(() => service.said.stderr, patience).toMatch(/building whisper-cli .* 45 %/);
     await says(service, /^Model file missing: /);
   });
 
@@ -222,7 +223,7 @@ describeWith(['whisper-cli'], 'a fresh machine', (found) => {
     const mirror = await startMirror(model);
     const service = await startChildService(await freshMachine({ mirror, expected: model }));
     mirror.sendUpTo(0.5);
-    await says(service, /building whisper-cli: 10 %/);
+    await says(service, /building whisper-cli: 9 %/);
     await says(service, /downloading ggml-base.bin: 50 %/);
     const compilers = await childrenAtWork(service.pid, /cmake --build/);
     service.kill(signal);
@@ -265,14 +266,33 @@ describe('npm run setup', () => {
     mirror.sendUpTo(1);
     const dataDir = await temporaryDirectory();
     const machine = await freshMachine({ mirror, expected: model, dataDir });
-    const setup = await startProcess('src/bin/setup.ts', { ...machine, files: wrapped('/bin/true') });
+    const setup = await startProcess('src/bin/setup.ts', {
+      ...machine,
+      files: wrapped({ 'whisper-cli': '/bin/true', 'whisper-host': '/bin/true' }),
+    });
     await Promise.all([goOn(setup, 'half-built'), goOn(setup, 'built')]);
     expect(await setup.exit).toEqual({ code: 0, signal: null });
     for (const step of ['downloading ggml-base.bin', 'building whisper-cli']) {
       expect(percentagesIn(setup.said.stderr, `local: ${step}`).at(-1)).toBe(100);
     }
     expect(setup.said.stderr).toMatch(/Everything that can be prepared is there\..*\n$/);
-    expect(await filesOf(setup)).toEqual(['bin', 'bin/whisper-cli', 'models', 'models/ggml-base.bin']);
+    expect(await filesOf(setup)).toEqual([
+      'bin',
+      'bin/whisper-cli',
+      'bin/whisper-host',
+      'models',
+      'models/ggml-base.bin',
+    ]);
+
+    // Nothing is compiled unasked, but setup adds what is missing.
+    await rm(join(dataDir, 'bin/whisper-host'));
+    const more = await startProcess('src/bin/setup.ts', {
+      ...machine,
+      files: { 'whisper-host': '', 'half-built': '', built: '' },
+    });
+    expect(await more.exit).toEqual({ code: 0, signal: null });
+    expect(percentagesIn(more.said.stderr, 'local: building whisper-cli')).toEqual([0, 10, 50, 100]);
+    expect(await filesOf(more)).toContain('bin/whisper-host');
 
     const again = await startProcess('src/bin/setup.ts', machine);
     expect(await again.exit).toEqual({ code: 0, signal: null });
@@ -335,7 +355,7 @@ describe('npm run setup', () => {
   });
 });
 
-describeWith(['whisper-cli', 'ffmpeg'], 'npm run doctor', (found) => {
+describeWith(['whisper-cli', 'whisper-host', 'ffmpeg'], 'npm run doctor', (found) => {
   const secrets = {
     API_KEYS: 'sk-of-a-caller,sk-of-another',
     OPENAI_API_KEY: 'sk-of-the-provider',
@@ -391,8 +411,10 @@ describeWith(['whisper-cli', 'ffmpeg'], 'npm run doctor', (found) => {
         expect.stringMatching(`^ok ffmpeg [\\d.]+.*, ${found.ffmpeg}$`),
         `ok data ${doctor.dataDir}`,
         expect.stringMatching(`^ok whisper-cli \\S+, ${found['whisper-cli']}$`),
-        `ok model tones 7 MiB, multilingual, ${model}`,
-        `ok model english 7 MiB, English only, ${join(directory, 'english.bin')}`,
+        expect.stringMatching(/^ok memory \d+ MiB for models that stay loaded \(half of what is available now\)$/),
+        `ok whisper-host ${join(found['whisper-cli'], '../whisper-host')}`,
+        `ok model tones 7 MiB, needs about 209 MiB loaded, multilingual, ${model}`,
+        `ok model english 7 MiB, needs about 209 MiB loaded, English only, ${join(directory, 'english.bin')}`,
         `MISSING model absent ${join(directory, 'absent.bin')} does not exist`,
         'Transcription works with: tones, english',
       ]),

@@ -155,34 +155,40 @@ describeAsRoot('in a network that ends at this machine', () => {
 });
 
 describe('as the kernel sees it', () => {
-  describeWith(['ffmpeg', 'whisper-cli'], 'with real programs', (programs) => {
-    test('neither the service nor its programs connect to anything while they transcribe', async ({ skip }) => {
-      const strace = findProgram('strace');
-      if (strace === undefined) return skip('needs strace (apt-get install strace); not even CI insists on it');
-      const models = await writeModels(['good']);
-      onTestFinished(() => models[Symbol.asyncDispose]());
-      const trace = join(await temporaryDirectory(), 'trace');
-      // -D: the tracer is the grandchild, so that the pid is the service's.
-      const options = ['-D', '-f', '-qq', '--seccomp-bpf', '-e', 'trace=connect,execve', '-s', '200', '-o', trace];
-      const service = await startChildService({
-        config: `engines: { local: ${whisperEngine(models, ['good'], { program: programs['whisper-cli'] })} }`,
-        through: () => [strace, ...options],
-      });
-      const directory = await temporaryDirectory();
-      const path = await recordingKind(browserRecording).make(['alpha', 'bravo'], { directory, language: 'de' });
-      const bytes = await readFile(path);
-      expect(await transcribe(service, bytes)).toMatchObject({ status: 200, body: spoken });
-      const form = new FormData();
-      form.set('file', new File([bytes], 'recording'));
-      const answer = await fetch(`${service.url}/v1/audio/transcriptions`, { method: 'POST', body: form });
-      expect(await toAnswer(answer)).toMatchObject({ status: 200, body: { text: spoken.text } });
-      // The tracer writes on its own time; all calls of the programs come before the end of the last one.
-      service.kill('SIGTERM');
-      await service.exit;
-      const calls = await readFile(trace, 'utf8');
-      expect(calls).toContain(`execve("${programs.ffmpeg}"`);
-      expect(calls).toContain(`execve("${programs['whisper-cli']}"`);
-      expect(calls.split('\n').filter((line) => line.includes('connect('))).toEqual([]);
-    });
+  describeWith(['ffmpeg', 'whisper-cli', 'whisper-host'], 'with real programs', (programs) => {
+    test.for([
+      ['whisper-host', {}],
+      ['whisper-cli', { keepLoaded: false }],
+    ] as const)(
+      'neither the service nor %s connects to anything while it transcribes',
+      async ([name, options], { skip }) => {
+        const strace = findProgram('strace');
+        if (strace === undefined) return skip('needs strace (apt-get install strace); not even CI insists on it');
+        const models = await writeModels(['good']);
+        onTestFinished(() => models[Symbol.asyncDispose]());
+        const trace = join(await temporaryDirectory(), 'trace');
+        // -D: the tracer is the grandchild, so that the pid is the service's.
+        const flags = ['-D', '-f', '-qq', '--seccomp-bpf', '-e', 'trace=connect,execve', '-s', '200', '-o', trace];
+        const service = await startChildService({
+          config: `engines: { local: ${whisperEngine(models, ['good'], { program: programs['whisper-cli'], ...options })} }`,
+          through: () => [strace, ...flags],
+        });
+        const directory = await temporaryDirectory();
+        const path = await recordingKind(browserRecording).make(['alpha', 'bravo'], { directory, language: 'de' });
+        const bytes = await readFile(path);
+        expect(await transcribe(service, bytes)).toMatchObject({ status: 200, body: spoken });
+        const form = new FormData();
+        form.set('file', new File([bytes], 'recording'));
+        const answer = await fetch(`${service.url}/v1/audio/transcriptions`, { method: 'POST', body: form });
+        expect(await toAnswer(answer)).toMatchObject({ status: 200, body: { text: spoken.text } });
+        // The tracer writes on its own time; all calls of the programs come before the end of the last one.
+        service.kill('SIGTERM');
+        await service.exit;
+        const calls = await readFile(trace, 'utf8');
+        expect(calls).toContain(`execve("${programs.ffmpeg}"`);
+        expect(calls).toContain(`execve("${programs[name]}"`);
+        expect(calls.split('\n').filter((line) => line.includes('connect('))).toEqual([]);
+      },
+    );
   });
 });

@@ -1,12 +1,13 @@
 #!/bin/sh
 # Stands in for cmake and the compiler behind it. The build goes on when the test says so, by files in its home, and
-# its result is the file `whisper-cli` there.
+# its results are the files `whisper-cli` and `whisper-host` there.
 wait_for() { until [ -e "$HOME/$1" ]; do sleep 0.02; done; }
 [ "$1" = --build ] || exit 0
 echo '[ 10%] Building CXX object one.o'
 wait_for half-built
 echo '[ 50%] Building CXX object two.o'
 wait_for built
+program="$4"
 mkdir -p "$2/bin"
-cp "$HOME/whisper-cli" "$2/bin/whisper-cli" && chmod 755 "$2/bin/whisper-cli"
-echo '[100%] Built target whisper-cli'
+cp "$HOME/$program" "$2/bin/$program" && chmod 755 "$2/bin/$program"
+echo "[100%] Built target $program"

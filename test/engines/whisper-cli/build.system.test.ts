@@ -3,7 +3,7 @@ import { access, constants, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { type Build, buildWhisperCli } from '../../../engines/whisper-cli/build.ts';
+import { type Build, buildWhisper } from '../../../engines/whisper-cli/build.ts';
 import { runProgram } from '../../../src/system/child-process/run-program.ts';
 import { toolEnvironment } from '../../../engines/whisper-cli/toolchain.ts';
 import { until } from '../../support/processes.ts';
@@ -31,6 +31,7 @@ async function buildOn(programs: Programs, changes: Partial<Build> = {}) {
     progress: (fraction) => fractions.push(fraction),
     log,
     source: fakeSource,
+    programs: ['whisper-cli'],
     ...changes,
   };
   return { build, dataDir, program: join(dataDir, 'bin', 'whisper-cli'), log, fractions };
@@ -59,30 +60,58 @@ async function pidsOf(log: ReturnType<typeof recordingLog>): Promise<number[]> {
 
 test('the program is built and installed, with progress, and no temporary files are left', async () => {
   const { build, dataDir, program, fractions } = await buildOn(machine);
-  expect(await buildWhisperCli(build)).toBe(program);
+  await buildWhisper(build);
   await access(program, constants.X_OK);
   expect(await readdir(dataDir)).toEqual(['bin']);
   expect(await readdir(join(dataDir, 'bin'))).toEqual(['whisper-cli']);
   expect(fractions).toEqual([0, 0.25, 0.75, 0.75, 1]);
 });
 
+test('the program that keeps models loaded is built after whisper-cli, out of the same source', async () => {
+  const { build, dataDir, fractions, log } = await buildOn(machine, { programs: ['whisper-cli', 'whisper-host'] });
+  await buildWhisper(build);
+  expect((await readdir(join(dataDir, 'bin'))).toSorted()).toEqual(['whisper-cli', 'whisper-host']);
+  expect(fractions.map((fraction) => Math.round(fraction * 1000) / 1000)).toEqual(
+    [0, 0.225, 0.675, 0.675, 0.9, 0.925, 0.975, 0.975, 1], // prettier-ignore
+  );
+  expect(log.entries.filter(({ facts }) => JSON.stringify(facts).includes('Built target'))).toHaveLength(2);
+});
+
+test('whisper-cli is there even if the other program cannot be compiled', async () => {
+  const programs = ['whisper-cli', 'whisper-host'] as const;
+  const { build, dataDir } = await buildOn({ ...machine, cmake: 'cmake-broken-host' }, { programs });
+  await expect(buildWhisper(build)).rejects.toThrow(
+    /--target whisper-host.* failed with exit code 2\nhost\.cpp: error/,
+  );
+  expect(await readdir(dataDir, { recursive: true })).toEqual(['bin', 'bin/whisper-cli']);
+});
+
+test('an existing program stays, and only the other one is built', async () => {
+  const { build, dataDir, program } = await buildOn(machine, { programs: ['whisper-cli', 'whisper-host'] });
+  await mkdir(join(program, '..'), { recursive: true });
+  await writeFile(program, '#!/bin/sh\n# mine', { mode: 0o755 });
+  await buildWhisper(build);
+  expect((await readdir(join(dataDir, 'bin'))).toSorted()).toEqual(['whisper-cli', 'whisper-host']);
+  expect(readFileSync(program, 'utf8')).toContain('mine');
+});
+
 test('an existing program needs no tools', async () => {
   const { build, program } = await buildOn({});
   await mkdir(join(program, '..'), { recursive: true });
   await writeFile(program, '#!/bin/sh\n', { mode: 0o755 });
-  expect(await buildWhisperCli(build)).toBe(program);
+  await expect(buildWhisper(build)).resolves.toBeUndefined();
 });
 
 test('concurrent builds are one build', async () => {
   const { build, log } = await buildOn(machine);
-  await Promise.all([buildWhisperCli(build), buildWhisperCli(build)]);
+  await Promise.all([buildWhisper(build), buildWhisper(build)]);
   expect(log.entries.filter(({ facts }) => JSON.stringify(facts).includes('Built target'))).toHaveLength(1);
 });
 
 test('leftovers of a killed build are removed', async () => {
   const { build, dataDir } = await buildOn(machine);
   await mkdir(join(dataDir, 'whisper-build-killed/out'), { recursive: true });
-  await buildWhisperCli(build);
+  await buildWhisper(build);
   expect(await readdir(dataDir)).toEqual(['bin']);
 });
 
@@ -92,7 +121,7 @@ test.for<[Programs, string]>([
   [{ cmake: 'cmake', make: 'node', cc: 'node', 'c++': 'node' }, 'missing: npm, tar (fix: apt-get install npm tar)'],
 ])('missing tools are listed with the command that installs them: %j', async ([programs, message]) => {
   const { build, dataDir } = await buildOn(programs);
-  await expect(buildWhisperCli(build)).rejects.toThrow(message);
+  await expect(buildWhisper(build)).rejects.toThrow(message);
   expect(await readdir(dataDir, { recursive: true })).toEqual(['bin']);
 });
 
@@ -102,14 +131,14 @@ test.for<[string, Programs, RegExp]>([
   ['the program cannot run here', { cmake: 'cmake-broken-program' }, /whisper-cli --help` was terminated by SIGILL/],
 ])('when %s, the error contains its output, and no temporary files are left', async ([, programs, message]) => {
   const { build, dataDir } = await buildOn({ ...machine, ...programs });
-  await expect(buildWhisperCli(build)).rejects.toThrow(message);
+  await expect(buildWhisper(build)).rejects.toThrow(message);
   expect(await readdir(dataDir, { recursive: true })).toEqual(['bin']);
 });
 
 test('a source with a wrong integrity hash is not unpacked', async () => {
   const { build, dataDir, log } = await buildOn({ ...machine, tar: 'npm-offline' });
   const { source: _, ...real } = build;
-  await expect(buildWhisperCli(real)).rejects.toThrow(
+  await expect(buildWhisper(real)).rejects.toThrow(
     `integrity check failed for nodejs-whisper 0.3.1 from npm: got ${fakeSource.integrity}, expected sha512-ceoil`,
   );
   expect(log.entries).toEqual([]);
@@ -119,7 +148,7 @@ test('a source with a wrong integrity hash is not unpacked', async () => {
 test('an abort also ends the compiler, immediately, and no temporary files are left', async () => {
   const controller = new AbortController();
   const { build, dataDir, log } = await buildOn({ ...machine, cmake: 'cmake-endless' }, { signal: controller.signal });
-  const done = buildWhisperCli(build);
+  const done = buildWhisper(build);
   const pids = await pidsOf(log);
   expect(pids.map(isRunning)).toEqual([true, true]);
   const sinceAborted = startStopwatch();
@@ -134,7 +163,7 @@ test('a build times out after 30 minutes', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const { build, log } = await buildOn({ ...machine, cmake: 'cmake-endless' });
-  const done = buildWhisperCli(build);
+  const done = buildWhisper(build);
   const pids = await pidsOf(log);
   vi.advanceTimersByTime(30 * 60_000);
   await expect(done).rejects.toThrow('building whisper-cli took more than 30 minutes');

@@ -1,6 +1,7 @@
 /** What the availability probe reports of a preparation. */
 import { expect, it, vi } from 'vitest';
 import type { EngineContext } from '../../../engines/contract/index.ts';
+import type { Program } from '../../../engines/whisper-cli/build.ts';
 import type { PrepareOptions } from '../../../engines/whisper-cli/prepare.ts';
 import { createPreparationTracker } from '../../../engines/whisper-cli/preparation-tracker.ts';
 
@@ -9,7 +10,7 @@ vi.mock('../../../engines/whisper-cli/prepare.ts', () => ({
   prepareWhisper: (options: PrepareOptions) => prepare.run(options),
 }));
 
-function start(plan: { needProgram: boolean; models: readonly ('base' | 'tiny')[] }) {
+function start(plan: { programs: readonly Program[]; models: readonly ('base' | 'tiny')[] }) {
   const { promise, resolve, reject } = Promise.withResolvers<undefined>();
   let options: PrepareOptions | undefined;
   prepare.run = (given) => ((options = given), promise);
@@ -23,7 +24,10 @@ function start(plan: { needProgram: boolean; models: readonly ('base' | 'tiny')[
 }
 
 it('counts the build and each download alike, those that are done included', async () => {
-  const { tracker, progress, end, done } = start({ needProgram: true, models: ['base', 'tiny'] });
+  const { tracker, progress, end, done } = start({
+    programs: ['whisper-cli', 'whisper-host'],
+    models: ['base', 'tiny'],
+  });
   expect(tracker.state).toEqual({ description: 'starting', progress: undefined });
   progress('downloading ggml-base.bin', null);
   expect(tracker.state).toEqual({ description: 'downloading ggml-base.bin', progress: undefined });
@@ -41,7 +45,10 @@ it('counts the build and each download alike, those that are done included', asy
 });
 
 it('reports a step that failed at once, and counts it no more', async () => {
-  const { tracker, progress, failed, fail, done } = start({ needProgram: true, models: ['base'] });
+  const { tracker, progress, failed, fail, done } = start({
+    programs: ['whisper-cli', 'whisper-host'],
+    models: ['base'],
+  });
   progress('downloading ggml-base.bin', 0);
   progress('building whisper-cli', 0.5);
   failed('downloading ggml-base.bin', 'no network');
@@ -54,7 +61,7 @@ it('reports a step that failed at once, and counts it no more', async () => {
 });
 
 it('says that another process is at work', () => {
-  const { tracker, progress, shown } = start({ needProgram: true, models: [] });
+  const { tracker, progress, shown } = start({ programs: ['whisper-cli', 'whisper-host'], models: [] });
   progress('building whisper-cli', 'waiting');
   expect(shown).toEqual([['another process is building whisper-cli', null]]);
   expect(tracker.state).toEqual({ description: 'another process is building whisper-cli', progress: undefined });

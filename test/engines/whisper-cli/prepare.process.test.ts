@@ -38,7 +38,7 @@ async function preparation(changes: Partial<PrepareOptions> = {}) {
   const failures: [step: string, why: string][] = [];
   const all: PrepareOptions = {
     dataDir,
-    needProgram: false,
+    programs: [],
     models: [],
     mirror: 'http://127.0.0.1:9/no-mirror-here',
     env: {},
@@ -83,7 +83,12 @@ test('nothing is done if nothing is missing', async () => {
 test('a build that fails does not stop the download', async () => {
   const { url } = await serve(good(model.bytes));
   const PATH = await pathWith({ ...machine, npm: 'npm-offline' });
-  const wanted = await preparation({ needProgram: true, models: ['base'], mirror: url, env: { PATH } });
+  const wanted = await preparation({
+    programs: ['whisper-cli', 'whisper-host'],
+    models: ['base'],
+    mirror: url,
+    env: { PATH },
+  });
   await expect(prepareWhisper(wanted)).rejects.toThrow('npm error code ENOTFOUND');
   expect(wanted.steps).toContainEqual(['building whisper-cli', 0]);
   expect(await readdir(join(wanted.dataDir, 'models'))).toEqual(['ggml-base.bin']);
@@ -91,7 +96,7 @@ test('a build that fails does not stop the download', async () => {
 
 test('the error contains all failures and the manual fix', async () => {
   const { url } = await serve(status(404));
-  const wanted = await preparation({ needProgram: true, models: ['base'], mirror: url });
+  const wanted = await preparation({ programs: ['whisper-cli', 'whisper-host'], models: ['base'], mirror: url });
   const error: unknown = await prepareWhisper(wanted).catch((error: unknown) => error);
   const lines = (error as Error).message.split('\n');
   const path = downloadedModelPath(wanted.dataDir, 'base');
@@ -106,7 +111,7 @@ test('the error contains all failures and the manual fix', async () => {
 
 test('what another process makes is waited for, and said', async () => {
   const { url, requests } = await serve(good(model.bytes));
-  const wanted = await preparation({ needProgram: true, models: ['base'], mirror: url });
+  const wanted = await preparation({ programs: ['whisper-cli'], models: ['base'], mirror: url });
   const path = downloadedModelPath(wanted.dataDir, 'base');
   const program = builtProgramPath(wanted.dataDir);
   const log = recordingLog();
@@ -142,7 +147,13 @@ test('an abort ends both with its reason', async () => {
   const { url } = await serve(() => controller.abort(new Error('enough')));
   const PATH = await pathWith({ ...machine, npm: 'cmake-endless' });
   const { signal } = controller;
-  const wanted = await preparation({ needProgram: true, models: ['base'], mirror: url, env: { PATH }, signal });
+  const wanted = await preparation({
+    programs: ['whisper-cli', 'whisper-host'],
+    models: ['base'],
+    mirror: url,
+    env: { PATH },
+    signal,
+  });
   await expect(prepareWhisper(wanted)).rejects.toThrow('enough');
   expect((await readdir(wanted.dataDir)).filter((name) => name.startsWith('whisper-build-'))).toEqual([]);
 });

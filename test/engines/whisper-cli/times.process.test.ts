@@ -29,10 +29,17 @@ interface OpenedModel {
   ) => Promise<Transcript>;
 }
 
+interface ModelSettings {
+  readonly file?: string;
+  readonly vad?: string;
+  /** Of the engine. */
+  readonly options?: object;
+}
+
 /** Disposed at the end of the test. */
-async function openModel(program: string, file = path('tones.bin'), options: object = {}): Promise<OpenedModel> {
-  const models = [{ id: 'local', file, ...options }];
-  const opened = await openerOf('whisper-cli', directory.path)({ program, models });
+async function openModel(program: string, { options = {}, ...settings }: ModelSettings = {}): Promise<OpenedModel> {
+  const models = [{ id: 'local', file: path('tones.bin'), ...settings }];
+  const opened = await openerOf('whisper-cli', directory.path)({ program, models, ...options });
   onTestFinished(() => opened[Symbol.asyncDispose]());
   const [model] = await opened.registry.models('transcription');
   const { entry, engine, engineId } = model!;
@@ -46,7 +53,10 @@ async function openModel(program: string, file = path('tones.bin'), options: obj
   };
 }
 
-describeWith(['whisper-cli'], 'whisper-cli', ({ 'whisper-cli': program }) => {
+/** The same tests for both: who cannot be transcribed by the one is transcribed by the other. */
+const ways = { 'a loaded model': { keepLoaded: true }, 'whisper-cli': { keepLoaded: false } } as const;
+
+describeWith(['whisper-cli', 'whisper-host'], 'whisper.cpp', ({ 'whisper-cli': program }) => {
   /** Words in the first and in the second window of 30 s. */
   const truth = [
     { startMs: 0, endMs: 2000, text: 'alpha bravo über' },
@@ -57,84 +67,109 @@ describeWith(['whisper-cli'], 'whisper-cli', ({ 'whisper-cli': program }) => {
     const first = tonePcm({ words: ['alpha', 'bravo', 'über'], rate, tailSeconds: 28 });
     const second = tonePcm({ words: ['kilo', 'golf'], rate });
     await writeFile(path('two.wav'), wav(Int16Array.from([...first, ...second]), { rate, channels: 1 }));
+    for (const language of ['fr', 'de'] as const) {
+      await writeFile(path(`${language}.wav`), toneWav({ words: ['alpha'], language, rate }));
+    }
     await writeFile(path('silence.wav'), toneWav({ words: [], rate }));
     await writeFile(path('click.wav'), wav(new Int16Array(300), { rate, channels: 1 }));
   });
 
-  test('returns the segments of the recording', async () => {
-    const { transcribe } = await openModel(program);
-    const { text, segments = [] } = await transcribe(path('two.wav'), { timestamps: ['segment'] });
-    expect(text).toBe('alpha bravo über kilo golf');
-    expect(segments.map((segment) => segment.text)).toEqual(truth.map((segment) => segment.text));
-    for (const [index, { startMs, endMs }] of segments.entries()) {
-      expect(Math.abs(startMs - truth[index]!.startMs)).toBeLessThanOrEqual(100);
-      expect(Math.abs(endMs - truth[index]!.endMs)).toBeLessThanOrEqual(100);
+  describe.each(Object.entries(ways))('%s', (_way, options) => {
+    test('returns the segments of the recording', async () => {
+      const { transcribe } = await openModel(program, { options });
+      const { text, segments = [] } = await transcribe(path('two.wav'), { timestamps: ['segment'] });
+      expect(text).toBe('alpha bravo über kilo golf');
+      expect(segments.map((segment) => segment.text)).toEqual(truth.map((segment) => segment.text));
+      for (const [index, { startMs, endMs }] of segments.entries()) {
+        expect(Math.abs(startMs - truth[index]!.startMs)).toBeLessThanOrEqual(100);
+        expect(Math.abs(endMs - truth[index]!.endMs)).toBeLessThanOrEqual(100);
+      }
+    });
+
+    test('returns the words of its own full output, in order and within their segments', async () => {
+      const { transcribe } = await openModel(program, { options });
+      const { segments = [], words = [] } = await transcribe(path('two.wav'), { timestamps: ['segment', 'word'] });
+      expect(words).toEqual(await tokensOf(path('two.wav')));
+      expect(words.map(({ text }) => text)).toEqual(['alpha', 'bravo', 'über', 'kilo', 'golf']);
+      expect(words.map(({ startMs }) => startMs)).toEqual(words.map(({ startMs }) => startMs).sort((a, b) => a - b));
+      for (const [index, { startMs, endMs }] of words.entries()) {
+        const segment = segments[index < 3 ? 0 : 1]!;
+        expect(startMs).toBeGreaterThanOrEqual(segment.startMs);
+        expect(endMs).toBeLessThanOrEqual(segment.endMs);
+      }
+    });
+
+    /** Each word of the tone model is one token. */
+    async function tokensOf(wavPath: string) {
+      await run(program, [
+        '-np',
+        '-m',
+        path('tones.bin'),
+        '-l',
+        'auto',
+        '-t',
+        '1',
+        '-ojf',
+        '-of',
+        path('full'),
+        '-f',
+        wavPath,
+      ]);
+      const { transcription } = JSON.parse(await readFile(path('full.json'), 'utf8')) as {
+        transcription: { tokens: { text: string; offsets: { from: number; to: number } }[] }[];
+      };
+      return transcription
+        .flatMap(({ tokens }) => tokens)
+        .filter(({ text }) => !text.startsWith('[_'))
+        .map(({ text, offsets: { from, to } }) => ({ startMs: from, endMs: to, text: text.trim() }));
     }
-  });
 
-  test('returns the words of its own full output, in order and within their segments', async () => {
-    const { transcribe } = await openModel(program);
-    const { segments = [], words = [] } = await transcribe(path('two.wav'), { timestamps: ['segment', 'word'] });
-    expect(words).toEqual(await tokensOf(path('two.wav')));
-    expect(words.map(({ text }) => text)).toEqual(['alpha', 'bravo', 'über', 'kilo', 'golf']);
-    expect(words.map(({ startMs }) => startMs)).toEqual(words.map(({ startMs }) => startMs).sort((a, b) => a - b));
-    for (const [index, { startMs, endMs }] of words.entries()) {
-      const segment = segments[index < 3 ? 0 : 1]!;
-      expect(startMs).toBeGreaterThanOrEqual(segment.startMs);
-      expect(endMs).toBeLessThanOrEqual(segment.endMs);
-    }
-  });
+    test('reports segments and progress while it works', async () => {
+      const { transcribe } = await openModel(program, { options });
+      const events: unknown[] = [];
+      const { segments } = await transcribe(
+        path('two.wav'),
+        { timestamps: ['segment'] },
+        { onSegment: (segment) => events.push(segment), onProgress: (ms) => events.push(ms) },
+      );
+      expect(events).toEqual(segments?.flatMap((segment) => [segment, segment.endMs]));
+      expect(events).toHaveLength(4);
+    });
 
-  /** Each word of the tone model is one token. */
-  async function tokensOf(wavPath: string) {
-    await run(program, [
-      '-np',
-      '-m',
-      path('tones.bin'),
-      '-l',
-      'auto',
-      '-t',
-      '1',
-      '-ojf',
-      '-of',
-      path('full'),
-      '-f',
-      wavPath,
-    ]);
-    const { transcription } = JSON.parse(await readFile(path('full.json'), 'utf8')) as {
-      transcription: { tokens: { text: string; offsets: { from: number; to: number } }[] }[];
-    };
-    return transcription
-      .flatMap(({ tokens }) => tokens)
-      .filter(({ text }) => !text.startsWith('[_'))
-      .map(({ text, offsets: { from, to } }) => ({ startMs: from, endMs: to, text: text.trim() }));
-  }
+    test.each(['silence', 'click'])('returns no times for silence (%s)', async (name) => {
+      const { transcribe } = await openModel(program, { options });
+      const silent = await transcribe(path(`${name}.wav`), { timestamps: ['segment', 'word'] });
+      expect(silent).toMatchObject({ text: '', language: null, segments: [], words: [] });
+    });
 
-  test('reports segments and progress while it works', async () => {
-    const { transcribe } = await openModel(program);
-    const events: unknown[] = [];
-    const { segments } = await transcribe(
-      path('two.wav'),
-      { timestamps: ['segment'] },
-      { onSegment: (segment) => events.push(segment), onProgress: (ms) => events.push(ms) },
-    );
-    expect(events).toEqual(segments?.flatMap((segment) => [segment, segment.endMs]));
-    expect(events).toHaveLength(4);
-  });
+    test.each([
+      ['like an option', '-np'],
+      ['with a word that would overflow its stack', 'x'.repeat(100_000)],
+      ['of four-byte characters', '😀'.repeat(100_000)],
+    ])('accepts a prompt %s', async (_what, prompt) => {
+      const { transcribe } = await openModel(program, { options });
+      expect(await transcribe(path('alpha.wav'), { prompt })).toMatchObject({ text: 'alpha' });
+    });
 
-  test.each(['silence', 'click'])('returns no times for silence (%s)', async (name) => {
-    const { transcribe } = await openModel(program);
-    const silent = await transcribe(path(`${name}.wav`), { timestamps: ['segment', 'word'] });
-    expect(silent).toMatchObject({ text: '', language: null, segments: [], words: [] });
-  });
+    test.each([0, 0.4])('hears the same at temperature %d', async (temperature) => {
+      const { transcribe } = await openModel(program, { options });
+      expect(await transcribe(path('two.wav'), { temperature })).toMatchObject({ text: 'alpha bravo über kilo golf' });
+    });
 
-  test.each([
-    ['like an option', '-np'],
-    ['with a word that would overflow its stack', 'x'.repeat(100_000)],
-    ['of four-byte characters', '😀'.repeat(100_000)],
-  ])('accepts a prompt %s', async (_what, prompt) => {
-    const { transcribe } = await openModel(program);
-    expect(await transcribe(path('alpha.wav'), { prompt })).toMatchObject({ text: 'alpha' });
+    test('detects the language, or takes that of the call', async () => {
+      const { transcribe } = await openModel(program, { options });
+      const heard = await Promise.all(
+        ['fr', 'de'].map(async (language) => (await transcribe(path(`${language}.wav`))).language),
+      );
+      expect(heard).toEqual(['fr', 'de']);
+      expect(await transcribe(path('fr.wav'), { language: 'de' })).toMatchObject({ text: 'alpha', language: 'de' });
+    });
+
+    test('encodes a short recording with the context of its length, where the settings say so', async () => {
+      const { transcribe } = await openModel(program, { options: { ...options, audioContext: 'auto' } });
+      for (const name of ['fr', 'two', 'de'])
+        expect(await transcribe(path(`${name}.wav`))).toMatchObject({ durationMs: expect.any(Number) as number });
+    });
   });
 });
 
@@ -145,7 +180,7 @@ describe('the arguments of whisper-cli', () => {
   });
 
   async function argumentsFor(call: Partial<TranscriptionCall>): Promise<string[]> {
-    const { transcribe } = await openModel(standIn, path('argument-list.bin'));
+    const { transcribe } = await openModel(standIn, { file: path('argument-list.bin') });
     return JSON.parse((await transcribe(path('alpha.wav'), call)).text) as string[];
   }
 
@@ -181,7 +216,7 @@ describe('the arguments of whisper-cli', () => {
   });
 
   test('a segment is reported before the program ends', async () => {
-    const { transcribe } = await openModel(standIn, path('hangs-after-a-segment.bin'));
+    const { transcribe } = await openModel(standIn, { file: path('hangs-after-a-segment.bin') });
     const caller = new AbortController();
     const reason = new Error('seen enough');
     const segments: unknown[] = [];
@@ -196,7 +231,7 @@ describe('the arguments of whisper-cli', () => {
 
 test('a failure of whisper-cli is explained without the text of the recording', async () => {
   await copyFile(path('tones.bin'), path('fails-after-a-segment.bin'));
-  const { transcribe } = await openModel(standIn, path('fails-after-a-segment.bin'));
+  const { transcribe } = await openModel(standIn, { file: path('fails-after-a-segment.bin') });
   const error = await transcribe(path('alpha.wav')).catch((error: unknown) => error);
   expect(error).toMatchObject({ code: 'engine-failed' });
   expect(inspect(error)).toContain('out of memory');
@@ -206,7 +241,7 @@ test('a failure of whisper-cli is explained without the text of the recording', 
 describe('a model of whisper-cli', () => {
   test('supports the times of words only without VAD', async () => {
     expect((await openModel(standIn)).supports).toEqual(['prompt', 'temperature', 'segment', 'word']);
-    const { supports } = await openModel(standIn, path('tones.bin'), { vad: path('silero.bin') });
+    const { supports } = await openModel(standIn, { vad: path('silero.bin') });
     expect(supports).toEqual(['prompt', 'temperature', 'segment']);
   });
 });

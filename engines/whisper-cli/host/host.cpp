@@ -1,0 +1,203 @@
+// Keeps a whisper model loaded and transcribes one recording at a time. JSON lines (engines/contract/resident.ts):
+//   stdin   {"id":1,"wav":PATH,"language":"auto","threads":2,"words":false,"prompt":"","temperature":0,"vad":PATH,"audioContext":0}
+//           {"cancel":1}
+//   stdout  {"ready":true}, then for each id {"id":1,"segment":{...}} as soon as it is known, and one of
+//           {"id":1,"done":{"language":"en"}}, {"id":1,"error":"..."}
+// Ends when stdin closes. The search is whisper-cli's: beam 5, best of 5.
+#include "json.hpp"
+#include "whisper.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <unistd.h>
+#include <vector>
+
+using json = nlohmann::json;
+
+namespace {
+
+void send(const json & message) {
+    static std::mutex mutex;
+    const std::lock_guard<std::mutex> lock(mutex);
+    const std::string line = message.dump() + "\n";
+    std::fwrite(line.data(), 1, line.size(), stdout);
+    std::fflush(stdout);
+}
+
+// Whisper may cut a character between tokens: each byte becomes a character of its own (Latin-1), so that none is lost.
+std::string as_latin1(const char * bytes) {
+    std::string text;
+    for (const char * at = bytes; *at != '\0'; ++at) {
+        const auto byte = static_cast<unsigned char>(*at);
+        if (byte < 0x80) {
+            text += static_cast<char>(byte);
+        } else {
+            text += static_cast<char>(0xc0 | (byte >> 6));
+            text += static_cast<char>(0x80 | (byte & 0x3f));
+        }
+    }
+    return text;
+}
+
+json milliseconds(int64_t from, int64_t to) {
+    return {{"from", from * 10}, {"to", to * 10}};
+}
+
+struct Job {
+    int id;
+    bool words;
+    std::atomic<bool> cancelled{false};
+};
+
+json segment_at(whisper_context * context, whisper_state * state, int index, bool words) {
+    json segment = {
+        {"text", as_latin1(whisper_full_get_segment_text_from_state(state, index))},
+        {"offsets", milliseconds(whisper_full_get_segment_t0_from_state(state, index),
+                                 whisper_full_get_segment_t1_from_state(state, index))},
+    };
+    if (!words) return segment;
+    segment["tokens"] = json::array();
+    for (int at = 0; at < whisper_full_n_tokens_from_state(state, index); ++at) {
+        const whisper_token_data data = whisper_full_get_token_data_from_state(state, index, at);
+        json token = {{"text", as_latin1(whisper_token_to_str(context, data.id))}};
+        if (data.t0 > -1 && data.t1 > -1) token["offsets"] = milliseconds(data.t0, data.t1);
+        segment["tokens"].push_back(token);
+    }
+    return segment;
+}
+
+void on_segments(whisper_context * context, whisper_state * state, int count, void * data) {
+    const Job & job = *static_cast<Job *>(data);
+    const int total = whisper_full_n_segments_from_state(state);
+    for (int index = total - count; index < total; ++index) {
+        if (!job.cancelled) send({{"id", job.id}, {"segment", segment_at(context, state, index, job.words)}});
+    }
+}
+
+// The service has written it: 16 kHz, mono, 16 bits, with a header of 44 bytes.
+bool read_samples(const std::string & path, std::vector<float> & samples) {
+    std::ifstream file(path, std::ios::binary);
+    std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const size_t header = 44;
+    if (bytes.size() < header || std::memcmp(bytes.data(), "RIFF", 4) != 0) return false;
+    samples.resize((bytes.size() - header) / 2);
+    for (size_t at = 0; at < samples.size(); ++at) {
+        int16_t sample;
+        std::memcpy(&sample, bytes.data() + header + 2 * at, 2);
+        samples[at] = static_cast<float>(sample) / 32768.0f;
+    }
+    return true;
+}
+
+// Whisper detects the language with the context of the call before, and sets that of a call only when it begins to encode:
+// this begins, and stops there.
+void set_audio_context(whisper_context * context, int size) {
+    static int last = 0;
+    if (size == std::exchange(last, size)) return;
+    whisper_full_params params = whisper_full_default_params(WHISPER_SAMPLING_GREEDY);
+    params.language = "en";
+    params.audio_ctx = size;
+    params.duration_ms = 1000;
+    params.encoder_begin_callback = [](whisper_context *, whisper_state *, void *) { return false; };
+    whisper_full(context, params, nullptr, 0);
+}
+
+json transcribe(whisper_context * context, const json & question, Job & job) {
+    const std::string language = whisper_is_multilingual(context) ? question.value("language", "auto") : "en";
+    const std::string prompt = question.value("prompt", "");
+    const std::string vad = question.value("vad", "");
+    std::vector<float> samples;
+    if (!read_samples(question.at("wav").get<std::string>(), samples)) return {{"error", "cannot read the recording"}};
+
+    whisper_full_params params = whisper_full_default_params(WHISPER_SAMPLING_GREEDY);
+    params.strategy = WHISPER_SAMPLING_BEAM_SEARCH;
+    params.greedy.best_of = whisper_full_default_params(WHISPER_SAMPLING_GREEDY).greedy.best_of;
+    params.beam_search.beam_size = whisper_full_default_params(WHISPER_SAMPLING_BEAM_SEARCH).beam_search.beam_size;
+    params.print_progress = false;
+    params.print_realtime = false;
+    params.print_timestamps = false;
+    params.language = language.c_str();
+    params.n_threads = question.value("threads", 1);
+    params.token_timestamps = job.words;
+    params.initial_prompt = prompt.c_str();
+    params.temperature = question.value("temperature", 0.0f);
+    params.audio_ctx = question.value("audioContext", 0);
+    params.vad = !vad.empty();
+    params.vad_model_path = vad.c_str();
+    params.new_segment_callback = on_segments;
+    params.new_segment_callback_user_data = &job;
+    params.abort_callback = [](void * data) { return static_cast<Job *>(data)->cancelled.load(); };
+    params.abort_callback_user_data = &job;
+    params.encoder_begin_callback = [](whisper_context *, whisper_state *, void * data) { return !static_cast<Job *>(data)->cancelled; };
+    params.encoder_begin_callback_user_data = &job;
+
+    set_audio_context(context, params.audio_ctx);
+    const int status = whisper_full(context, params, samples.data(), static_cast<int>(samples.size()));
+    if (job.cancelled) return {{"error", "cancelled"}};
+    if (status != 0) return {{"error", "whisper_full: " + std::to_string(status)}};
+    return {{"done", {{"language", whisper_lang_str(whisper_full_lang_id(context))}}}};
+}
+
+// Reads stdin in a thread of its own, so that a cancel arrives while a recording is being transcribed.
+struct Inbox {
+    std::mutex mutex;
+    std::condition_variable arrived;
+    std::optional<json> question;
+    std::shared_ptr<Job> job;
+};
+
+void read_questions(Inbox & inbox) {
+    for (std::string line; std::getline(std::cin, line);) {
+        const json message = json::parse(line);
+        const std::lock_guard<std::mutex> lock(inbox.mutex);
+        if (message.contains("cancel")) {
+            if (inbox.job && inbox.job->id == message["cancel"]) inbox.job->cancelled = true;
+            continue;
+        }
+        inbox.job = std::make_shared<Job>();
+        inbox.job->id = message.at("id");
+        inbox.job->words = message.value("words", false);
+        inbox.question = message;
+        inbox.arrived.notify_one();
+    }
+    _exit(0);
+}
+
+} // namespace
+
+int main(int count, char ** arguments) {
+    if (count != 2 || std::string(arguments[1]) == "--help") {
+        std::puts("usage: whisper-host MODEL");
+        return count == 2 ? 0 : 2;
+    }
+    whisper_log_set([](ggml_log_level level, const char * text, void *) {
+        if (level == GGML_LOG_LEVEL_ERROR) std::fputs(text, stderr);
+    }, nullptr);
+    whisper_context * context = whisper_init_from_file_with_params(arguments[1], whisper_context_default_params());
+    if (context == nullptr) return 3;
+    Inbox inbox;
+    std::thread(read_questions, std::ref(inbox)).detach();
+    send({{"ready", true}});
+    for (;;) {
+        std::unique_lock<std::mutex> lock(inbox.mutex);
+        inbox.arrived.wait(lock, [&] { return inbox.question.has_value(); });
+        const json question = *std::exchange(inbox.question, std::nullopt);
+        const std::shared_ptr<Job> job = inbox.job;
+        lock.unlock();
+        json answer = transcribe(context, question, *job);
+        answer["id"] = job->id;
+        send(answer);
+    }
+}

@@ -1,0 +1,35 @@
+/** One recording with a loaded model (host/host.cpp). */
+import { EngineError, type Resident, type Transcript } from '../contract/index.ts';
+import { isObject } from '../../lib/json.ts';
+import { isSegment, toTranscript, type Segment } from './output.ts';
+import type { WhisperCall, WhisperOptions } from './whisper-call.ts';
+import { decodeBytes } from './words.ts';
+
+export async function runHost(
+  host: Resident,
+  call: WhisperCall,
+  { signal, onRaw }: WhisperOptions,
+): Promise<Transcript> {
+  const transcription: Segment[] = [];
+  const done = await host.call(questionOf(call), {
+    signal,
+    onMessage({ segment }) {
+      if (!isSegment(segment)) throw unexpected();
+      transcription.push(segment);
+      if (segment.offsets) onRaw?.({ ...segment.offsets, text: decodeBytes(segment.text) });
+    },
+  });
+  if (!isObject(done) || typeof done.language !== 'string') throw unexpected();
+  return toTranscript({ result: { language: done.language }, transcription }, call.wanted);
+}
+
+function questionOf({ wavPath, language, threads, wanted, prompt = '', temperature = 0, ...call }: WhisperCall) {
+  const { vadFile = '', audioContext = 0 } = call;
+  const words = wanted.timestamps.includes('word');
+  return { wav: wavPath, language, threads, words, prompt, temperature, vad: vadFile, audioContext };
+}
+
+function unexpected(): EngineError {
+  const cause = new Error('whisper-host wrote a message of an unexpected structure');
+  return new EngineError('engine-failed', 'The loaded model failed.', { cause });
+}

@@ -1,0 +1,26 @@
+/** A decoded recording for whisper, whichever program transcribes it. */
+import type { Wanted } from './output.ts';
+import type { RawSegment } from './segments.ts';
+
+export interface WhisperCall {
+  /** Path of whisper-cli. */
+  readonly program: string;
+  readonly modelFile: string;
+  /** Silero VAD model (ggml), if configured. */
+  readonly vadFile: string | undefined;
+  readonly wavPath: string;
+  /** Whisper's language code, or `auto`. */
+  readonly language: string;
+  readonly threads: number;
+  readonly prompt?: string | undefined;
+  readonly temperature?: number | undefined;
+  /** 50 a second of sound; undefined: that of 30 s. */
+  readonly audioContext: number | undefined;
+  readonly wanted: Wanted;
+}
+
+export interface WhisperOptions {
+  readonly signal: AbortSignal;
+  /** For each segment as soon as it is known; undefined where nobody listens. */
+  readonly onRaw: ((raw: RawSegment) => void) | undefined;
+}
