@@ -7,7 +7,7 @@ import { createApp, type RequestListener } from './http/app.ts';
 import type { ApiFormat } from './http/api-format.ts';
 import type { Api } from './http/incoming-request.ts';
 import { nativeFormat } from './http/native-format.ts';
-import { createRouter, type RouterOptions } from './http/router.ts';
+import { compileValidators, createRouter, type RouterOptions } from './http/router.ts';
 import { clipLimits, createClipStore } from './clips/store.ts';
 import { nativeContract } from './contract/document.ts';
 import { largestRequestBody } from './contract/body-limit.ts';
@@ -103,6 +103,8 @@ export interface Service {
   readonly disk: DiskUse;
   /** Reads API_KEYS_FILE again; an invalid file changes nothing and is logged. */
   reloadKeys(): Promise<void>;
+  /** What no request has to wait for, once; without it, first requests do. */
+  finishStart(): Promise<void>;
   /** From now on `/readyz` answers 503 and connections are not kept alive; everything else is still served. */
   drain(): void;
   /** Lets requests in flight finish for so many milliseconds, then ends them with `shutting-down`; a later call may hurry. */
@@ -135,6 +137,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     registry: app.registry,
     disk: app.disk,
     reloadKeys: app.reloadKeys,
+    async finishStart() {
+      for (const { contract } of [nativeFormat, openaiFormat]) await compileValidators(contract);
+    },
     drain,
     stop(graceMs) {
       drain();

@@ -15,6 +15,9 @@ import { explainStartFailure } from './startup-error.ts';
 const sandboxNotice =
   'THIS IS A SANDBOX (PARLANCE_SANDBOX): the engine `sandbox` returns made-up answers, and `Prefer: code=NNN` returns any declared response.';
 
+/** The first requests come first. */
+const settleMs = 500;
+
 keepYoungObjectsYoung();
 const started = await start();
 if (started) {
@@ -28,7 +31,7 @@ if (started) {
   if (settings.apiKeysFile !== undefined && 'reloadKeys' in service) {
     process.on('SIGHUP', () => void service.reloadKeys());
   }
-  shrinkHeap();
+  setTimeout(() => void finishStart(service), settleMs).unref();
   // For the operator, on stderr; stdout is for the log.
   const description = describeService(service, settings).catch((err: unknown) => {
     log.error({ err }, 'failed to describe the service');
@@ -37,6 +40,11 @@ if (started) {
   process.stderr.write(`${await description}\n`);
   for (const line of describeDoubts(process.env, settings)) process.stderr.write(`Warning: ${line}\n`);
   if (settings.sandbox) process.stderr.write(`${sandboxNotice}\n`);
+}
+
+async function finishStart(service: Service | RunningWorker): Promise<void> {
+  if ('finishStart' in service) await service.finishStart();
+  shrinkHeap();
 }
 
 interface Started {
