@@ -1,9 +1,10 @@
-/** `npm run bench`: all benchmarks, one table; `npm run bench -- fleet chat`: these. They print and judge nothing: times are the machine's as much as ours. */
+/** `npm run bench`: all benchmarks, one table; `npm run bench -- fleet chat`: these; `-- --write`: into docs/benchmarks.md, too. They print and judge nothing: times are the machine's as much as ours. */
 import { benchChat } from './chat.ts';
 import { benchFleetCost } from './fleet-cost.ts';
 import { benchFleet } from './fleet.ts';
 import { benchLimits } from './limits.ts';
 import { benchListing } from './listing.ts';
+import { benchLoad } from './load.ts';
 import { benchLoaded } from './loaded.ts';
 import { benchMemory } from './memory.ts';
 import { benchMetrics } from './metrics.ts';
@@ -15,6 +16,7 @@ import { benchTranscribe } from './transcribe.ts';
 const benchmarks = {
   transcribe: benchTranscribe,
   loaded: benchLoaded,
+  load: benchLoad,
   listing: benchListing,
   memory: benchMemory,
   chat: benchChat,

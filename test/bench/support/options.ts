@@ -10,13 +10,15 @@ export interface BenchOptions {
   /** Transcriptions at once, and threads of each. */
   readonly slots: number;
   readonly threads: number;
+  /** Write docs/benchmarks.md. */
+  readonly write: boolean;
 }
 
-/** `--model tiny|base --rounds N --slots N --threads N`; absent: tiny, and the service's own defaults. */
+/** `--model tiny|base --rounds N --slots N --threads N --write`; absent: tiny, and the service's own defaults. */
 export function benchOptions(): BenchOptions {
   const text = { type: 'string' } as const;
   const { values } = parseArgs({
-    options: { model: text, rounds: text, slots: text, threads: text },
+    options: { model: text, rounds: text, slots: text, threads: text, write: { type: 'boolean' } },
     allowPositionals: true, // names of benchmarks, for run.ts
   });
   const model = values.model ?? 'tiny';
@@ -24,7 +26,7 @@ export function benchOptions(): BenchOptions {
   const cores = availableParallelism();
   const slots = count(values.slots) ?? Math.max(1, Math.floor(cores / 2));
   const threads = count(values.threads) ?? Math.max(1, Math.floor(cores / slots));
-  return { model, slots, threads, rounds: count(values.rounds) ?? 11 };
+  return { model, slots, threads, rounds: count(values.rounds) ?? 11, write: values.write ?? false };
 }
 
 const isSize = (name: string): name is ParrotSize => Object.hasOwn(parrotShapes, name);

@@ -1,4 +1,8 @@
-import { availableParallelism } from 'node:os';
+import { writeFile } from 'node:fs/promises';
+import { availableParallelism, cpus } from 'node:os';
+import { join } from 'node:path';
+import { format } from 'prettier';
+import { findProgram, run } from '../../support/programs.ts';
 import { watchOthers } from './measure.ts';
 import { benchOptions, type BenchOptions } from './options.ts';
 
@@ -22,11 +26,52 @@ export async function runBenchmarks(benchmarks: readonly ((options: BenchOptions
   for (const bench of benchmarks) rows.push(...(await bench(options)));
   const { model, rounds, slots, threads } = options;
   const percent = (others() * 100).toFixed(0);
-  console.log(
+  const facts = [
     `Node ${process.versions.node}, ${availableParallelism()} cores; other programs took ${percent} % of them`,
-  );
-  console.log(`model ${model}, ${slots} x ${threads} threads, ${rounds} rounds; medians where nothing else is said\n`);
+    `model ${model}, ${slots} x ${threads} threads, ${rounds} rounds; medians where nothing else is said`,
+  ];
+  console.log(`${facts.join('\n')}\n`);
   printTable(rows);
+  if (options.write) await writePage(rows, facts);
+}
+
+const page = join(import.meta.dirname, '../../../docs/benchmarks.md');
+
+/** For readers who have not run them. */
+async function writePage(rows: readonly Row[], facts: readonly string[]): Promise<void> {
+  const cells = rows.map(({ what, measured, against, ratio, goal = '' }) => [
+    what,
+    measured,
+    against,
+    ratio.toFixed(2),
+    goal,
+  ]);
+  const text = [
+    '# Benchmarks',
+    'Written by `npm run bench -- --write`. Times are those of one machine; the ratios are what lasts. Each row was measured against its peer or floor in the same run, in alternation. No model could be downloaded where this was run: the models are made by the tests, and cost what real ones of that shape cost.',
+    [
+      `- ${new Date().toISOString().slice(0, 10)}, ${cpus()[0]?.model ?? 'unknown processor'}`,
+      ...facts,
+      ...(await versions()),
+    ].join('\n- '),
+    [
+      '| what | measured | against | ratio | goal |',
+      '| --- | --- | --- | --- | --- |',
+      ...cells.map((row) => `| ${row.map((cell) => cell.trim()).join(' | ')} |`),
+    ].join('\n'),
+  ];
+  await writeFile(page, await format(`${text.join('\n\n')}\n`, { parser: 'markdown' }));
+}
+
+async function versions(): Promise<string[]> {
+  const flags = { 'whisper-cli': '--version', ffmpeg: '-version', 'espeak-ng': '--version' };
+  const said = Object.entries(flags).map(async ([name, flag]) => {
+    const path = findProgram(name);
+    if (path === undefined) return `${name}: none`;
+    const [version = 'unknown'] = /\d+[.\d]+/.exec(await run(path, [flag]).catch(() => '')) ?? [];
+    return `${name} ${version}`;
+  });
+  return Promise.all(said);
 }
 
 function printTable(rows: readonly Row[]): void {

@@ -1,0 +1,106 @@
+/**
+ * 200 uploads of 1 MB in flight beside 20 live streams of chats: what a listing takes meanwhile, who is refused, and the
+ * memory. The whisper-cli is one that answers at once, so that the machine's cores are the service's.
+ */
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent } from 'undici';
+import { spawnService } from '../support/child-service.ts';
+import { toneWav, writeToneModel } from '../support/tone-model.ts';
+import { startChatProvider } from './support/chat-services.ts';
+import { percentile } from './support/measure.ts';
+import { transcribe } from './support/service.ts';
+import { megabytes, milliseconds, runBenchmarks, type Row } from './support/table.ts';
+
+const [uploads, streams, totalUploads] = [200, 20, 2_000];
+const tokenEveryMs = 20;
+
+/** Waits for a tenth of a second, and has heard one word. */
+const quickWhisper = `#!/bin/sh
+while [ $# -gt 0 ]; do [ "$1" = -of ] && out="$2"; shift; done
+sleep 0.1
+echo '{"result":{"language":"en"},"transcription":[{"text":" alpha","offsets":{"from":0,"to":500}}]}' > "$out.json"
+`;
+
+export async function benchLoad(): Promise<Row[]> {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'parlance-bench-'));
+  const [model, program] = [join(directory.path, 'tones.bin'), join(directory.path, 'whisper-cli')];
+  await writeToneModel(model);
+  await writeFile(program, quickWhisper, { mode: 0o755 });
+  await using provider = await startChatProvider(100_000, tokenEveryMs);
+  const whisper = `{ use: whisper-cli, program: ${program}, models: [{ id: local, file: ${model} }], slots: 4, waiting: ${uploads} }`;
+  const chat = `{ use: llm-agent, baseUrl: "${provider.baseUrl}", models: [fake] }`;
+  await using service = await spawnService({
+    env: { NODE_ENV: 'production', LOG_LEVEL: 'warn' },
+    config: `engines: { local: ${whisper}, fake: ${chat} }`,
+  });
+  const agent = new Agent();
+  const open = () =>
+    agent.request({
+      origin: service.url,
+      path: '/api/v1/chat/stream',
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: [{ role: 'user', content: 'Say many words.' }] }),
+    });
+  for (const { body } of await Promise.all(Array.from({ length: streams }, open))) body.on('error', ignore).resume();
+
+  const recording = new Blob([new Uint8Array(toneWav({ words: ['alpha'], rate: 16_000, tailSeconds: 31 }))]);
+  const statuses: number[] = [];
+  const listing: number[] = [];
+  const half: { memory?: number } = {};
+  let left = totalUploads;
+  const caller = async () => {
+    while (left-- > 0) {
+      statuses.push((await transcribe(service, recording)).status);
+      if (statuses.length === totalUploads / 2) half.memory = service.memory().now;
+    }
+  };
+  const done = { now: false };
+  const watch = async () => {
+    while (!done.now) {
+      const started = performance.now();
+      const { body } = await agent.request({ origin: service.url, path: '/api/v1/transcribe/models', method: 'GET' });
+      await body.dump();
+      listing.push(performance.now() - started);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  const watching = watch();
+  await Promise.all(Array.from({ length: uploads }, caller));
+  done.now = true;
+  await watching;
+  const end = service.memory().now;
+  await agent.destroy();
+  const refused = statuses.filter((status) => status !== 200).length;
+  return [
+    {
+      what: `GET /transcribe/models, ${uploads} uploads of 1 MB and ${streams} streams in flight, p99`,
+      measured: milliseconds(percentile(listing, 99)),
+      against: '50 ms',
+      ratio: percentile(listing, 99) / 50,
+      goal: '< 1',
+    },
+    {
+      what: `  of ${totalUploads} uploads`,
+      measured: `${refused} refused`,
+      against: `${statuses.length}`,
+      ratio: refused / statuses.length,
+      goal: '0',
+    },
+    {
+      what: '  memory (RSS) at the end',
+      measured: megabytes(end),
+      against: `${megabytes(half.memory ?? NaN)} at half`,
+      ratio: end / (half.memory ?? NaN),
+      goal: '<= 1.1',
+    },
+  ];
+}
+
+function ignore(): void {
+  // Destroyed by us.
+}
+
+if (import.meta.main) await runBenchmarks([benchLoad]);
