@@ -8,6 +8,10 @@ rmSync('dist', { recursive: true, force: true });
 const compiler = ['node_modules/@typescript/native/bin/tsc', '-p', 'tsconfig.build.json'];
 const { status } = spawnSync(process.execPath, compiler, { stdio: 'inherit' });
 if (status !== 0) process.exit(1);
-for (const path of ['generated', ...globSync('{engines,lib,src}/**/*.{wav,cpp}'), ...globSync('engines/**/CMakeLists.txt')]) {
+for (const path of [
+  'generated',
+  ...globSync('{engines,lib,src}/**/*.{wav,cpp}'),
+  ...globSync('engines/**/CMakeLists.txt'),
+]) {
   cpSync(path, `dist/${path}`, { recursive: true });
 }
