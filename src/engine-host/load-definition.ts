@@ -3,11 +3,10 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { createRequire, findPackageJSON } from 'node:module';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Capability, EngineDefinition } from '../../engines/contract/index.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import { isObject } from '../../lib/json.ts';
-import { describeErrors, explainable } from '../settings/schema-errors.ts';
+import { compileExplainable, describeErrors } from '../settings/schema-errors.ts';
 import { prepareForEngines } from './engine-import.ts';
 import { explained, refusal, RegistryError, validNames } from './registry-error.ts';
 
@@ -144,7 +143,7 @@ export async function checkOptions(
   settings: object,
 ): Promise<void> {
   const validate = await explained(name, `the \`options\` of the engine ${engine} are not a valid JSON Schema`, () =>
-    new Ajv2020(explainable).compile(options),
+    compileExplainable(options),
   );
   if (validate(settings)) return;
   const lines = describeErrors(validate.errors ?? [], (pointer) => ({

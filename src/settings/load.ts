@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import { isLoopback } from '../../lib/loopback.ts';
 import { proxyMistakes, type Environment } from '../../lib/proxies.ts';
 import { ownAddress, type OwnAddress } from './own-address.ts';
-import { describeErrors, explainable } from './schema-errors.ts';
+import { compileExplainable, describeErrors } from './schema-errors.ts';
 import { fileSchema, settingsSchema, settingsTable, type McpServerSettings, type Settings } from './table.ts';
 import { parseYaml, SettingsError } from './yaml.ts';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
@@ -57,8 +57,9 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     const value = text === undefined || text === '' ? (inFile ?? row.default) : fromText(text, row.schema.type);
     if (value !== undefined) values[name] = value;
   }
+  const areSettings: ValidateFunction<GivenSettings> = compileExplainable(settingsSchema);
   const wrong = [
-    ...violations(isFile, file.values, file.path),
+    ...(file.path === undefined ? [] : violations(compileExplainable(fileSchema), file.values, file.path)),
     ...violations(areSettings, values, file.path),
     ...proxyMistakes(env),
   ];
@@ -314,9 +315,6 @@ function fromText(text: string, type: 'string' | 'integer' | 'boolean' | 'array'
         .filter((item) => item !== '');
   }
 }
-
-const isFile = new Ajv2020(explainable).compile(fileSchema);
-const areSettings = new Ajv2020(explainable).compile<GivenSettings>(settingsSchema);
 
 function violations(validate: ValidateFunction, values: object, path: string | undefined): string[] {
   if (validate(values)) return [];
