@@ -23,6 +23,7 @@ const host = `
     else if (does === 'fail') say({ id, error: 'no such file /secret' });
     else if (does === 'crash') process.exit(3);
     else if (does === 'noise') process.stdout.write('hello\\n');
+    else if (does === 'mute') { process.stdout.end(); setInterval(() => {}, 1e6); }
     else if (does === 'flood') process.stdout.write('x'.repeat(2_000_000));
     else if (does === 'strangers') { say({ id: 99, done: 1 }); say({ id: 'constructor', part: 1 }); say({ id, done: 'mine' }); }
     else say({ id, hanging: true });
@@ -165,7 +166,7 @@ describe('a resident program', () => {
     expect((error as Error).cause).toMatchObject({ message: 'no such file /secret' });
   });
 
-  test.each(['noise', 'flood'])('that breaks the protocol (%s) is killed', async (does) => {
+  test.each(['noise', 'flood', 'mute'])('that breaks the protocol (%s) is killed', async (does) => {
     const { resident, starts } = residents().open();
     await expect(ask(resident, does)).rejects.toMatchObject({ code: 'engine-failed' });
     expect((await starts()).some(isAlive)).toBe(false);
@@ -197,11 +198,11 @@ describe('a resident program', () => {
       await call.working;
       controller.abort(new Error('left'));
       await expect(call.done).rejects.toThrow('left');
+      expect(await ask(resident, 'echo')).toEqual({}); // by another process: this one may still be ending
       const [pid] = await starts();
       await expect.poll(() => isAlive(pid)).toBe(false);
-      expect(all.facts()).toMatchObject([{ crashes: 0, isLoaded: false }]);
+      expect(all.facts()).toMatchObject([{ crashes: 0, loads: 2 }]);
       expect(logged).not.toContain('a loaded model has crashed');
-      expect(await ask(resident, 'echo')).toEqual({});
     });
 
     test('is not waited for while it loads, and is loaded all the same', async () => {
@@ -347,6 +348,8 @@ describe('two models and memory for one', () => {
       code: 'model-unavailable',
       message: 'The model model needs 3 MiB of memory; MEMORY_BUDGET is 1 MiB.',
     });
+    expect(resident.state).toBe('unloaded');
+    await expect(ask(resident, 'echo')).rejects.toMatchObject({ code: 'model-unavailable' });
     expect(await starts()).toEqual([]);
   });
 });

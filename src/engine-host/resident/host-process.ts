@@ -45,6 +45,9 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
 
   const lines = new LineSplitter(longestMessage, 'throw');
   stdin?.on('error', ignore); // it has ended: its exit says more
+  stdout.once('end', () => {
+    if (child.exitCode === null && child.signalCode === null) fail(new Error(`${name} closed its output`));
+  });
   stdout.on('error', ignore).on('data', (chunk: Buffer) => {
     try {
       for (const line of lines.push(chunk)) receive(line);
@@ -140,6 +143,10 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
         clearTimeout(confirming);
         asked.delete(id);
       }
+    },
+    /** It has ended, or will: it takes no more calls. */
+    get isEnding(): boolean {
+      return !isWanted || failure !== undefined;
     },
     /** The most memory that it has used, in bytes; undefined where the system does not say. */
     get peakBytes(): number | undefined {

@@ -45,7 +45,7 @@ export class Life implements Tenant {
 
   /** It has ended, or has been told to. */
   get isOver(): boolean {
-    return this.#stop.signal.aborted;
+    return this.#stop.signal.aborted || (this.#host?.isEnding ?? false);
   }
 
   get isLoaded(): boolean {
@@ -87,7 +87,10 @@ export class Life implements Tenant {
   }
 
   async #load(): Promise<HostProcess> {
-    await this.#plan.enter(this, this.#stop.signal);
+    await this.#plan.enter(this, this.#stop.signal).catch((error: unknown) => {
+      this.unload();
+      throw error;
+    });
     this.#state = 'loading';
     const since = performance.now();
     try {
