@@ -18,7 +18,7 @@ export interface ResidentProgram {
   readonly env?: Readonly<Record<string, string>>;
   /** What identifies the contents of its files. */
   readonly version?: string;
-  /** Bytes of memory that it needs, as far as they are known; what it is seen to use counts from then on. */
+  /** Bytes of memory that it needs, as far as they are known; what a call is seen to use counts from then on. */
   readonly memory: number;
   /** It is unloaded when nobody has asked it anything for so long. 0: never. */
   readonly idleUnloadMs: number;
@@ -39,8 +39,9 @@ export interface Resident {
   /**
    * Loads the program where it is not, behind those who wait for memory, and resolves with `done`. Rejects with the
    * signal's reason within 250 ms after an abort; with `engine-failed` when the program answers with an error or ends; with
-   * `model-unavailable` for a minute after it has ended by itself three times within a minute, and where it needs more
-   * than MEMORY_BUDGET. A program that does not confirm a cancellation within 100 ms and serves nobody else is killed.
+   * `model-unavailable` for a minute after it has ended by itself three times within a minute, where it needs more than
+   * MEMORY_BUDGET, and when it is unloaded or the service stops; with `overloaded` where this machine can start no other
+   * program. Do not wait for one program while you hold a call of another: each may wait for the other's memory. A program that does not confirm a cancellation within 100 ms and serves nobody else is killed.
    */
   call(question: Readonly<Record<string, unknown>>, call: ResidentCall): Promise<unknown>;
 }

@@ -99,8 +99,11 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       const files = { program: found, modelFile: model.file, vadFile: model.vad };
       const { recording, prompt, temperature, timestamps } = call;
       const job = { ...files, language: whisperLanguage, recording, prompt, temperature, timestamps, fitContext };
-      const free = () => freeHost(model, file);
-      return queue.run(({ threads = fewThreads }) => transcribe({ ...job, threads, free }, context, options), options);
+      return queue.run(async ({ threads = fewThreads }) => {
+        const now = await model.inspect(); // it may have been replaced since
+        const free = () => (now.ok ? freeHost(model, now) : undefined);
+        return transcribe({ ...job, threads, free }, context, options);
+      }, options);
     },
     async warmUp(id) {
       const wanted = id === undefined ? (options.preload ? models : []) : [modelOf(id)];

@@ -19,10 +19,10 @@ export function createLoadedModels(
   { slots, idleUnloadMs, program }: LoadedModelsOptions,
   context: Pick<EngineContext, 'resident' | 'dataDir'>,
 ) {
-  /** Empty where the program for it was not built. */
-  function residentsOf({ id, file }: Model, found: UsableFile): readonly Resident[] {
+  /** Empty where the program for it was not built, and where silence is removed: whisper.cpp does that only with its own state. */
+  function residentsOf({ id, file, vad }: Model, found: UsableFile): readonly Resident[] {
     const host = findHost(program(), context.dataDir);
-    if (host === undefined || context.resident === undefined) return [];
+    if (host === undefined || context.resident === undefined || vad !== undefined) return [];
     const facts = {
       program: host,
       args: [file],
@@ -31,7 +31,7 @@ export function createLoadedModels(
       memory: needOf(found),
       idleUnloadMs,
     };
-    const names = Array.from({ length: slots }, (_, slot) => (slot === 0 ? id : `${id} (${slot + 1})`));
+    const names = Array.from({ length: slots }, (_, slot) => (slots === 1 ? id : `${id} (${slot + 1})`));
     return names.map((name) => context.resident?.({ name, ...facts })).filter((resident) => resident !== undefined);
   }
 

@@ -24,9 +24,9 @@ export async function runHost(
 }
 
 function questionOf({ wavPath, language, threads, wanted, prompt = '', temperature = 0, ...call }: WhisperCall) {
-  const { vadFile = '', audioContext = 0 } = call;
+  const { audioContext = 0 } = call;
   const words = wanted.timestamps.includes('word');
-  return { wav: wavPath, language, threads, words, prompt, temperature, vad: vadFile, audioContext };
+  return { wav: wavPath, language, threads, words, prompt, temperature, audioContext };
 }
 
 function unexpected(): EngineError {

@@ -1,11 +1,12 @@
 /** The way of a recording: decoded, then transcribed by a loaded model, or by whisper-cli where none is free or it fails. */
-import type {
-  EngineContext,
-  Recording,
-  Resident,
-  TimestampKind,
-  Transcript,
-  TranscriptionOptions,
+import {
+  EngineError,
+  type EngineContext,
+  type Recording,
+  type Resident,
+  type TimestampKind,
+  type Transcript,
+  type TranscriptionOptions,
 } from '../contract/index.ts';
 import { runHost } from './run-host.ts';
 import { runWhisperCli } from './run-whisper-cli.ts';
@@ -43,6 +44,7 @@ export async function transcribe(
     return await runHost(host, call, options);
   } catch (error) {
     signal.throwIfAborted();
+    if (!EngineError.is(error)) throw error; // a callback's
     context.log.warn({ err: error }, 'the loaded model has failed; whisper-cli transcribes the recording');
     return runWhisperCli(call, context, { signal, onRaw: report?.again() });
   }
@@ -66,14 +68,12 @@ function contextFor(durationMs: number): number | undefined {
   return needed < whole ? needed : undefined;
 }
 
-/** A second run for the same recording finds the same segments: those that have been reported are skipped. */
+/** A second run for the same recording finds the same segments: what has been reported is skipped. */
 function createReporter(durationMs: number, { onSegment, onProgress }: Omit<TranscriptionOptions, 'signal'>) {
   if (onSegment === undefined && onProgress === undefined) return undefined;
   const place = createTimeline(durationMs);
   let processedMs = 0;
-  let reported = 0;
   const first = (raw: RawSegment): void => {
-    reported += 1;
     const segment = place(raw);
     if (segment !== undefined) onSegment?.(segment);
     processedMs = clamp(raw.to, processedMs, durationMs);
@@ -82,8 +82,10 @@ function createReporter(durationMs: number, { onSegment, onProgress }: Omit<Tran
   return {
     first,
     again() {
-      let known = reported;
-      return (raw: RawSegment) => (known > 0 ? void (known -= 1) : first(raw));
+      const knownMs = processedMs;
+      return (raw: RawSegment): void => {
+        if (clamp(raw.to, 0, durationMs) > knownMs) first(raw);
+      };
     },
   };
 }

@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { openEngines } from '../engine-host/open-engines.ts';
 import { loadSettings } from '../settings/load.ts';
-import { residentVariable } from '../engine-host/resident/host-process.ts';
 import type { Subject } from './subject.ts';
-import { createFinder, programsWith } from './processes.ts';
+import { commandLineOf, createFinder, programsWith } from './processes.ts';
 
 const inheritedVariables = /^(PATH|HOME|FFMPEG|(https?|no)_proxy)$/i;
 
@@ -30,7 +29,7 @@ export function openerOf(use: string, baseDir: string): Subject['open'] {
         registry: engines.registry,
         leftovers: async () => [...(await readdir(engines.workspace.path)), ...(await readdir(temporary.path))],
         programs: () => programsWith(`TMPDIR=${temporary.path}`),
-        residents: () => programsWith(`TMPDIR=${temporary.path}`, `${residentVariable}=1`),
+        residents: () => engines.residents.processes().map(commandLineOf),
         processes: createFinder(`TMPDIR=${temporary.path}`),
         async [Symbol.asyncDispose]() {
           await engines[Symbol.asyncDispose]();

@@ -1,13 +1,13 @@
 /** The processes of an engine, read from /proc on Linux; on other systems, only this process. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The command lines of the processes with these variables in their environment, including orphans. */
-export function programsWith(...variables: readonly string[]): string[] {
-  return processIds().flatMap((pid) => {
-    if (pid === process.pid || !variables.every((variable) => hasVariable(pid, variable))) return [];
-    return [fileOf(pid, 'cmdline').replaceAll('\0', ' ').trim()];
-  });
+/** The command lines of the processes with this variable in their environment, including orphans. */
+export function programsWith(variable: string): string[] {
+  return processIds().flatMap((pid) => (pid !== process.pid && hasVariable(pid, variable) ? [commandLineOf(pid)] : []));
 }
+
+/** "" if unknown. */
+export const commandLineOf = (pid: number): string => fileOf(pid, 'cmdline').replaceAll('\0', ' ').trim();
 
 /**
  * Finds the ids of this process, of those with this variable in their environment, and of their descendants. Each

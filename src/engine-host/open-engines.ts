@@ -87,6 +87,7 @@ export async function openEngines(
       },
     };
   } catch (error) {
+    residents[Symbol.dispose]();
     await http[Symbol.asyncDispose]();
     workspace[Symbol.dispose]();
     throw error;

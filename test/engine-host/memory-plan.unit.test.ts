@@ -15,6 +15,7 @@ function plan(budget: Partial<MemoryBudget> = {}) {
     const state = { bytes, idleSince: undefined as number | undefined };
     const self: Tenant = {
       name,
+      pid: undefined,
       get bytes() {
         return state.bytes;
       },
@@ -92,6 +93,33 @@ describe('the memory plan', () => {
     expect(await settled()).toEqual(['unload busy']);
     busy.ends();
     expect(await settled()).toEqual(['enter large', 'enter small']);
+  });
+
+  it('unloads nobody while somebody at work takes too much anyway', async () => {
+    const { tenant, settled } = plan();
+    const [busy, idle, next] = [tenant('busy', 60), tenant('idle', 30), tenant('next', 50)];
+    await Promise.all([busy.enter(), idle.enter()]);
+    idle.becomesIdle();
+    await settled();
+    void next.enter();
+    expect(await settled()).toEqual([]);
+    busy.becomesIdle();
+    expect(await settled()).toEqual(['unload idle', 'unload busy']);
+  });
+
+  it('counts what has run as no more than a budget that the operator wrote', () => {
+    expect(plan({ isStrict: true }).memory.asSeen(500)).toBe(100);
+    expect(plan().memory.asSeen(500)).toBe(500);
+  });
+
+  it('lets nobody in once it is closed, and ends everybody', async () => {
+    const { memory, tenant, settled } = plan();
+    void tenant('busy', 60).enter();
+    void tenant('waiting', 60).enter();
+    await settled();
+    memory.close();
+    void tenant('late', 1).enter();
+    expect(await settled()).toEqual(['unload busy', 'unload waiting', 'late: The service is stopping.']);
   });
 
   it('loads what is larger than the budget alone', async () => {

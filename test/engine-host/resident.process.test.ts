@@ -151,13 +151,29 @@ describe('a resident program', () => {
     expect(await starts()).toHaveLength(3);
   });
 
-  test('that does not exist is a failure of the call', async () => {
-    const { resident } = residents().open({ program: '/nowhere/whisper-host' });
-    await expect(ask(resident, 'echo')).rejects.toThrow(
-      '/nowhere/whisper-host could not be started: program not found',
-    );
+  test('that does not exist is a failure of the call, and no crash', async () => {
+    const { all, open } = residents();
+    const { resident } = open({ program: '/nowhere/whisper-host' });
+    for (let n = 0; n < 4; n++) {
+      await expect(ask(resident, 'echo')).rejects.toThrow(
+        '/nowhere/whisper-host could not be started: program not found',
+      );
+    }
     expect(resident.state).toBe('unloaded');
+    expect(all.facts()).toMatchObject([{ crashes: 0 }]);
   });
+
+  test('is asked in valid UTF-8', async () => {
+    const { resident } = residents().open();
+    expect(await ask(resident, 'echo', never, { text: 'half a \ud800' })).toEqual({ text: 'half a \ufffd' });
+  });
+
+  test.each([{ memory: NaN }, { memory: -1 }, { idleUnloadMs: Infinity }, { idleUnloadMs: 2 ** 31 }])(
+    'has a size and a time that can be counted: not %o',
+    (numbers) => {
+      expect(() => residents().open(numbers)).toThrow(TypeError);
+    },
+  );
 
   test('tells only the log why it failed', async () => {
     const { resident } = residents().open();
@@ -222,12 +238,12 @@ describe('a resident program', () => {
       expect(await starts()).toEqual([]);
     });
 
-    test('by a listener that throws, the call fails with its error', async () => {
+    test.each(['hang', 'echo'])('by a listener that throws, the call fails with its error (%s)', async (does) => {
       const { resident } = residents().open();
       const onMessage = () => {
         throw new Error('not for me');
       };
-      await expect(resident.call({ does: 'hang' }, { signal: never, onMessage })).rejects.toThrow('not for me');
+      await expect(resident.call({ does }, { signal: never, onMessage })).rejects.toThrow('not for me');
     });
   });
 
@@ -242,6 +258,20 @@ describe('a resident program', () => {
     all[Symbol.dispose]();
     await expect(waiting).rejects.toMatchObject({ code: 'engine-failed' });
     await expect.poll(() => pids.some(isAlive)).toBe(false);
+  });
+
+  test('ends with the service while it serves its last call, and when nobody has waited for it', async () => {
+    const { all, open } = residents();
+    const replaced = open({ version: 'one' });
+    const call = hang(replaced.resident, never);
+    await call.working;
+    const next = open({ version: 'two' });
+    next.resident.preload();
+    all[Symbol.dispose]();
+    await expect(call.done).rejects.toMatchObject({ code: 'engine-failed' });
+    expect((await replaced.starts()).some(isAlive)).toBe(false);
+    await expect(ask(next.resident, 'echo')).rejects.toMatchObject({ code: 'model-unavailable' });
+    expect(await next.starts()).toEqual([]);
   });
 
   test('ends when its parent is killed', async () => {

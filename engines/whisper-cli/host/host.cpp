@@ -1,9 +1,9 @@
 // Keeps a whisper model loaded and transcribes one recording at a time. JSON lines (engines/contract/resident.ts):
-//   stdin   {"id":1,"wav":PATH,"language":"auto","threads":2,"words":false,"prompt":"","temperature":0,"vad":PATH,"audioContext":0}
+//   stdin   {"id":1,"wav":PATH,"language":"auto","threads":2,"words":false,"prompt":"","temperature":0,"audioContext":0}
 //           {"cancel":1}
 //   stdout  {"ready":true}, then for each id {"id":1,"segment":{...}} as soon as it is known, and one of
 //           {"id":1,"done":{"language":"en"}}, {"id":1,"error":"..."}
-// Ends when stdin closes. The search is whisper-cli's: beam 5, best of 5.
+// Ends when stdin closes, and with 5 for a line that is no question. The search is whisper-cli's: beam 5, best of 5.
 #include "json.hpp"
 #include "whisper.h"
 
@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -101,25 +102,15 @@ bool read_samples(const std::string & path, std::vector<float> & samples) {
     return true;
 }
 
-// Whisper detects the language with the context of the call before, and sets that of a call only when it begins to encode:
-// this begins, and stops there.
-void set_audio_context(whisper_context * context, int size) {
-    static int last = 0;
-    if (size == std::exchange(last, size)) return;
-    whisper_full_params params = whisper_full_default_params(WHISPER_SAMPLING_GREEDY);
-    params.language = "en";
-    params.audio_ctx = size;
-    params.duration_ms = 1000;
-    params.encoder_begin_callback = [](whisper_context *, whisper_state *, void *) { return false; };
-    whisper_full(context, params, nullptr, 0);
-}
-
 json transcribe(whisper_context * context, const json & question, Job & job) {
     const std::string language = whisper_is_multilingual(context) ? question.value("language", "auto") : "en";
     const std::string prompt = question.value("prompt", "");
-    const std::string vad = question.value("vad", "");
+    if (language != "auto" && whisper_lang_id(language.c_str()) < 0) return {{"error", "unknown language"}};
     std::vector<float> samples;
-    if (!read_samples(question.at("wav").get<std::string>(), samples)) return {{"error", "cannot read the recording"}};
+    if (!read_samples(question.at("wav").get<std::string>(), samples) || samples.empty()) return {{"error", "cannot read the recording"}};
+    // Beam search draws from random numbers that only a new state seeds. It also keeps nothing of an earlier recording.
+    const std::unique_ptr<whisper_state, decltype(&whisper_free_state)> state(whisper_init_state(context), whisper_free_state);
+    if (!state) return {{"error", "out of memory"}};
 
     whisper_full_params params = whisper_full_default_params(WHISPER_SAMPLING_GREEDY);
     params.strategy = WHISPER_SAMPLING_BEAM_SEARCH;
@@ -134,8 +125,6 @@ json transcribe(whisper_context * context, const json & question, Job & job) {
     params.initial_prompt = prompt.c_str();
     params.temperature = question.value("temperature", 0.0f);
     params.audio_ctx = question.value("audioContext", 0);
-    params.vad = !vad.empty();
-    params.vad_model_path = vad.c_str();
     params.new_segment_callback = on_segments;
     params.new_segment_callback_user_data = &job;
     params.abort_callback = [](void * data) { return static_cast<Job *>(data)->cancelled.load(); };
@@ -143,11 +132,18 @@ json transcribe(whisper_context * context, const json & question, Job & job) {
     params.encoder_begin_callback = [](whisper_context *, whisper_state *, void * data) { return !static_cast<Job *>(data)->cancelled; };
     params.encoder_begin_callback_user_data = &job;
 
-    set_audio_context(context, params.audio_ctx);
-    const int status = whisper_full(context, params, samples.data(), static_cast<int>(samples.size()));
+    const int status = whisper_full_with_state(context, state.get(), params, samples.data(), static_cast<int>(samples.size()));
     if (job.cancelled) return {{"error", "cancelled"}};
     if (status != 0) return {{"error", "whisper_full: " + std::to_string(status)}};
-    return {{"done", {{"language", whisper_lang_str(whisper_full_lang_id(context))}}}};
+    return {{"done", {{"language", whisper_lang_str(whisper_full_lang_id_from_state(state.get()))}}}};
+}
+
+json transcribe_or_fail(whisper_context * context, const json & question, Job & job) {
+    try {
+        return transcribe(context, question, job);
+    } catch (const std::exception &) {
+        return {{"error", "exception"}}; // its text may quote the question
+    }
 }
 
 // Reads stdin in a thread of its own, so that a cancel arrives while a recording is being transcribed.
@@ -155,22 +151,29 @@ struct Inbox {
     std::mutex mutex;
     std::condition_variable arrived;
     std::optional<json> question;
-    std::shared_ptr<Job> job;
+    std::shared_ptr<Job> job; // until it is answered
 };
 
+void receive(Inbox & inbox, const json & message) {
+    const std::lock_guard<std::mutex> lock(inbox.mutex);
+    if (message.contains("cancel")) {
+        if (inbox.job && inbox.job->id == message["cancel"]) inbox.job->cancelled = true;
+        return;
+    }
+    const int id = message.at("id");
+    if (inbox.job) return send({{"id", id}, {"error", "busy"}});
+    inbox.job = std::make_shared<Job>();
+    inbox.job->id = id;
+    inbox.job->words = message.value("words", false);
+    inbox.question = message;
+    inbox.arrived.notify_one();
+}
+
 void read_questions(Inbox & inbox) {
-    for (std::string line; std::getline(std::cin, line);) {
-        const json message = json::parse(line);
-        const std::lock_guard<std::mutex> lock(inbox.mutex);
-        if (message.contains("cancel")) {
-            if (inbox.job && inbox.job->id == message["cancel"]) inbox.job->cancelled = true;
-            continue;
-        }
-        inbox.job = std::make_shared<Job>();
-        inbox.job->id = message.at("id");
-        inbox.job->words = message.value("words", false);
-        inbox.question = message;
-        inbox.arrived.notify_one();
+    try {
+        for (std::string line; std::getline(std::cin, line);) receive(inbox, json::parse(line));
+    } catch (const std::exception &) {
+        _exit(5);
     }
     _exit(0);
 }
@@ -185,7 +188,7 @@ int main(int count, char ** arguments) {
     whisper_log_set([](ggml_log_level level, const char * text, void *) {
         if (level == GGML_LOG_LEVEL_ERROR) std::fputs(text, stderr);
     }, nullptr);
-    whisper_context * context = whisper_init_from_file_with_params(arguments[1], whisper_context_default_params());
+    whisper_context * context = whisper_init_from_file_with_params_no_state(arguments[1], whisper_context_default_params());
     if (context == nullptr) return 3;
     Inbox inbox;
     std::thread(read_questions, std::ref(inbox)).detach();
@@ -196,8 +199,11 @@ int main(int count, char ** arguments) {
         const json question = *std::exchange(inbox.question, std::nullopt);
         const std::shared_ptr<Job> job = inbox.job;
         lock.unlock();
-        json answer = transcribe(context, question, *job);
+        json answer = transcribe_or_fail(context, question, *job);
         answer["id"] = job->id;
+        lock.lock();
+        inbox.job.reset();
+        lock.unlock();
         send(answer);
     }
 }

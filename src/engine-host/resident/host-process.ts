@@ -1,15 +1,12 @@
 /** A resident program that runs: its protocol (engines/contract/resident.ts), its cancellations, its end. */
 import { readFileSync } from 'node:fs';
 import { EngineError, type ResidentCall, type ResidentProgram } from '../../../engines/contract/index.ts';
-import { onAbort, reasonOf, startTimeout } from '../../../lib/abort.ts';
+import { onAbort, startTimeout } from '../../../lib/abort.ts';
 import { parseObject } from '../../../lib/json.ts';
 import { LineSplitter } from '../../system/child-process/line-splitter.ts';
 import { endAfterExit, tail } from '../../system/child-process/output.ts';
 import { notStarted, spawnProgram } from '../../system/child-process/spawn.ts';
 import { killGroup } from '../../system/child-process/terminate.ts';
-
-/** By this variable in its environment a process is known as a resident. */
-export const residentVariable = 'PARLANCE_RESIDENT';
 
 const readyMs = 120_000;
 /** How long a program may take to confirm a cancellation. */
@@ -24,14 +21,12 @@ interface Asked {
 
 export type HostProcess = ReturnType<typeof startHost>;
 
-/** `onEnd` is called once, when its memory is free; with an error unless `end` was called before. Throws as `spawnProgram` does. */
-export function startHost({ name, program, args, env = {} }: ResidentProgram, onEnd: (failure?: Error) => void) {
-  const options = {
-    cwd: '/',
-    env: { ...env, [residentVariable]: '1' },
-    signal: new AbortController().signal,
-    timeoutMs: 0,
-  };
+/**
+ * `onEnd` is called once, when its memory is free; with an error if it ended by itself, but not if it never began. Throws
+ * as `spawnProgram` does.
+ */
+export function startHost({ name, program, args, env = {} }: ResidentProgram, onEnd: (crash?: Error) => void) {
+  const options = { cwd: '/', env, signal: new AbortController().signal, timeoutMs: 0 };
   const child = spawnProgram(program, args, options, 'pipe');
   const { stdin, stdout } = child;
   const stderr = tail(child.stderr);
@@ -42,12 +37,12 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
   let lastId = 0;
   let failure: Error | undefined;
   let isWanted = true;
+  let isEnding = false;
 
   const lines = new LineSplitter(longestMessage, 'throw');
-  stdin?.on('error', ignore); // it has ended: its exit says more
-  stdout.once('end', () => {
-    if (child.exitCode === null && child.signalCode === null) fail(new Error(`${name} closed its output`));
-  });
+  // It has ended, and its exit says more, or has closed them, and answers nobody any more.
+  stdin?.on('error', kill);
+  stdout.once('end', kill);
   stdout.on('error', ignore).on('data', (chunk: Buffer) => {
     try {
       for (const line of lines.push(chunk)) receive(line);
@@ -64,7 +59,7 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
     const error = EngineError.is(failure) ? failure : new EngineError('engine-failed', 'The loaded model failed.', { cause: failure }); // prettier-ignore
     ready.reject(error);
     for (const { reject } of asked.values()) reject(error);
-    onEnd(isWanted ? failure : undefined);
+    onEnd(isWanted && child.pid !== undefined ? failure : undefined);
   });
 
   function settleLoading(): void {
@@ -72,10 +67,15 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
     loading[Symbol.dispose]();
   }
 
+  function kill(): void {
+    isEnding = true;
+    killGroup(child);
+  }
+
   /** It breaks the protocol. */
   function fail(error: Error): void {
     failure ??= error;
-    killGroup(child);
+    kill();
   }
 
   function receive(line: string): void {
@@ -94,22 +94,25 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
     else question?.onMessage(rest);
   }
 
-  const send = (message: object) => stdin?.write(`${JSON.stringify(message)}\n`);
+  const send = (message: object) => stdin?.write(`${JSON.stringify(message, wellFormed)}\n`);
 
   /** Ends it: nobody wants it any more. */
   function end(): void {
     isWanted = false;
-    killGroup(child);
+    kill();
   }
 
   return {
     ready: ready.promise,
     /** As `Resident.call` of a program that is ready. */
     async call(question: Readonly<Record<string, unknown>>, { signal, onMessage }: ResidentCall): Promise<unknown> {
+      signal.throwIfAborted();
       const id = ++lastId;
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
       let confirming: NodeJS.Timeout | undefined;
+      let stopped: { readonly reason: unknown } | undefined;
       const cancel = (reason: unknown) => {
+        stopped ??= { reason };
         send({ cancel: id });
         confirming ??= setTimeout(() => {
           if (asked.size === 1) end();
@@ -117,16 +120,14 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
         }, confirmMs);
         confirming.unref();
       };
-      let broken: { readonly error: unknown } | undefined;
       asked.set(id, {
         resolve,
         reject,
         onMessage(message) {
-          if (broken || signal.aborted) return;
+          if (stopped) return;
           try {
             onMessage?.(message);
           } catch (error) {
-            broken = { error };
             cancel(error);
           }
         },
@@ -134,19 +135,21 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
       const offAbort = onAbort(signal, cancel);
       try {
         send({ ...question, id });
-        return await promise;
+        const done = await promise;
+        if (!stopped) return done;
       } catch (error) {
-        if (broken) throw broken.error;
-        throw signal.aborted ? reasonOf(signal) : error;
+        if (!stopped) throw error;
       } finally {
         offAbort();
         clearTimeout(confirming);
         asked.delete(id);
       }
+      throw stopped.reason;
     },
+    pid: child.pid,
     /** It has ended, or will: it takes no more calls. */
     get isEnding(): boolean {
-      return !isWanted || failure !== undefined;
+      return isEnding || child.exitCode !== null || child.signalCode !== null;
     },
     /** The most memory that it has used, in bytes; undefined where the system does not say. */
     get peakBytes(): number | undefined {
@@ -165,6 +168,9 @@ function peakBytesOf(pid: number | undefined): number | undefined {
     return undefined;
   }
 }
+
+/** Half of a surrogate pair has no UTF-8, and parsers refuse it. */
+const wellFormed = (_key: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value);
 
 function ignore(): void {
   // Reported by the exit instead.

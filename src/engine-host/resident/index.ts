@@ -18,8 +18,12 @@ export function createResidents(budget: MemoryBudget) {
 
   return {
     budget,
-    /** The same one for the same program. Another one of the same name replaces it: that is unloaded once it is idle. */
+    /**
+     * The same one for the same program. Another one of the same name replaces it: that is unloaded once it is idle. Throws
+     * a `TypeError` for numbers that are none.
+     */
     open(instance: string, program: ResidentProgram, log: Logger): Resident {
+      checkNumbers(program);
       const key = JSON.stringify([instance, program.name]);
       const known = kept.get(key);
       if (known && JSON.stringify(known.program) === JSON.stringify(program)) return known.resident;
@@ -31,8 +35,17 @@ export function createResidents(budget: MemoryBudget) {
     /** Those of each engine. */
     facts: (): readonly ResidentState[] =>
       [...kept.values()].map(({ instance, resident }) => ({ engine: instance, ...resident.facts })),
-    [Symbol.dispose](): void {
-      for (const { resident } of kept.values()) resident.unload();
-    },
+    /** Process ids. */
+    processes: () => plan.processes(),
+    /** Calls that they serve fail. */
+    [Symbol.dispose]: () => plan.close(),
   };
+}
+
+const longestTimerMs = 2 ** 31 - 1;
+
+function checkNumbers({ name, memory, idleUnloadMs }: ResidentProgram): void {
+  if (memory >= 0 && Number.isFinite(memory) && idleUnloadMs >= 0 && idleUnloadMs <= longestTimerMs) return;
+  const range = `memory must be a number of bytes, and idleUnloadMs from 0 to ${longestTimerMs}`;
+  throw new TypeError(`The resident program ${name}: ${range}.`);
 }

@@ -6,8 +6,8 @@ import type { MemoryPlan, Tenant } from './memory-plan.ts';
 
 export interface LifeEvents {
   readonly onLoad: (ms: number) => void;
-  /** Its memory is free. `failure`: it ended by itself. */
-  readonly onEnd: (failure: Error | undefined) => void;
+  /** Its memory is free. `crash`: it ended by itself. */
+  readonly onEnd: (crash: Error | undefined) => void;
 }
 
 export class Life implements Tenant {
@@ -56,6 +56,10 @@ export class Life implements Tenant {
     return this.#calls === 0;
   }
 
+  get pid(): number | undefined {
+    return this.#host?.pid;
+  }
+
   get idleSince(): number | undefined {
     return this.isLoaded && this.isIdle ? this.#idleSince : undefined;
   }
@@ -65,11 +69,12 @@ export class Life implements Tenant {
     this.#calls += 1;
     try {
       const host = await raceAbort(this.#loaded, call.signal);
-      return await host.call(question, call);
+      const done = await host.call(question, call);
+      this.#bytes = this.#plan.asSeen(host.peakBytes ?? this.#bytes); // only a call shows what it needs
+      return done;
     } finally {
       this.#calls -= 1;
       if (this.isIdle) this.#becomeIdle();
-      this.#bytes = this.#host?.peakBytes ?? this.#bytes; // before its first call it has not used all that it needs
       this.#plan.update();
     }
   }
@@ -87,24 +92,36 @@ export class Life implements Tenant {
   }
 
   async #load(): Promise<HostProcess> {
-    await this.#plan.enter(this, this.#stop.signal).catch((error: unknown) => {
-      this.unload();
-      throw error;
-    });
+    await this.#enter();
     this.#state = 'loading';
     const since = performance.now();
-    try {
-      this.#host = startHost(this.#program, (failure) => this.#end(failure));
-    } catch (error) {
-      this.#end(error as Error);
-      throw error;
-    }
-    await this.#host.ready;
+    const host = this.#start();
+    await host.ready;
     this.#state = 'loaded';
     this.#events.onLoad(performance.now() - since);
     if (this.isIdle) this.#becomeIdle();
     this.#plan.update();
-    return this.#host;
+    return host;
+  }
+
+  async #enter(): Promise<void> {
+    try {
+      await this.#plan.enter(this, this.#stop.signal);
+    } catch (error) {
+      this.unload();
+      throw error;
+    }
+  }
+
+  #start(): HostProcess {
+    try {
+      this.#stop.signal.throwIfAborted(); // since it was admitted
+      this.#host = startHost(this.#program, (crash) => this.#end(crash));
+      return this.#host;
+    } catch (error) {
+      this.#end();
+      throw error;
+    }
   }
 
   /** Who waits for memory stops when nobody waits for it any more; a program that loads is finished. */
@@ -117,10 +134,10 @@ export class Life implements Tenant {
     }
   }
 
-  #end(failure: Error | undefined): void {
+  #end(crash?: Error): void {
     this.unload();
     this.#plan.leave(this);
-    this.#events.onEnd(failure);
+    this.#events.onEnd(crash);
   }
 }
 

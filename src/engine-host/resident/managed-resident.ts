@@ -63,11 +63,6 @@ export class ManagedResident implements Resident {
     this.#current()?.retire();
   }
 
-  /** Calls that it serves fail. */
-  unload(): void {
-    this.#current()?.unload();
-  }
-
   #current(): Life | undefined {
     return this.#life?.isOver ? undefined : this.#life;
   }
@@ -75,9 +70,9 @@ export class ManagedResident implements Resident {
   #begin(): Life {
     const life = new Life(this.#program, this.#bytes, this.#plan, {
       onLoad: (ms) => this.#loaded(ms),
-      onEnd: (failure) => {
+      onEnd: (crash) => {
         this.#bytes = life.bytes;
-        if (failure) this.#crashed(failure);
+        if (crash) this.#crashed(crash);
       },
     });
     this.#life = life;

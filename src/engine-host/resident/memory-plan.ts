@@ -15,6 +15,8 @@ export interface Tenant {
   readonly bytes: number;
   /** When it served its last call, in monotonic milliseconds; undefined: it may not be unloaded now. */
   readonly idleSince: number | undefined;
+  /** Of its process, once it has one. */
+  readonly pid: number | undefined;
   /** It calls `leave` once its memory is free. */
   unload(): void;
 }
@@ -34,6 +36,7 @@ export function createMemoryPlan(budget: MemoryBudget) {
 
   /** Those of them that have been told to end. */
   const leaving = new Set<Tenant>();
+  let isClosed = false;
 
   const fits = (bytes: number, others: readonly Tenant[]) => others.length === 0 || sum(others) + bytes <= budget.bytes;
 
@@ -51,7 +54,8 @@ export function createMemoryPlan(budget: MemoryBudget) {
     for (;;) {
       const staying = [...holders].filter((holder) => !leaving.has(holder));
       const isEnough = next ? fits(next.bytes, staying) : staying.length < 2 || sum(staying) <= budget.bytes;
-      const victim = isEnough ? undefined : longestIdle(staying);
+      const isUseful = !next || fits(next.bytes, staying.filter(isBusy)); // else nobody makes enough room yet
+      const victim = isEnough || !isUseful ? undefined : longestIdle(staying);
       if (!victim) return;
       leaving.add(victim);
       victim.unload();
@@ -69,12 +73,18 @@ export function createMemoryPlan(budget: MemoryBudget) {
     /** Whether so many bytes can be had without waiting for anybody that is at work. */
     hasRoomFor(bytes: number): boolean {
       if (waiting.length > 0 || (budget.isStrict && bytes > budget.bytes)) return false;
-      const busy = [...holders].filter((holder) => holder.idleSince === undefined && !leaving.has(holder));
-      return fits(bytes, busy);
+      return fits(
+        bytes,
+        [...holders].filter((holder) => isBusy(holder) && !leaving.has(holder)),
+      );
     },
+    /** What a program counts as that was seen to use so much: it has run, and may run again. */
+    asSeen: (bytes: number): number => (budget.isStrict ? Math.min(bytes, budget.bytes) : bytes),
+    processes: (): readonly number[] => [...holders].flatMap(({ pid }) => pid ?? []),
     /** Resolves once the memory is the tenant's, until it leaves. Those that have been idle longest are unloaded for it. */
     async enter(tenant: Tenant, signal: AbortSignal): Promise<void> {
       signal.throwIfAborted();
+      if (isClosed) throw new EngineError('model-unavailable', 'The service is stopping.');
       refuseOversize(tenant);
       await new Promise<void>((resolve, reject) => {
         const off = onAbort(signal, () => {
@@ -94,12 +104,19 @@ export function createMemoryPlan(budget: MemoryBudget) {
     },
     /** After a tenant has become idle, or its need has changed. */
     update,
+    /** All of them end, and nobody enters any more. */
+    close(): void {
+      isClosed = true;
+      for (const tenant of [...holders, ...waiting.map((waiter) => waiter.tenant)]) tenant.unload();
+    },
   };
 }
 
 function sum(tenants: readonly Tenant[]): number {
   return tenants.reduce((bytes, tenant) => bytes + tenant.bytes, 0);
 }
+
+const isBusy = ({ idleSince }: Tenant): boolean => idleSince === undefined;
 
 function longestIdle(tenants: readonly Tenant[]): Tenant | undefined {
   const idle = tenants.filter(({ idleSince }) => idleSince !== undefined);

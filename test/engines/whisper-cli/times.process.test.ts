@@ -1,6 +1,9 @@
 /** Timestamps, prompt and temperature, with the real whisper-cli and with one that repeats its arguments. */
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { inspect } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Transcript, TranscriptionCall, TranscriptionOptions } from '../../../engines/contract/index.ts';
@@ -136,6 +139,14 @@ describeWith(['whisper-cli', 'whisper-host'], 'whisper.cpp', ({ 'whisper-cli': p
       expect(events).toHaveLength(4);
     });
 
+    test('fails with the error of a callback that throws', async () => {
+      const { transcribe } = await openModel(program, { options });
+      const onSegment = () => {
+        throw new Error('not for me');
+      };
+      await expect(transcribe(path('alpha.wav'), {}, { onSegment })).rejects.toThrow('not for me');
+    });
+
     test.each(['silence', 'click'])('returns no times for silence (%s)', async (name) => {
       const { transcribe } = await openModel(program, { options });
       const silent = await transcribe(path(`${name}.wav`), { timestamps: ['segment', 'word'] });
@@ -146,6 +157,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'whisper.cpp', ({ 'whisper-cli': p
       ['like an option', '-np'],
       ['with a word that would overflow its stack', 'x'.repeat(100_000)],
       ['of four-byte characters', '😀'.repeat(100_000)],
+      ['with half a character', 'x \ud83d y'],
     ])('accepts a prompt %s', async (_what, prompt) => {
       const { transcribe } = await openModel(program, { options });
       expect(await transcribe(path('alpha.wav'), { prompt })).toMatchObject({ text: 'alpha' });
@@ -171,6 +183,54 @@ describeWith(['whisper-cli', 'whisper-host'], 'whisper.cpp', ({ 'whisper-cli': p
         expect(await transcribe(path(`${name}.wav`))).toMatchObject({ durationMs: expect.any(Number) as number });
     });
   });
+});
+
+describeWith(['whisper-host'], 'the program that keeps a model loaded', ({ 'whisper-host': program }) => {
+  const question = { id: 1, language: 'de', threads: 1 };
+
+  /** Sends lines, reads one answer for each of `answers`, and ends the program. */
+  async function talk(lines: readonly string[], answers: number) {
+    const child = spawn(program, [path('tones.bin')], { stdio: ['pipe', 'pipe', 'inherit'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const exit = once(child, 'exit');
+    child.stdin.write(lines.map((line) => `${line}\n`).join(''));
+    const heard: unknown[] = [];
+    for await (const line of createInterface(child.stdout)) {
+      if (!('segment' in (JSON.parse(line) as object))) heard.push(JSON.parse(line));
+      if (heard.length === answers + 1) child.stdin.end();
+    }
+    const [code] = (await exit) as [number];
+    return { heard: heard.slice(1), code };
+  }
+
+  test('answers a question that it cannot answer with an error, and goes on', async () => {
+    await writeFile(path('empty.wav'), wav(new Int16Array(0), { rate, channels: 1 }));
+    const wrong = [
+      { wav: path('none.wav') },
+      { wav: path('empty.wav') },
+      { wav: 7 },
+      { wav: path('alpha.wav'), language: 'xx' },
+    ];
+    for (const fields of wrong) {
+      const { heard, code } = await talk([JSON.stringify({ ...question, ...fields })], 1);
+      expect(heard).toEqual([{ id: 1, error: expect.any(String) as string }]);
+      expect(code).toBe(0);
+    }
+  });
+
+  test('works on one at a time', async () => {
+    const lines = [1, 2].map((id) => JSON.stringify({ ...question, id, wav: path('alpha.wav') }));
+    const { heard } = await talk(lines, 2);
+    expect(heard).toContainEqual({ id: 2, error: 'busy' });
+    expect(heard).toContainEqual({ id: 1, done: { language: 'de' } });
+  });
+
+  test.each(['no JSON', '[]', '{"id":"one"}', '"half a \\ud800"'])(
+    'ends at a line that is no question: %s',
+    async (line) => {
+      expect(await talk([line], 1)).toEqual({ heard: [], code: 5 });
+    },
+  );
 });
 
 describe('the arguments of whisper-cli', () => {
