@@ -27,8 +27,8 @@ export async function benchLimits({ rounds }: BenchOptions): Promise<Row[]> {
   });
   const agent = new Agent({ connections: concurrency });
   const run = (key: string) => () => {
-    const { url, headers } = through(service);
-    const server = { url, headers: { ...headers, ...bearer(tokenOf(key)) } };
+    const target = through(service);
+    const server = { ...target, headers: { ...target.headers, ...bearer(tokenOf(key)) } };
     const load = { server, agent, concurrent: concurrency, requests: requestsPerRound };
     return ask({ ...load, processor: () => processorMsOf(service.pid) });
   };

@@ -1,4 +1,4 @@
-/** Who answers a chat in these benchmarks: the provider alone, the service before it, and a gateway before it. */
+/** Who answers a chat in these benchmarks: the provider alone, and before it the service, a gateway or a bare proxy. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import { startNode, type Child } from './children.ts';
 export interface ChatServer {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly pid: number;
 }
 
 const json = { 'content-type': 'application/json' };
@@ -23,7 +24,13 @@ export async function startChatProvider(tokens: number, pauseMs: number): Promis
   return { ...child, baseUrl: `http://127.0.0.1:${await child.firstLine}/v1` };
 }
 
-export const directly = ({ baseUrl }: Provider): ChatServer => ({ url: `${baseUrl}/chat/completions`, headers: json });
+const completionsOf = ({ baseUrl }: Pick<Provider, 'baseUrl'>) => `${baseUrl}/chat/completions`;
+
+export const directly = (provider: Provider): ChatServer => ({
+  url: completionsOf(provider),
+  headers: json,
+  pid: provider.pid,
+});
 
 /** In production mode, as its users run it. */
 export async function startChatService(
@@ -37,10 +44,16 @@ export async function startChatService(
   });
 }
 
-export const through = ({ url }: ChildService, path = '/api/v1/chat'): ChatServer => ({
+export const through = ({ url, pid }: ChildService, path = '/api/v1/chat'): ChatServer => ({
   url: `${url}${path}`,
   headers: json,
+  pid,
 });
+
+export async function startBareProxy(provider: Provider): Promise<Child & ChatServer> {
+  const child = startNode(join(import.meta.dirname, 'bare-proxy.ts'), completionsOf(provider));
+  return { ...child, url: `http://127.0.0.1:${await child.firstLine}/`, headers: json };
+}
 
 const readyWithinMs = 20_000;
 
