@@ -53,7 +53,7 @@ export function processorMsOfFamily(pid: number): number {
 
 /**
  * What share of the machine's processor time goes into neither idling nor us and our children that have ended, from now
- * on: the more it is, the less the times mean.
+ * on: the more it is, the less the times mean. Programs that outlive their parent count as others: nobody has waited for them.
  */
 export function watchOthers(): () => number {
   const read = () => ({ ...machineTicks(), ours: processorMsOf(process.pid) / tickMs });
