@@ -9,6 +9,9 @@ import type { RequestScope } from '../request-scope.ts';
 import { LineSplitter } from '../system/child-process/line-splitter.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 
+/** Bytes of a recording that are read or written at once: fewer turns of the file system's threads. */
+export const recordingChunk = 262_144;
+
 /** Everything but the recording, which is at `<address of the call>/recording`. */
 export interface CallDocument {
   readonly instance: string;

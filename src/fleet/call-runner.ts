@@ -20,6 +20,7 @@ import type { CallEnd } from './back-off.ts';
 import { createClocks } from './clocks.ts';
 import {
   messagesOf,
+  recordingChunk,
   startPulse,
   type CallDocument,
   type FrontMessage,
@@ -194,7 +195,7 @@ async function transcribe(url: string, connection: FrontConnection, signal: Abor
   const from = `${url}/recording`;
   const headers = { authorization: sign({ method: 'GET', url: from }) };
   const { body: bytes } = await accepted(http.request(from, { method: 'GET', headers, signal }));
-  const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+  const file = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: recordingChunk });
   await pipeline(bytes, (source: Readable) => exactly(source, recording.bytes), file, { signal });
   const reporting: TranscriptionOptions = {
     signal,

@@ -11,7 +11,7 @@ import { SettingsError } from '../settings/load.ts';
 import { connectionLimit } from '../system/file-descriptors.ts';
 import { clipsPath, serveClip } from './clip-port.ts';
 import { createClocks, type Clocks } from './clocks.ts';
-import { messagesOf, startPulse, type FrontMessage, type WorkerConnection } from './call-protocol.ts';
+import { messagesOf, recordingChunk, startPulse, type FrontMessage, type WorkerConnection } from './call-protocol.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 import type { Verify } from './signature.ts';
 import type { OpenCall } from './waiting-calls.ts';
@@ -94,7 +94,7 @@ async function respond(
   if (method !== 'GET' || part === undefined) return refuse(res, 405);
   if (!call.isTaken) return refuse(res, 409);
   res.setHeader('Content-Length', call.document.recording.bytes);
-  await pipeline(createReadStream(call.recordingPath), res);
+  await pipeline(createReadStream(call.recordingPath, { highWaterMark: recordingChunk }), res);
 }
 
 /** Closes the connection: the body of a refused connection would never end. */
