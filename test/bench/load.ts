@@ -9,6 +9,7 @@ import { Agent } from 'undici';
 import { spawnService } from '../support/child-service.ts';
 import { toneWav, writeToneModel } from '../support/tone-model.ts';
 import { startChatProvider } from './support/chat-services.ts';
+import { startNode } from './support/children.ts';
 import { percentile } from './support/measure.ts';
 import { transcribe } from './support/service.ts';
 import { megabytes, milliseconds, runBenchmarks, type Row } from './support/table.ts';
@@ -48,7 +49,6 @@ export async function benchLoad(): Promise<Row[]> {
 
   const recording = new Blob([new Uint8Array(toneWav({ words: ['alpha'], rate: 16_000, tailSeconds: 31 }))]);
   const statuses: number[] = [];
-  const listing: number[] = [];
   const half: { memory?: number } = {};
   let left = totalUploads;
   const caller = async () => {
@@ -57,20 +57,13 @@ export async function benchLoad(): Promise<Row[]> {
       if (statuses.length === totalUploads / 2) half.memory = service.memory().now;
     }
   };
-  const done = { now: false };
-  const watch = async () => {
-    while (!done.now) {
-      const started = performance.now();
-      const { body } = await agent.request({ origin: service.url, path: '/api/v1/transcribe/models', method: 'GET' });
-      await body.dump();
-      listing.push(performance.now() - started);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  };
-  const watching = watch();
+  await using watch = startNode(
+    join(import.meta.dirname, 'support/watch.ts'),
+    `${service.url}/api/v1/transcribe/models`,
+  );
   await Promise.all(Array.from({ length: uploads }, caller));
-  done.now = true;
-  await watching;
+  process.kill(watch.pid, 'SIGTERM');
+  const listing = JSON.parse(await watch.firstLine) as number[];
   const end = service.memory().now;
   await agent.destroy();
   const refused = statuses.filter((status) => status !== 200).length;

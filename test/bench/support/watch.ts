@@ -1,0 +1,20 @@
+/**
+ * Asks again and again, in a process of its own whose event loop has nothing else to do: `node watch.ts URL`. At
+ * SIGTERM it prints the milliseconds of each answer.
+ */
+import { Agent } from 'undici';
+
+const { origin, pathname } = new URL(process.argv[2] ?? '');
+const agent = new Agent();
+const times: number[] = [];
+const ended = { now: false };
+process.once('SIGTERM', () => (ended.now = true));
+while (!ended.now) {
+  const started = performance.now();
+  const { body } = await agent.request({ origin, path: pathname, method: 'GET' });
+  await body.dump();
+  times.push(performance.now() - started);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+}
+console.log(JSON.stringify(times));
+process.exit();
