@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import type { EngineContext, ProgramExit } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { isExecutable } from '../../lib/find-executable.ts';
-import { acquireLock, isLocked, lockOf } from './lock.ts';
+import { acquireLock, isLocked, lockOf } from '../lib/download/lock.ts';
 import { findToolchain, toolEnvironment, type Toolchain } from './toolchain.ts';
 
 const deadlineMinutes = 30;

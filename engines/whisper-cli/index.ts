@@ -13,7 +13,7 @@ import { entryOf, fixedModels, readyOrBusy, serveModels } from '../lib/serve-mod
 import { setupCommand } from '../lib/setup-command.ts';
 import { isBuilding, type Program } from './build.ts';
 import { modelSource, modelUrl } from './catalogue.ts';
-import { isDownloading } from './download.ts';
+import { isDownloading } from '../lib/download/download.ts';
 import { languageFor } from './languages.ts';
 import { createLoadedModels, needOf } from './loaded-models.ts';
 import { featuresOf, toModel, type Model, type UsableFile } from './models.ts';

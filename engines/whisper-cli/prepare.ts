@@ -3,7 +3,7 @@ import type { EngineContext } from '../contract/index.ts';
 import { buildWhisper, type Program } from './build.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { catalogue, maxModelBytes, modelFileName, modelSource, modelUrl, type ModelName } from './catalogue.ts';
-import { download } from './download.ts';
+import { download } from '../lib/download/download.ts';
 import { inspectModelFile } from './model-file.ts';
 import { messageOf } from '../../lib/errors.ts';
 

@@ -6,7 +6,7 @@ const { MODEL_SHA1, SOURCE_INTEGRITY, FIRST_DELAY_MS } = process.env;
 const changes = {
   'engines/whisper-cli/catalogue.ts': [/(?<=\bbase: \{ sha1: ')[0-9a-f]{40}/, MODEL_SHA1],
   'engines/whisper-cli/build.ts': [/(?<=integrity: ')sha512-[^']+/, SOURCE_INTEGRITY],
-  'engines/whisper-cli/download.ts': [/(?<=firstDelayMs: )[\d_]+/, FIRST_DELAY_MS],
+  'engines/lib/download/download.ts': [/(?<=firstDelayMs: )[\d_]+/, FIRST_DELAY_MS],
 };
 
 registerHooks({

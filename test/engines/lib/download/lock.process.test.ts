@@ -4,11 +4,11 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { acquireLock } from '../../../engines/whisper-cli/lock.ts';
-import { recordingLog, temporaryDirectory } from './support.ts';
+import { acquireLock } from '../../../../engines/lib/download/lock.ts';
+import { recordingLog, temporaryDirectory } from '../../whisper-cli/support.ts';
 
 const signal = new AbortController().signal;
-const lockModule = new URL('../../../engines/whisper-cli/lock.ts', import.meta.url).href;
+const lockModule = new URL('../../../../engines/lib/download/lock.ts', import.meta.url).href;
 
 async function lockFile(holder?: object): Promise<string> {
   const path = join(await temporaryDirectory(), 'some.lock');

@@ -2,13 +2,13 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import type { EngineContext } from '../contract/index.ts';
+import type { EngineContext } from '../../contract/index.ts';
 import { acquireLock, isLocked, lockOf } from './lock.ts';
-import { pause } from '../../lib/abort.ts';
-import { makeDirectory } from '../../lib/make-directory.ts';
+import { pause } from '../../../lib/abort.ts';
+import { makeDirectory } from '../../../lib/make-directory.ts';
 import { TransferError, requestTransfer, ResumeRejected, type Transfer } from './transfer.ts';
-import { errnoOf } from '../../lib/errors.ts';
-import { isDiskFull } from '../../lib/resource-limits.ts';
+import { errnoOf } from '../../../lib/errors.ts';
+import { isDiskFull } from '../../../lib/resource-limits.ts';
 
 const MiB = 2 ** 20;
 

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
-import { createHttpClient } from '../../../lib/http-client.ts';
-import { download, type Download, type RetryPolicy } from '../../../engines/whisper-cli/download.ts';
-import { good, recordingLog, serve, status, temporaryDirectory, type Answer } from './support.ts';
-import { noise } from '../../support/noise.ts';
+import { createHttpClient } from '../../../../lib/http-client.ts';
+import { download, type Download, type RetryPolicy } from '../../../../engines/lib/download/download.ts';
+import { good, recordingLog, serve, status, temporaryDirectory, type Answer } from '../../whisper-cli/support.ts';
+import { noise } from '../../../support/noise.ts';
 
 const MiB = 2 ** 20;
 const content = noise(3 * MiB);

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
-import type { Logger } from '../contract/index.ts';
-import { pause } from '../../lib/abort.ts';
-import { makeDirectory } from '../../lib/make-directory.ts';
-import { errnoOf } from '../../lib/errors.ts';
+import type { Logger } from '../../contract/index.ts';
+import { pause } from '../../../lib/abort.ts';
+import { makeDirectory } from '../../../lib/make-directory.ts';
+import { errnoOf } from '../../../lib/errors.ts';
 
 const pollMs = 200;
 
