@@ -93,7 +93,7 @@ async function prepareModel(model: ModelName, options: PrepareOptions, report: R
   if (inspectModelFile(to).ok) return;
   await makeDataDirectory(dataDir);
   report(0);
-  const file = { url: modelUrl(model, mirror), to, sha1: catalogue[model].sha1, maxBytes: maxModelBytes(model) };
+  const file = { url: modelUrl(model, mirror), to, digest: catalogue[model].sha1, maxBytes: maxModelBytes(model) };
   try {
     await download({ ...file, fetch, signal, log, progress: report, onWait: () => report('waiting') });
   } catch (error) {

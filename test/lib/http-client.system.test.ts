@@ -111,7 +111,7 @@ describe.each(ways)('through a proxy, by $scheme', ({ scheme, line }) => {
     const { fetch } = open({ [`${scheme}_proxy`]: proxy.url });
     const to = join(await temporaryDirectory(), 'model.bin');
     await download({
-      ...{ url: `${scheme}://provider.test/model.bin`, to, sha1: hash('sha1', content), maxBytes: content.length },
+      ...{ url: `${scheme}://provider.test/model.bin`, to, digest: hash('sha1', content), maxBytes: content.length },
       ...{ fetch, signal: new AbortController().signal, progress: () => {}, log: recordingLog() },
     });
     expect(content.equals(await readFile(to))).toBe(true);

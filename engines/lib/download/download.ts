@@ -16,8 +16,8 @@ export interface Download extends Pick<EngineContext, 'fetch' | 'log'> {
   readonly url: string;
   /** Target path. The file appears there once it is complete and verified; until then the bytes are in `<to>.part`. */
   readonly to: string;
-  /** SHA-1 of the complete file, in hex. */
-  readonly sha1: string;
+  /** MD5, SHA-1 or SHA-256 of the complete file in hex, whichever upstream publishes: its length tells which. */
+  readonly digest: string;
   /** Maximum size. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
@@ -43,7 +43,7 @@ export type RetryPolicy = Readonly<typeof defaultRetry>;
 
 /**
  * Downloads a file over an unreliable connection: resumes where an earlier attempt or an earlier process stopped, and
- * renames the file into place when its SHA-1 is correct. Resolves without a request if the file already exists. Only one
+ * renames the file into place when its digest is correct. Resolves without a request if the file already exists. Only one
  * download runs per target; concurrent calls wait for it.
  *
  * Rejects with an error that states the problem, or with the signal's reason. `<to>.part` is then kept for the next
@@ -52,7 +52,7 @@ export type RetryPolicy = Readonly<typeof defaultRetry>;
 export async function download(job: Download): Promise<void> {
   await makeDirectory(dirname(job.to));
   await using _lock = await acquireLock(lockOf(job.to), job);
-  if ((await inspect(job.to, job.signal)).sha1 === job.sha1) return;
+  if ((await inspect(job.to, job)).digest === job.digest) return;
   await completePart(job);
   await rename(partOf(job), job.to);
   await syncDirectory(dirname(job.to));
@@ -68,8 +68,8 @@ async function completePart(job: Download): Promise<void> {
   let furthest = 0;
   let failed = 0;
   for (;;) {
-    const part = await inspect(partOf(job), job.signal);
-    if (part.sha1 === job.sha1) return;
+    const part = await inspect(partOf(job), job);
+    if (part.digest === job.digest) return;
     if (part.bytes >= furthest + MiB) {
       furthest = part.bytes;
       failed = 0;
@@ -94,12 +94,12 @@ async function completePart(job: Download): Promise<void> {
 /** Writes the transfer into the partial file and verifies the complete file. */
 async function receive(job: Download, transfer: Transfer, part: Inspection): Promise<void> {
   const resumed = transfer.start > 0;
-  const hash = resumed ? part.hash : createHash('sha1');
+  const hash = resumed ? part.hash : createHash(algorithmOf(job));
   const bytes = await write(job, transfer, hash);
-  const sha1 = hash.digest('hex');
-  if (sha1 === job.sha1) return;
+  const digest = hash.digest('hex');
+  if (digest === job.digest) return;
   await rm(partOf(job));
-  const found = `${bytes} bytes with the SHA-1 ${sha1}, expected ${job.sha1}`;
+  const found = `${bytes} bytes with the ${algorithmOf(job).toUpperCase()} ${digest}, expected ${job.digest}`;
   // The part may come from another version of the file: retry from the first byte.
   if (resumed) throw new TransferError(`wrong checksum after resuming: ${found}`);
   throw new Error(`${job.url} is not the expected file: ${found}; the download was deleted`);
@@ -127,24 +127,32 @@ async function write(job: Download, transfer: Transfer, hash: Hash): Promise<num
   }
 }
 
+const algorithms: Readonly<Record<number, string>> = { 32: 'md5', 40: 'sha-1', 64: 'sha-256' };
+
+function algorithmOf({ digest }: Pick<Download, 'digest'>): string {
+  const algorithm = algorithms[digest.length];
+  if (algorithm === undefined) throw new TypeError(`${digest} is no MD5, SHA-1 or SHA-256`);
+  return algorithm;
+}
+
 interface Inspection {
   readonly bytes: number;
   /** Undefined if the file is missing or empty. */
-  readonly sha1: string | undefined;
+  readonly digest: string | undefined;
   /** Hash state after these bytes, to continue with the next ones. */
   readonly hash: Hash;
 }
 
-async function inspect(path: string, signal: AbortSignal): Promise<Inspection> {
-  const hash = createHash('sha1');
-  if ((await sizeOf(path)) === 0) return { bytes: 0, sha1: undefined, hash };
+async function inspect(path: string, job: Pick<Download, 'digest' | 'signal'>): Promise<Inspection> {
+  const hash = createHash(algorithmOf(job));
+  if ((await sizeOf(path)) === 0) return { bytes: 0, digest: undefined, hash };
   let bytes = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: MiB }) as AsyncIterable<Buffer>) {
-    signal.throwIfAborted();
+    job.signal.throwIfAborted();
     bytes += chunk.length;
     hash.update(chunk);
   }
-  return { bytes, sha1: hash.copy().digest('hex'), hash };
+  return { bytes, digest: hash.copy().digest('hex'), hash };
 }
 
 /** 0 when there is no file. */

@@ -23,7 +23,7 @@ async function jobFor(url: string, changes: Partial<Download> = {}) {
   const job: Download = {
     url: `${url}/model.bin`,
     to: join(directory, 'model.bin'),
-    sha1: hash('sha1', content),
+    digest: hash('sha1', content),
     maxBytes: 4 * MiB,
     fetch,
     signal: new AbortController().signal,
@@ -110,7 +110,7 @@ test('content that changes between two attempts is downloaded from the start', a
     { etag: '"one"' },
   );
   const { url, requests } = await serve(breaksOff, good(changed, '"two"'));
-  const job = await jobFor(url, { sha1: hash('sha1', changed) });
+  const job = await jobFor(url, { digest: hash('sha1', changed) });
   part = job.part;
   await download(job);
   expect(changed.equals(await readFile(job.to))).toBe(true);
@@ -240,15 +240,27 @@ test('an unreachable host ends in an error that says so', async () => {
   );
 });
 
-test('wrong content is deleted, and the error contains both digests', async () => {
+test.each([
+  ['MD5', 'md5'],
+  ['SHA-1', 'sha1'],
+  ['SHA-256', 'sha256'],
+])('wrong content is deleted, and the error contains both digests: %s', async (name, algorithm) => {
   const wrong = noise(1000, 2);
-  const { url, requests } = await serve(good(wrong));
-  const job = await jobFor(url);
+  const { url, requests } = await serve(good(wrong), good(content));
+  const job = await jobFor(url, { digest: hash(algorithm, content) });
   await expect(download(job)).rejects.toThrow(
-    `1000 bytes with the SHA-1 ${hash('sha1', wrong)}, expected ${hash('sha1', content)}; the download was deleted`,
+    `1000 bytes with the ${name} ${hash(algorithm, wrong)}, expected ${hash(algorithm, content)}; the download was deleted`,
   );
   expect(requests).toHaveLength(1);
   expect(await readdir(job.directory)).toEqual([]);
+  await download(job);
+  expect(content.equals(await readFile(job.to))).toBe(true);
+});
+
+test('a digest of another length is a mistake of the caller', async () => {
+  const { url, requests } = await serve(good(content));
+  await expect(download(await jobFor(url, { digest: 'abc' }))).rejects.toThrow(TypeError);
+  expect(requests).toEqual([]);
 });
 
 test('a body shorter than its Content-Length is a failed transfer', async () => {
