@@ -5,7 +5,8 @@ import type { EngineContext, ProgramExit } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { isExecutable } from '../../lib/find-executable.ts';
 import { acquireLock, isLocked, lockOf } from '../lib/download/lock.ts';
-import { findToolchain, toolEnvironment, type Toolchain } from './toolchain.ts';
+import { toolEnvironment } from '../lib/tool-environment.ts';
+import { findToolchain, type Toolchain } from './toolchain.ts';
 
 const deadlineMinutes = 30;
 const tailLines = 20;

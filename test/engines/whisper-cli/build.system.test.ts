@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Build, buildWhisper } from '../../../engines/whisper-cli/build.ts';
 import { runProgram } from '../../../src/system/child-process/run-program.ts';
-import { toolEnvironment } from '../../../engines/whisper-cli/toolchain.ts';
+import { toolEnvironment } from '../../../engines/lib/tool-environment.ts';
 import { until } from '../../support/processes.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { machine, pathWith, type Programs, recordingLog, temporaryDirectory } from './support.ts';
