@@ -3,8 +3,8 @@
  * DATA_DIR/runtimes, from a package.json and a package-lock.json that are shipped with the engine.
  */
 import { hash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { startTimeout } from '../../../lib/abort.ts';
 import { findExecutable } from '../../../lib/find-executable.ts';
@@ -39,14 +39,14 @@ const unfinished = '.installing-';
 const manifestNames = ['package.json', 'package-lock.json'] as const;
 
 /** Where it is, or will be: a new lock never mixes with what an older one has installed. */
-export async function directoryOf({ name, manifests }: RuntimePackages, dataDir: string): Promise<string> {
-  const lock = await readFile(join(manifests, 'package-lock.json'));
+export function directoryOf({ name, manifests }: RuntimePackages, dataDir: string): string {
+  const lock = readFileSync(join(manifests, 'package-lock.json'));
   return join(dataDir, 'runtimes', `${name}-${hash('sha256', lock).slice(0, 12)}`);
 }
 
 /** Undefined if it is not installed. */
-export async function findInstalled(packages: RuntimePackages, dataDir: string): Promise<string | undefined> {
-  const directory = await directoryOf(packages, dataDir);
+export function findInstalled(packages: RuntimePackages, dataDir: string): string | undefined {
+  const directory = directoryOf(packages, dataDir);
   return missingFrom(directory, packages) === undefined ? directory : undefined;
 }
 
@@ -57,7 +57,7 @@ export async function findInstalled(packages: RuntimePackages, dataDir: string):
  */
 export async function installPackages(packages: RuntimePackages, installation: Installation): Promise<string> {
   const { dataDir, log } = installation;
-  const target = await directoryOf(packages, dataDir);
+  const target = directoryOf(packages, dataDir);
   const late = () => new Error(`installing ${packages.name} took more than ${deadlineMinutes} minutes`);
   using timeout = startTimeout(deadlineMinutes * 60_000, late, installation.signal);
   const { signal } = timeout;

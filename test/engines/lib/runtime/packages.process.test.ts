@@ -65,10 +65,10 @@ describeWith(['npm', 'tar'], 'packages of an engine’s host', () => {
   test('are installed with their lock, once, and without their scripts', async () => {
     const { url, requests } = await serve(served);
     const packages = await manifests(url);
-    expect(await findInstalled(packages, installation().dataDir)).toBeUndefined();
+    expect(findInstalled(packages, installation().dataDir)).toBeUndefined();
     const target = await installPackages(packages, installation());
-    expect(target).toBe(await directoryOf(packages, installation().dataDir));
-    expect(await findInstalled(packages, installation().dataDir)).toBe(target);
+    expect(target).toBe(directoryOf(packages, installation().dataDir));
+    expect(findInstalled(packages, installation().dataDir)).toBe(target);
     expect(await readFile(join(target, 'node_modules/voices/voices.node'), 'utf8')).toBe('library');
     expect(existsSync(join(target, 'node_modules/voices/ran'))).toBe(false);
     expect((await readdir(target)).toSorted()).toEqual(['node_modules', 'package-lock.json', 'package.json']);
