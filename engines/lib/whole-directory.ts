@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { errnoOf } from '../../lib/errors.ts';
+import { makeDirectory } from '../../lib/make-directory.ts';
+
+const unfinished = '.making-';
+
+/** Nobody fills one for so long: its process was killed. */
+const abandonedMs = 3_600_000;
+
+/**
+ * Makes a directory that appears at `target` when it is complete; it is never changed. Does nothing if it is there.
+ * Several processes may make it at once. It is filled beside its place: a rename does not leave its file system.
+ */
+export async function makeWholeDirectory(target: string, fill: (path: string) => Promise<void>): Promise<void> {
+  if (existsSync(target)) return;
+  const parent = dirname(target);
+  await makeDirectory(parent);
+  await removeAbandoned(parent);
+  const path = await mkdtemp(join(parent, unfinished));
+  try {
+    await fill(path);
+    await rename(path, target).catch(unlessMade);
+  } finally {
+    await rm(path, { recursive: true, force: true });
+  }
+}
+
+async function removeAbandoned(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    if (!name.startsWith(unfinished)) continue;
+    const path = join(parent, name);
+    const made = await stat(path).catch(() => undefined); // it has been finished meanwhile
+    if (made && Date.now() - made.mtimeMs > abandonedMs) await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** Another process was faster. */
+function unlessMade(error: unknown): void {
+  if (!['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;
+}
