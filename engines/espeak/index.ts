@@ -1,5 +1,6 @@
 /** Local speech: eSpeak NG, as a program or a WASM package, in a child process. The text stays on this machine. */
 import { EngineError, OptionsError, defineEngine, type EngineContext, type SpeechEngine } from '../contract/index.ts';
+import { cached } from '../lib/cached.ts';
 import { readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { createCatalogue } from './catalogue.ts';
 import { speakInTurn } from './in-turn.ts';
@@ -27,12 +28,12 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
   const { slots = 2 * context.cores, waiting = defaultWaiting } = options;
   const queue = context.queue({ slots, waiting });
   const catalogue = createCatalogue(context);
-  const synthesizer = cached(() => Promise.resolve(findSynthesizer(options.program, context)), context.now);
+  const synthesizer = cached(() => findSynthesizer(options.program, context), context.now);
   const help = options.program === undefined ? generalHelp : `Program not found: ${context.resolve(options.program)}.`;
 
   /** [] if no synthesizer was found or it fails: that must not break the listing of other models. */
   async function voices(): Promise<readonly EspeakVoice[]> {
-    const found = await synthesizer();
+    const found = synthesizer();
     if (!found) return [];
     return catalogue.voicesOf(found).catch((error: unknown) => {
       context.log.warn({ err: error }, 'could not list the voices of espeak');
@@ -52,8 +53,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
       entries: async () => [{ id, name, local: true, supports, voices: await voices() }],
       find: (model) => (model === id ? id : undefined),
     },
-    async () =>
-      (await synthesizer()) ? readyOrBusy(queue) : { available: false, code: 'program-missing', reason: help },
+    () => (synthesizer() ? readyOrBusy(queue) : { available: false, code: 'program-missing', reason: help }),
   );
 
   return {
@@ -68,7 +68,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
           `Format ${format} is not available here; available: ${available}.`,
         );
       }
-      const found = await synthesizer();
+      const found = synthesizer();
       if (!found) throw new EngineError('model-unavailable', help);
       const { file } = chooseVoice(await catalogue.voicesOf(found), call, instanceVoice);
       const start = async (own: AbortSignal) => {
@@ -78,28 +78,13 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
       return speakInTurn(queue, start, { signal });
     },
     async inspect() {
-      const found = await synthesizer();
+      const found = synthesizer();
       const what = 'espeak-ng';
       if (!found) return [{ what, ok: false, detail: help, fix: 'apt-get install espeak-ng' }];
       const { length } = await voices();
       return [{ what, ok: length > 0, detail: `${length} voices, ${found.what}` }];
     },
     [Symbol.asyncDispose]: () => catalogue[Symbol.asyncDispose](),
-  };
-}
-
-/** A search reads every directory of PATH: too expensive for every listing and every chat. */
-const searchCacheMs = 2_000;
-
-function cached<T>(search: () => Promise<T>, now: () => number): () => Promise<T> {
-  let found: Promise<T> | undefined;
-  let until = -Infinity;
-  return () => {
-    if (!found || now() >= until) {
-      found = search();
-      until = now() + searchCacheMs;
-    }
-    return found;
   };
 }
 

@@ -1,7 +1,7 @@
 import { EngineError, type EngineContext, type Pcm, type RunningProgram } from '../contract/index.ts';
 import { readWav } from '../../lib/wav-reader.ts';
 import type { Synthesizer } from './synthesizer.ts';
-import { toSpeakable } from './text.ts';
+import { toSpeakable } from '../lib/espeak-text/speakable.ts';
 
 export interface Utterance {
   readonly text: string;

@@ -1,14 +1,14 @@
 import type { EngineContext, Pcm, Speech, SpeechCall } from '../contract/index.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
-import { splitSentences } from './sentences.ts';
+import { splitSentences } from '../lib/sentences.ts';
 import { notAudio } from './answer.ts';
 import { requestPiece, type Endpoint } from './request.ts';
 import type { ByteReader } from '../../lib/byte-reader.ts';
 import type { Model } from './models.ts';
 import { framesOf } from './mp3.ts';
 import { planFor, type Plan } from './plan.ts';
-import { prefetch } from './prefetch.ts';
+import { prefetch } from '../lib/prefetch.ts';
 import { readSound } from './sound.ts';
 
 export interface Dependencies extends Endpoint {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { splitSentences } from '../../../engines/tts/sentences.ts';
+import { splitSentences } from '../../../engines/lib/sentences.ts';
 
 describe('A text for speech is split', () => {
   test.each<[string, string, number, string[]]>([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toSpeakable } from '../../../engines/espeak/text.ts';
+import { toSpeakable } from '../../../engines/lib/espeak-text/speakable.ts';
 
 test('a text with its own punctuation is unchanged', () => {
   const prose =
