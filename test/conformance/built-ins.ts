@@ -10,6 +10,7 @@ import { speechChecks } from '../../src/conformance/speech.ts';
 import { transcriptionChecks, type TranscriptionSubject } from '../../src/conformance/transcription.ts';
 import { describeWith, requireProgram } from '../support/programs.ts';
 import { toneWav, writeToneModel } from '../support/tone-model.ts';
+import { writeVoice } from '../support/voice-model.ts';
 import { startChatProvider, startSpeechProvider, startTranscriptionProvider } from './providers.ts';
 import { sharedDirectory } from './support.ts';
 
@@ -53,6 +54,14 @@ export const builtIns: Readonly<Record<string, BuiltIn>> = {
     options: async () => ({ baseUrl: await startChatProvider(), apiKey: 'sk-test', models: ['mind'] }),
   },
   espeak: { needs: ['espeak-ng'], checks: speechChecks, options: () => Promise.resolve({}) },
+  'sherpa-voice': {
+    needs: [],
+    checks: speechChecks,
+    options: async () => {
+      const file = await writeVoice(directory.path, 'tones', { kind: 'piper', isPlain: true });
+      return { voices: [{ id: 'tones', file }] };
+    },
+  },
   tts: {
     needs: [],
     checks: speechChecks,

@@ -1,0 +1,78 @@
+/** The directory espeak-ng-data, by which the library turns text into phonemes. Its files are under GPL-3.0. */
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { EngineContext } from '../contract/index.ts';
+import { errnoOf } from '../../lib/errors.ts';
+import { findExecutable } from '../../lib/find-executable.ts';
+import { parseObject, textOf } from '../../lib/json.ts';
+
+export interface EspeakData {
+  readonly directory: string;
+  /** Unpacks it where it is not there yet. */
+  readonly make: () => Promise<void>;
+}
+
+type Context = Pick<EngineContext, 'env' | 'resolve' | 'dataDir' | 'temporaryDirectory'>;
+
+/** Order: the option, the installed program's, the package's. A named directory has no fallback. */
+export function findEspeakData(named: string | undefined, context: Context): EspeakData | undefined {
+  if (named !== undefined) return isData(context.resolve(named)) ? there(context.resolve(named)) : undefined;
+  const program = findExecutable('espeak-ng', context.env.PATH ?? '');
+  const installed = program === undefined ? undefined : dataOf(program);
+  return installed === undefined ? ofPackage(context) : there(installed);
+}
+
+const there = (directory: string): EspeakData => ({ directory, make: () => Promise.resolve() });
+
+const isData = (directory: string): boolean => existsSync(join(directory, 'phontab'));
+
+const triplets: Readonly<Record<string, string>> = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' };
+
+/** Debian has it below lib/TRIPLET, others below share or lib. */
+function dataOf(program: string): string | undefined {
+  const prefix = dirname(dirname(program));
+  const places = ['share', 'lib', join('lib', triplets[process.arch] ?? '')];
+  return places.map((place) => join(prefix, place, 'espeak-ng-data')).find(isData);
+}
+
+const packageName = '@echogarden/espeak-ng-emscripten';
+
+/** Only its files are read: it is under the GPL and never loaded into this process. */
+function ofPackage(context: Context): EspeakData | undefined {
+  const script = resolvePackage();
+  if (script === undefined) return undefined;
+  const facts = parseObject(readFileSync(join(dirname(script), 'package.json'), 'utf8'));
+  const directory = join(context.dataDir, 'voices', `espeak-ng-data-${textOf(facts?.version)}`);
+  return { directory, make: () => unpack(script, directory, context) };
+}
+
+function resolvePackage(): string | undefined {
+  try {
+    return createRequire(import.meta.url).resolve(packageName);
+  } catch {
+    return undefined; // an optional dependency
+  }
+}
+
+/** Emscripten packs the files one after the other into one; the script has their places. 24 MB, in 459 files. */
+async function unpack(script: string, directory: string, context: Context): Promise<void> {
+  if (isData(directory)) return;
+  const packed = await readFile(script.replace(/\.js$/, '.data'));
+  const entries = (await readFile(script, 'utf8')).matchAll(/"\/usr\/share\/espeak-ng-data\/([^"]+)",start:(\d+),end:(\d+)/g); // prettier-ignore
+  await using temporary = await context.temporaryDirectory();
+  const made = join(temporary.path, 'data');
+  for (const [, name = '', start, end] of entries) {
+    const path = join(made, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, packed.subarray(Number(start), Number(end)));
+  }
+  await mkdir(dirname(directory), { recursive: true });
+  await rename(made, directory).catch(unlessMade);
+}
+
+/** Another process was faster. */
+function unlessMade(error: unknown): void {
+  if (!['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;
+}

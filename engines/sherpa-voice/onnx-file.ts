@@ -1,0 +1,96 @@
+/** Reads an ONNX file without loading it: whether it is whole, and its metadata. */
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+
+export interface OnnxFile {
+  readonly bytes: number;
+  /** Where a key is there twice, the first counts, as in sherpa-onnx. */
+  readonly metadata: ReadonlyMap<string, string>;
+}
+
+/** A file that no runtime could load, or that crashes it. */
+export class NotOnnx extends Error {}
+
+/** Field numbers of a ModelProto. */
+const fields = { graph: 7, metadata: 14, highest: 25 } as const;
+
+/** No converter writes more. */
+const limits = { fields: 10_000, metadataBytes: 1_048_576 } as const;
+
+/**
+ * Walks from one top-level field to the next: 0.4 ms for 60 MB. Synchronous on purpose, as in whisper-cli: a chain of tiny
+ * reads takes ten times as long through the thread pool. Throws `NotOnnx`.
+ */
+export function readOnnxFile(path: string): OnnxFile {
+  const found = statSync(path);
+  if (!found.isFile()) throw new NotOnnx('it is not a regular file');
+  const file = openSync(path, 'r');
+  try {
+    return { bytes: found.size, metadata: walk(file, found.size) };
+  } finally {
+    closeSync(file);
+  }
+}
+
+function walk(file: number, size: number): Map<string, string> {
+  const metadata = new Map<string, string>();
+  let hasGraph = false;
+  let at = 0;
+  for (let count = 0; at < size; count += 1) {
+    if (count === limits.fields) throw new NotOnnx('it has too many fields');
+    const { number, content, end } = readField(read(file, at, 20), 0);
+    if (number > fields.highest) throw new NotOnnx('it is not an ONNX model');
+    if (at + end > size) throw new NotOnnx(`it is cut: ${size} bytes of at least ${at + end}`);
+    if (number === fields.graph) hasGraph = true;
+    if (number === fields.metadata) addEntry(metadata, read(file, at + content, Math.min(end - content, limits.metadataBytes))); // prettier-ignore
+    at += end;
+  }
+  if (!hasGraph) throw new NotOnnx('it is not an ONNX model');
+  return metadata;
+}
+
+/** A StringStringEntryProto: key and value. */
+function addEntry(metadata: Map<string, string>, entry: Buffer): void {
+  const texts = new Map<number, string>();
+  for (let at = 0; at < entry.length;) {
+    const { number, content, end } = readField(entry, at);
+    texts.set(number, entry.toString('utf8', content, end));
+    at = end;
+  }
+  const key = texts.get(1);
+  if (key !== undefined && !metadata.has(key)) metadata.set(key, texts.get(2) ?? '');
+}
+
+interface Field {
+  readonly number: number;
+  /** Where its content begins and ends. */
+  readonly content: number;
+  readonly end: number;
+}
+
+function readField(bytes: Buffer, at: number): Field {
+  const tag = readVarint(bytes, at);
+  const [number, type] = [Math.floor(tag.value / 8), tag.value % 8];
+  if (number === 0) throw new NotOnnx('it is not an ONNX model');
+  if (type === 0) return { number, content: tag.end, end: readVarint(bytes, tag.end).end };
+  if (type === 1) return { number, content: tag.end, end: tag.end + 8 };
+  if (type === 5) return { number, content: tag.end, end: tag.end + 4 };
+  if (type !== 2) throw new NotOnnx('it is not an ONNX model');
+  const length = readVarint(bytes, tag.end);
+  return { number, content: length.end, end: length.end + length.value };
+}
+
+function readVarint(bytes: Buffer, start: number): { readonly value: number; readonly end: number } {
+  let value = 0;
+  for (let at = start; at < start + 10; at += 1) {
+    const byte = bytes[at];
+    if (byte === undefined) throw new NotOnnx('it is cut');
+    value += (byte & 127) * 2 ** (7 * (at - start));
+    if (byte < 128) return { value, end: at + 1 };
+  }
+  throw new NotOnnx('it is not an ONNX model');
+}
+
+function read(file: number, position: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  return bytes.subarray(0, readSync(file, bytes, 0, length, position));
+}

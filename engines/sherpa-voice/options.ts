@@ -1,0 +1,81 @@
+import type { OptionsSchema } from '../contract/index.ts';
+
+export interface Options {
+  readonly voices: readonly VoiceOptions[];
+  readonly runtime?: string;
+  readonly data?: string;
+  readonly id?: string;
+  readonly name?: string;
+  readonly voice?: string;
+  readonly threads?: number;
+  readonly slots?: number;
+  readonly waiting?: number;
+  readonly idleUnload?: number;
+  readonly sentencePause?: number;
+}
+
+export interface VoiceOptions {
+  readonly id: string;
+  readonly file: string;
+  readonly name?: string;
+}
+
+const text = { type: 'string', minLength: 1 } as const;
+const label = { ...text, maxLength: 256 } as const;
+const count = { type: 'integer', minimum: 1, maximum: 1024 } as const;
+
+export const optionsSchema: OptionsSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['voices'],
+  properties: {
+    voices: {
+      type: 'array',
+      minItems: 1,
+      description: 'The voices to serve.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['id', 'file'],
+        properties: {
+          id: { ...label, description: 'Voice id used in requests; a voice of several speakers is `id/speaker`.' },
+          file: { ...text, description: 'Path of the .onnx file of a Piper voice, with its .onnx.json beside it.' },
+          name: { ...label, description: 'Display name. Default: the name and the language in the .onnx.json.' },
+        },
+      },
+    },
+    runtime: {
+      ...text,
+      description:
+        'Directory with node_modules/sherpa-onnx-node. Default: VOICE_RUNTIME, then a package beside Parlance.',
+    },
+    data: {
+      ...text,
+      description:
+        'An espeak-ng-data directory. Default: that of the installed espeak-ng, then of @echogarden/espeak-ng-emscripten.',
+    },
+    id: { ...label, description: 'Model id used in requests. Default: local-voice.' },
+    name: { ...label, description: 'Display name. Default: Local voice.' },
+    voice: { ...label, description: 'Default voice. Default: the first.' },
+    threads: { ...count, description: 'Threads per sentence. More than one costs more than it gains. Default: 1.' },
+    slots: { ...count, description: 'Sentences that are spoken at once. Default: half of the cores, at least 1.' },
+    waiting: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 10_000,
+      description: 'Maximum number of waiting sentences. Default: 32.',
+    },
+    idleUnload: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 86_400,
+      description: 'Seconds without a request after which a voice is unloaded; 0: never. Default: 300.',
+    },
+    sentencePause: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 5_000,
+      description: 'Milliseconds of silence between two sentences. Default: 200.',
+    },
+  },
+};

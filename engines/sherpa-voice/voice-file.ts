@@ -1,0 +1,92 @@
+/** Judges a voice without loading it: a broken one would end the program that loads it. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { errnoOf, messageOf } from '../../lib/errors.ts';
+import { NotOnnx, readOnnxFile } from './onnx-file.ts';
+import { readPiperConfig, sampleRateOf, UnusableConfig, type PiperConfig } from './piper-config.ts';
+
+export interface UsableVoice {
+  readonly ok: true;
+  readonly file: string;
+  readonly bytes: number;
+  /** Differs when the files have changed. */
+  readonly stamp: string;
+  /** As the library sees it: the model's own metadata go before the .onnx.json. */
+  readonly config: PiperConfig;
+  /** Keys of the model's own metadata. */
+  readonly metadata: ReadonlySet<string>;
+}
+
+export type VoiceFile =
+  | UsableVoice
+  | {
+      readonly ok: false;
+      /** A sentence without a full stop that names the file. */
+      readonly detail: string;
+    };
+
+/** Looks at the files again only when they have changed. */
+export function rememberVoiceFile(file: string): () => Promise<VoiceFile> {
+  let seen: { readonly stamp: string; readonly found: VoiceFile } | undefined;
+  return async () => {
+    const stamp = await stampOf([file, `${file}.json`]);
+    if (seen?.stamp !== stamp) seen = { stamp, found: inspectVoice(file, stamp) };
+    return seen.found;
+  };
+}
+
+async function stampOf(files: readonly string[]): Promise<string> {
+  const parts = files.map((path) =>
+    stat(path).then(
+      ({ mtimeMs, size, ino }) => [mtimeMs, size, ino].join(),
+      () => 'missing',
+    ),
+  );
+  return createHash('sha256').update(JSON.stringify([files, await Promise.all(parts)])).digest('hex'); // prettier-ignore
+}
+
+function inspectVoice(file: string, stamp: string): VoiceFile {
+  try {
+    const { bytes, metadata } = readOnnxFile(file);
+    const config = withMetadata(readConfig(`${file}.json`), metadata);
+    return { ok: true, file, bytes, stamp, config, metadata: new Set(metadata.keys()) };
+  } catch (error) {
+    return { ok: false, detail: explain(error, file) };
+  }
+}
+
+function readConfig(path: string): PiperConfig {
+  try {
+    return readPiperConfig(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new UnusableConfig(explain(error, path));
+  }
+}
+
+function explain(error: unknown, path: string): string {
+  if (error instanceof NotOnnx) return `${path} is not a usable voice: ${error.message}`;
+  if (error instanceof UnusableConfig) return error.message.includes(path) ? error.message : `${path} is not usable: ${error.message}`; // prettier-ignore
+  switch (errnoOf(error)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return `${path} does not exist`;
+    case 'EACCES':
+    case 'EPERM':
+      return `${path} may not be read`;
+    default:
+      return `${path} could not be read: ${messageOf(error)}`;
+  }
+}
+
+/** Throws for a model of another kind, which would end the program, and for metadata that contradict the .onnx.json. */
+function withMetadata(config: PiperConfig, metadata: ReadonlyMap<string, string>): PiperConfig {
+  const [rate, speakers] = [metadata.get('sample_rate'), metadata.get('n_speakers')];
+  if (rate === undefined) return config;
+  if (metadata.get('model_type') !== 'vits') throw new NotOnnx(`its model_type is not vits`);
+  const isSpelled = metadata.get('frontend') === 'characters';
+  if (!isSpelled && metadata.get('has_espeak') !== '1') throw new NotOnnx('it is not a voice of Piper');
+  if (speakers !== undefined && Number(speakers) !== config.speakerCount)
+    throw new NotOnnx(`it has ${speakers} speakers, its .onnx.json ${config.speakerCount}`);
+  return { ...config, phonemes: isSpelled ? 'text' : 'espeak', sampleRate: sampleRateOf(rate) };
+}

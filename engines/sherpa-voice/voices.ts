@@ -1,0 +1,53 @@
+/** The voices that a request may name: each speaker of each usable file. */
+import { EngineError, type SpeechCall, type Voice } from '../contract/index.ts';
+import type { VoiceOptions } from './options.ts';
+import type { UsableVoice } from './voice-file.ts';
+
+export interface Speaker extends Voice {
+  /** The id of its voice in the settings. */
+  readonly voice: string;
+  readonly file: UsableVoice;
+  /** Its number in the file. */
+  readonly speaker: number;
+}
+
+export function speakersOf({ id, name }: Pick<VoiceOptions, 'id' | 'name'>, file: UsableVoice): Speaker[] {
+  const { speakers, language, dataset, locale } = file.config;
+  const spoken = languageName(locale);
+  const named = (suffix: string) => `${name ?? (dataset || id)}${suffix}${name === undefined && spoken ? ` (${spoken})` : ''}`; // prettier-ignore
+  if (speakers.size === 0) return [{ id, name: named(''), language, voice: id, file, speaker: 0 }];
+  return Array.from(speakers, ([own, speaker]) => {
+    return { id: `${id}/${own}`, name: named(`/${own}`), language, voice: id, file, speaker };
+  });
+}
+
+let names: Intl.DisplayNames | undefined;
+
+/** Loaded when it is needed: that takes 9 ms. */
+function languageName(locale: string): string | undefined {
+  names ??= new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
+  try {
+    return names.of(locale);
+  } catch {
+    return undefined; // no language tag
+  }
+}
+
+/** The requested voice, else the default one, or the first that speaks the requested language. Undefined: none is usable. */
+export function chooseSpeaker(
+  speakers: readonly Speaker[],
+  { voice, language }: Pick<SpeechCall, 'voice' | 'language'>,
+  defaultId: string | undefined,
+): Speaker | undefined {
+  const byId = (id: string) => speakers.find((speaker) => speaker.id === id);
+  if (voice !== undefined) return byId(voice);
+  const usual = defaultId === undefined ? speakers[0] : byId(defaultId);
+  if (language === undefined || usual?.language === language) return usual;
+  return speakers.find((speaker) => speaker.language === language) ?? languageNotSupported(speakers, language);
+}
+
+function languageNotSupported(speakers: readonly Speaker[], language: string): never {
+  const spoken = [...new Set(speakers.flatMap((speaker) => speaker.language ?? []))].sort().join(', ');
+  const message = `No voice of this model speaks "${language}"; languages: ${spoken || 'none'}. The engine espeak has voices for most languages.`; // prettier-ignore
+  throw new EngineError('language-not-supported', message);
+}
