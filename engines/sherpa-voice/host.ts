@@ -58,7 +58,8 @@ function check(): LibraryCheck {
   try {
     return { version: load().version };
   } catch (error) {
-    return { error: messageOf(error) };
+    const [reason = ''] = messageOf(error).split('\n'); // the others are where it was looked for
+    return { error: reason };
   }
 }
 

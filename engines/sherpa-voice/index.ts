@@ -89,15 +89,14 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
       const lifetime = linkedSignal(signal);
       const end = () => lifetime.end(new Error('the speech is over'));
       const say = async (piece: string, isFirst: boolean) => {
-        const question = { text: piece, speaker, speed: speed / lengthScale };
+        const question = { text: toSpeakable(piece), speaker, speed: speed / lengthScale };
         const turn = { signal: lifetime.signal, hasBegun: !isFirst };
         return takeTurn(() => sayWith(host, question, lifetime.signal), turn).catch(async (error: unknown) => {
           throw lifetime.signal.aborted ? error : await hosts.explain(error);
         });
       };
       try {
-        const pieces = piecesOf(toSpeakable(text));
-        const samples = speak(pieces, say, { sampleRate, pauseMs: sentencePause / speed });
+        const samples = speak(piecesOf(text), say, { sampleRate, pauseMs: sentencePause / speed });
         const speech = context.encode({ sampleRate, samples }, format, { signal: lifetime.signal });
         return await awaitFirstChunk(speech, { end, empty: noSound });
       } catch (error) {

@@ -1,14 +1,12 @@
 /** Reads an ONNX file without loading it: whether it is whole, and its metadata. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { Unusable } from './unusable.ts';
 
 export interface OnnxFile {
   readonly bytes: number;
   /** Where a key is there twice, the first counts, as in sherpa-onnx. */
   readonly metadata: ReadonlyMap<string, string>;
 }
-
-/** A file that no runtime could load, or that crashes it. */
-export class NotOnnx extends Error {}
 
 /** Field numbers of a ModelProto. */
 const fields = { graph: 7, metadata: 14, highest: 25 } as const;
@@ -18,11 +16,11 @@ const limits = { fields: 10_000, metadataBytes: 1_048_576 } as const;
 
 /**
  * Walks from one top-level field to the next: 0.4 ms for 60 MB. Synchronous on purpose, as in whisper-cli: a chain of tiny
- * reads takes ten times as long through the thread pool. Throws `NotOnnx`.
+ * reads takes ten times as long through the thread pool. Throws `Unusable`.
  */
 export function readOnnxFile(path: string): OnnxFile {
   const found = statSync(path);
-  if (!found.isFile()) throw new NotOnnx('it is not a regular file');
+  if (!found.isFile()) throw new Unusable('it is not a regular file');
   const file = openSync(path, 'r');
   try {
     return { bytes: found.size, metadata: walk(file, found.size) };
@@ -36,15 +34,15 @@ function walk(file: number, size: number): Map<string, string> {
   let hasGraph = false;
   let at = 0;
   for (let count = 0; at < size; count += 1) {
-    if (count === limits.fields) throw new NotOnnx('it has too many fields');
+    if (count === limits.fields) throw new Unusable('it has too many fields');
     const { number, content, end } = readField(read(file, at, 20), 0);
-    if (number > fields.highest) throw new NotOnnx('it is not an ONNX model');
-    if (at + end > size) throw new NotOnnx(`it is cut: ${size} bytes of at least ${at + end}`);
+    if (number > fields.highest) throw new Unusable('it is not an ONNX model');
+    if (at + end > size) throw new Unusable(`it is cut: ${size} bytes of at least ${at + end}`);
     if (number === fields.graph) hasGraph = true;
     if (number === fields.metadata) addEntry(metadata, read(file, at + content, Math.min(end - content, limits.metadataBytes))); // prettier-ignore
     at += end;
   }
-  if (!hasGraph) throw new NotOnnx('it is not an ONNX model');
+  if (!hasGraph) throw new Unusable('it is not an ONNX model');
   return metadata;
 }
 
@@ -70,11 +68,11 @@ interface Field {
 function readField(bytes: Buffer, at: number): Field {
   const tag = readVarint(bytes, at);
   const [number, type] = [Math.floor(tag.value / 8), tag.value % 8];
-  if (number === 0) throw new NotOnnx('it is not an ONNX model');
+  if (number === 0) throw new Unusable('it is not an ONNX model');
   if (type === 0) return { number, content: tag.end, end: readVarint(bytes, tag.end).end };
   if (type === 1) return { number, content: tag.end, end: tag.end + 8 };
   if (type === 5) return { number, content: tag.end, end: tag.end + 4 };
-  if (type !== 2) throw new NotOnnx('it is not an ONNX model');
+  if (type !== 2) throw new Unusable('it is not an ONNX model');
   const length = readVarint(bytes, tag.end);
   return { number, content: length.end, end: length.end + length.value };
 }
@@ -83,11 +81,11 @@ function readVarint(bytes: Buffer, start: number): { readonly value: number; rea
   let value = 0;
   for (let at = start; at < start + 10; at += 1) {
     const byte = bytes[at];
-    if (byte === undefined) throw new NotOnnx('it is cut');
+    if (byte === undefined) throw new Unusable('it is cut');
     value += (byte & 127) * 2 ** (7 * (at - start));
     if (byte < 128) return { value, end: at + 1 };
   }
-  throw new NotOnnx('it is not an ONNX model');
+  throw new Unusable('it is not an ONNX model');
 }
 
 function read(file: number, position: number, length: number): Buffer {

@@ -1,5 +1,6 @@
 /** Piper's .onnx.json: what of it a voice needs. */
 import { isObject, parseObject, textOf, type JsonObject } from '../../lib/json.ts';
+import { Unusable } from './unusable.ts';
 
 export interface PiperConfig {
   /** How text becomes tokens: by eSpeak NG, or letter by letter. */
@@ -22,52 +23,53 @@ export interface PiperConfig {
   readonly dataset: string;
 }
 
-/** A text that is no usable .onnx.json. */
-export class UnusableConfig extends Error {}
-
-/** Throws `UnusableConfig`. */
+/** Throws `Unusable`. */
 export function readPiperConfig(text: string): PiperConfig {
   const json = parseObject(text);
-  if (!json) throw new UnusableConfig('it is not a JSON object');
-  const [audio, espeak, inference] = [json.audio, json.espeak, json.inference].map(objectOf);
+  if (!json) throw new Unusable('it is not a JSON object');
+  const [audio, espeak, inference, language] = [
+    objectOf(json.audio),
+    objectOf(json.espeak),
+    objectOf(json.inference),
+    objectOf(json.language),
+  ];
   const phonemes = textOf(json.phoneme_type) || 'espeak';
   if (phonemes !== 'espeak' && phonemes !== 'text')
-    throw new UnusableConfig(`its phoneme_type is ${phonemes}; supported: espeak, text`);
-  const espeakVoice = textOf(espeak?.voice);
-  if (phonemes === 'espeak' && espeakVoice === '') throw new UnusableConfig('it has no espeak.voice');
-  const language = objectOf(json.language);
+    throw new Unusable(`its phoneme_type is ${phonemes}; supported: espeak, text`);
+  const espeakVoice = textOf(espeak.voice);
+  if (phonemes === 'espeak' && espeakVoice === '') throw new Unusable('it has no espeak.voice');
   const locale = (textOf(language.code) || espeakVoice).replaceAll('_', '-');
   return {
     phonemes,
     espeakVoice,
     locale,
     language: /^[a-z]{2}(?![a-z])/i.exec(locale)?.[0].toLowerCase() ?? null,
-    sampleRate: sampleRateOf(audio?.sample_rate),
+    sampleRate: sampleRateOf(audio.sample_rate),
     ...speakersOf(json),
     tokens: tokensOf(json),
-    lengthScale: scaleOf(inference?.length_scale, 1),
-    noiseScale: scaleOf(inference?.noise_scale, 0.667),
-    noiseW: scaleOf(inference?.noise_w, 0.8),
+    lengthScale: scaleOf(inference, 'length_scale', 1, 0.1),
+    noiseScale: scaleOf(inference, 'noise_scale', 0.667, 0),
+    noiseW: scaleOf(inference, 'noise_w', 0.8, 0),
     dataset: textOf(json.dataset),
   };
 }
 
-/** Others make the library divide by zero, or the encoders refuse. Throws `UnusableConfig`. */
+/** Others make the library divide by zero, or the encoders refuse. Throws `Unusable`. */
 export function sampleRateOf(value: unknown): number {
   const rate = Number(value);
   if (Number.isInteger(rate) && rate >= 8_000 && rate <= 48_000) return rate;
-  throw new UnusableConfig('its sample_rate must be 8000 to 48000');
+  throw new Unusable('its sample_rate must be 8000 to 48000');
 }
 
 function speakersOf({ num_speakers = 1, speaker_id_map }: JsonObject): Pick<PiperConfig, 'speakers' | 'speakerCount'> {
   const speakerCount = Number(num_speakers);
-  if (!Number.isInteger(speakerCount) || speakerCount < 1) throw new UnusableConfig('its num_speakers is not a number');
+  if (!Number.isInteger(speakerCount) || speakerCount < 1) throw new Unusable('its num_speakers is not a number');
   if (speakerCount === 1) return { speakerCount, speakers: new Map() };
   const named = Object.entries(objectOf(speaker_id_map)).map(([name, sid]) => [name, Number(sid)] as const);
   const numbered = Array.from({ length: speakerCount }, (_, sid) => [String(sid), sid] as const);
   const speakers = new Map(named.length > 0 ? named : numbered);
   const isNumber = (sid: number) => Number.isInteger(sid) && sid >= 0 && sid < speakerCount;
-  if (![...speakers.values()].every(isNumber)) throw new UnusableConfig('its speaker_id_map has an unknown speaker');
+  if (![...speakers.values()].every(isNumber)) throw new Unusable('its speaker_id_map has an unknown speaker');
   return { speakerCount, speakers };
 }
 
@@ -77,21 +79,22 @@ function tokensOf({ phoneme_id_map, num_symbols }: JsonObject): ReadonlyMap<stri
   const all = Object.entries(objectOf(phoneme_id_map)).map(([symbol, ids]) => {
     const [id] = [ids].flat();
     if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || !(id < size))
-      throw new UnusableConfig('its phoneme_id_map has a number that is not below num_symbols');
+      throw new Unusable('its phoneme_id_map has a number that is not below num_symbols');
     return [symbol, id] as const;
   });
   const tokens = new Map(
     all.filter(([symbol]) => symbol !== '\n' && symbol !== '\r' && Array.from(symbol).length === 1),
   );
   if (!['_', '^', '$'].every((symbol) => tokens.has(symbol)))
-    throw new UnusableConfig('its phoneme_id_map lacks one of _ ^ $');
+    throw new Unusable('its phoneme_id_map lacks one of _ ^ $');
   return tokens;
 }
 
-function scaleOf(value: unknown, usual: number): number {
-  if (value === undefined) return usual;
-  if (typeof value === 'number' && Number.isFinite(value) && value >= 0 && (usual !== 1 || value > 0)) return value;
-  throw new UnusableConfig('its inference has a scale that is not a positive number');
+/** The library speaks for minutes where the length scale is near 0. */
+function scaleOf(inference: JsonObject, name: string, usual: number, least: number): number {
+  const { [name]: value = usual } = inference;
+  if (typeof value === 'number' && value >= least && value <= 10) return value;
+  throw new Unusable(`its ${name} must be ${least} to 10`);
 }
 
 const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});

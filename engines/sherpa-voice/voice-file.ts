@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
-import { NotOnnx, readOnnxFile } from './onnx-file.ts';
-import { readPiperConfig, sampleRateOf, UnusableConfig, type PiperConfig } from './piper-config.ts';
+import { readOnnxFile } from './onnx-file.ts';
+import { readPiperConfig, sampleRateOf, type PiperConfig } from './piper-config.ts';
+import { Unusable } from './unusable.ts';
 
 export interface UsableVoice {
   readonly ok: true;
@@ -47,35 +48,36 @@ async function stampOf(files: readonly string[]): Promise<string> {
 }
 
 function inspectVoice(file: string, stamp: string): VoiceFile {
+  const json = `${file}.json`;
   try {
-    const { bytes, metadata } = readOnnxFile(file);
-    const config = withMetadata(readConfig(`${file}.json`), metadata);
+    const { bytes, metadata } = explained(file, () => readOnnxFile(file));
+    const published = explained(json, () => readPiperConfig(readFileSync(json, 'utf8')));
+    const config = explained(file, () => withMetadata(published, metadata));
     return { ok: true, file, bytes, stamp, config, metadata: new Set(metadata.keys()) };
   } catch (error) {
-    return { ok: false, detail: explain(error, file) };
+    return { ok: false, detail: messageOf(error) };
   }
 }
 
-function readConfig(path: string): PiperConfig {
+function explained<T>(path: string, read: () => T): T {
   try {
-    return readPiperConfig(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new UnusableConfig(explain(error, path));
+    return read();
+  } catch (cause) {
+    throw new Error(`${path} ${whatIsWrong(cause)}`, { cause });
   }
 }
 
-function explain(error: unknown, path: string): string {
-  if (error instanceof NotOnnx) return `${path} is not a usable voice: ${error.message}`;
-  if (error instanceof UnusableConfig) return error.message.includes(path) ? error.message : `${path} is not usable: ${error.message}`; // prettier-ignore
+function whatIsWrong(error: unknown): string {
+  if (error instanceof Unusable) return `is not usable: ${error.message}`;
   switch (errnoOf(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return `${path} does not exist`;
+      return 'does not exist';
     case 'EACCES':
     case 'EPERM':
-      return `${path} may not be read`;
+      return 'may not be read';
     default:
-      return `${path} could not be read: ${messageOf(error)}`;
+      return `could not be read: ${messageOf(error)}`;
   }
 }
 
@@ -83,10 +85,10 @@ function explain(error: unknown, path: string): string {
 function withMetadata(config: PiperConfig, metadata: ReadonlyMap<string, string>): PiperConfig {
   const [rate, speakers] = [metadata.get('sample_rate'), metadata.get('n_speakers')];
   if (rate === undefined) return config;
-  if (metadata.get('model_type') !== 'vits') throw new NotOnnx(`its model_type is not vits`);
+  if ((metadata.get('model_type') ?? 'vits') !== 'vits') throw new Unusable('its model_type is not vits');
   const isSpelled = metadata.get('frontend') === 'characters';
-  if (!isSpelled && metadata.get('has_espeak') !== '1') throw new NotOnnx('it is not a voice of Piper');
+  if (!isSpelled && metadata.get('has_espeak') !== '1') throw new Unusable('it is not a voice of Piper');
   if (speakers !== undefined && Number(speakers) !== config.speakerCount)
-    throw new NotOnnx(`it has ${speakers} speakers, its .onnx.json ${config.speakerCount}`);
+    throw new Unusable(`it has ${speakers} speakers, its .onnx.json ${config.speakerCount}`);
   return { ...config, phonemes: isSpelled ? 'text' : 'espeak', sampleRate: sampleRateOf(rate) };
 }

@@ -1,0 +1,78 @@
+/** How a text is cut into what is spoken at once. */
+import { describe, expect, it } from 'vitest';
+import { piecesOf } from '../../../engines/sherpa-voice/pieces.ts';
+
+const texts = (text: string) => piecesOf(text).map((piece) => piece.text);
+const spoken = (text: string) => text.replace(/\s/g, '');
+
+describe('the first piece', () => {
+  it('is the first sentence alone, so that sound begins early', () => {
+    expect(texts('This is the first. Short one. Another. And so on.')).toEqual([
+      'This is the first.',
+      'Short one. Another. And so on.',
+    ]);
+  });
+
+  it('has more sentences where the first is very short', () => {
+    expect(texts('Yes. No. Well, perhaps. Then what?')).toEqual(['Yes. No. Well, perhaps.', 'Then what?']);
+    expect(texts('Mr. Smith has come home. He is early.')).toEqual(['Mr. Smith has come home.', 'He is early.']);
+    expect(texts('Yes.')).toEqual(['Yes.']);
+  });
+});
+
+describe('the pieces', () => {
+  const long = 'It was a bright cold day in April, and the clocks were striking thirteen, as they did every day, ';
+
+  it('have as many sentences as fit, with a pause after each piece', () => {
+    const text = `A first sentence. ${'Ten words are in this sentence of the test here. '.repeat(4)}`;
+    expect(piecesOf(text).map(({ text, pause }) => [text.length, pause])).toEqual([
+      [17, 1],
+      [97, 1],
+      [97, 1],
+    ]);
+  });
+
+  it('of a long sentence end with clauses, and pause half as long', () => {
+    const pieces = piecesOf(`${long.repeat(2)}and so it went on until it ended.`);
+    expect(pieces).toEqual([
+      { text: long.trim(), pause: 0.5 },
+      { text: long.trim(), pause: 0.5 },
+      { text: 'and so it went on until it ended.', pause: 1 },
+    ]);
+  });
+
+  it('of a clause without an end are cut at words, without a pause', () => {
+    const pieces = piecesOf('word '.repeat(60).trim());
+    expect(pieces.map(({ text, pause }) => [text.length, pause])).toEqual([
+      [119, 0],
+      [119, 0],
+      [59, 1],
+    ]);
+  });
+
+  it('end at an ellipsis and at an empty line', () => {
+    expect(texts('Well... I think so, but … who knows?\n\nA heading\n\nText that\ngoes on.')).toEqual([
+      'Well...',
+      'I think so, but …',
+      'who knows?',
+      'A heading',
+      'Text that goes on.',
+    ]);
+  });
+
+  it.each([
+    ['prose', `${long}and so it was. Then it ended! Did it? `.repeat(30)],
+    ['a single word', 'a'.repeat(5_000)],
+    ['Chinese', '他们来了，我们走了。'.repeat(100)],
+    ['emoji', '🙂'.repeat(1_000)],
+    ['line ends', 'one\ntwo\r\nthree\n'.repeat(100)],
+  ])('have all of the text once, in order, and at most 120 characters (%s)', (_what, text) => {
+    const pieces = texts(text);
+    expect(spoken(pieces.join(''))).toBe(spoken(text));
+    expect(Math.max(...pieces.map((piece) => Array.from(piece).length))).toBeLessThanOrEqual(120);
+  });
+
+  it.each(['', '   ', '\n\n\n'])('are none for white space (%j)', (text) => {
+    expect(piecesOf(text)).toEqual([]);
+  });
+});
