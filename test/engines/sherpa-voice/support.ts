@@ -1,4 +1,5 @@
 /** A service whose only engine is sherpa-voice, with voices made by hand and the real library. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Speech, SpeechCall, SpeechEngine } from '../../../engines/contract/index.ts';
@@ -64,4 +65,10 @@ export function sentenceOf(length: number, first: number): string {
   let sentence = '';
   for (let at = first; sentence.length < length - 1; at += 1) sentence += `${words[(at * 7) % words.length]!} `;
   return `${sentence.slice(0, length - 1).trimEnd()}.`;
+}
+
+/** How long a process has worked (proc(5)), in ticks of 10 ms. */
+export function ticksOf(pid: string): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ');
+  return Number(fields[11]) + Number(fields[12]);
 }
