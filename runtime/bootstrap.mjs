@@ -1,7 +1,7 @@
 /**
  * Runs first in every npm script, on any Node.js: installs the locked packages that are missing, and a Node.js for
  * this clone alone where the PATH has none that is new enough. With --omit=dev it installs only what the service needs
- * (70 MB instead of 540). The packages of fleet/ are for a start with FLEET_URL, and for development. A part of the
+ * (70 MB instead of 575). The packages of fleet/ are for a start with FLEET_URL, and for development. A part of the
  * script, not a `pre` script: npm skips those with ignore-scripts=true. What follows it is `env node`: the shell itself
  * remembers where it found the first `node`, env looks again.
  */

@@ -150,6 +150,12 @@ const table = {
     inFile: false,
     description: 'ggml file of the model `local`; unset: DATA_DIR/models/ggml-base.bin',
   },
+  voiceRuntime: {
+    env: 'VOICE_RUNTIME',
+    schema: text,
+    inFile: false,
+    description: 'For sherpa-voice: directory with node_modules/sherpa-onnx-node; unset: a package beside Parlance',
+  },
   ffmpeg: {
     env: 'FFMPEG',
     schema: text,

@@ -67,6 +67,7 @@ const examples: { readonly [N in Name]: Example<N> } = {
   transcribeMaxSeconds: { env: '1', fromEnv: 1, yaml: '86400', fromFile: 86400 },
   transcribeTimeout: { env: '86400', fromEnv: 86400, yaml: '1', fromFile: 1 },
   whisperCli: { env: '/opt/whisper-cli', fromEnv: '/opt/whisper-cli' },
+  voiceRuntime: { env: '/opt/voice', fromEnv: '/opt/voice' },
   whisperModel: { env: '/models/a.bin', fromEnv: '/models/a.bin' },
   ffmpeg: { env: '/opt/ffmpeg', fromEnv: '/opt/ffmpeg', yaml: './ffmpeg', fromFile: './ffmpeg' },
   chatModel: { env: 'gpt', fromEnv: 'gpt', yaml: 'llama3.2', fromFile: 'llama3.2' },
