@@ -4,7 +4,7 @@ import { cached } from '../lib/cached.ts';
 import { convertVoice, type ConvertedVoice } from './convert.ts';
 import { findEspeakData } from './espeak-data.ts';
 import type { Options } from './options.ts';
-import { checkRuntime, findRuntime, hostCommand, runtimeFix } from './runtime.ts';
+import { checkRuntime, findRuntime, hostCommand, lacks, runtimeFix } from './runtime.ts';
 import type { UsableVoice } from './voice-file.ts';
 
 type HostsOptions = Pick<Options, 'runtime' | 'data' | 'threads' | 'idleUnload'>;
@@ -18,7 +18,10 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
 
   /** What is missing; from memory. */
   function missing(voice: UsableVoice | undefined): string | undefined {
-    if (library() === undefined) return runtimeMissing(runtime ?? context.env.VOICE_RUNTIME);
+    const place = library();
+    if (place === undefined) return runtimeMissing(runtime ?? context.env.VOICE_RUNTIME);
+    const lacking = lacks(place);
+    if (lacking !== undefined) return `${lacking}.`;
     if (problem !== undefined) return `sherpa-onnx could not be loaded: ${problem}.`;
     return voice && needsEspeak(voice) && espeak() === undefined ? espeakMissing(data) : undefined;
   }

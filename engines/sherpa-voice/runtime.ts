@@ -13,6 +13,8 @@ const packageName = 'sherpa-onnx-node';
 /** Exactly this version: 2.0.0 drops what Piper voices need. */
 export const runtimeFix = `npm install ${packageName}@1.13.8`;
 
+const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+
 /** `.ts` in the repository, `.js` in the built package. */
 const script = fileURLToPath(new URL(`./host${extname(import.meta.url)}`, import.meta.url));
 
@@ -34,6 +36,16 @@ function besideUs(): string | undefined {
     return dirname(createRequire(import.meta.url).resolve(`${packageName}/package.json`));
   } catch {
     return undefined; // not installed
+  }
+}
+
+/** Why it cannot work, as far as is seen without loading it: the binary is an optional package of its own. */
+export function lacks(library: string): string | undefined {
+  try {
+    createRequire(join(library, 'package.json')).resolve(`sherpa-onnx-${platform}/sherpa-onnx.node`);
+    return undefined;
+  } catch {
+    return `${library} has no binary for ${platform}: the package sherpa-onnx-${platform} is not installed`;
   }
 }
 

@@ -86,7 +86,12 @@ describe('a library that cannot be loaded', () => {
 
   it('without the binary of the platform says which one is missing', async () => {
     const voices = await startVoices({ options: { runtime: await runtimeWith({}) } });
-    await expect(voices.say()).rejects.toThrow(/could not be loaded: Cannot find module 'sherpa-onnx-/);
+    await expectMissing(
+      voices,
+      'program-missing',
+      /has no binary for \S+: the package sherpa-onnx-\S+ is not installed\.$/,
+    );
+    expect(voices.programs()).toEqual([]);
   });
 });
 
