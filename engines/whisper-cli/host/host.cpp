@@ -191,8 +191,8 @@ int main(int count, char ** arguments) {
     whisper_context * context = whisper_init_from_file_with_params_no_state(arguments[1], whisper_context_default_params());
     if (context == nullptr) return 3;
     Inbox inbox;
-    std::thread(read_questions, std::ref(inbox)).detach();
     send({{"ready", true}});
+    std::thread(read_questions, std::ref(inbox)).detach();
     for (;;) {
         std::unique_lock<std::mutex> lock(inbox.mutex);
         inbox.arrived.wait(lock, [&] { return inbox.question.has_value(); });

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { inspect } from 'node:util';
+import { inspect, isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Transcript, TranscriptionCall, TranscriptionOptions } from '../../../engines/contract/index.ts';
 import { openerOf } from '../../../src/conformance/open.ts';
@@ -189,14 +189,16 @@ describeWith(['whisper-host'], 'the program that keeps a model loaded', ({ 'whis
   const question = { id: 1, language: 'de', threads: 1 };
 
   /** Sends lines, reads one answer for each of `answers`, and ends the program. */
-  async function talk(lines: readonly string[], answers: number) {
+  async function talk(lines: readonly string[], answers: number, onAnswer = async (_answer: unknown) => {}) {
     const child = spawn(program, [path('tones.bin')], { stdio: ['pipe', 'pipe', 'inherit'] });
     onTestFinished(() => void child.kill('SIGKILL'));
     const exit = once(child, 'exit');
     child.stdin.write(lines.map((line) => `${line}\n`).join(''));
     const heard: unknown[] = [];
     for await (const line of createInterface(child.stdout)) {
-      if (!('segment' in (JSON.parse(line) as object))) heard.push(JSON.parse(line));
+      if ('segment' in (JSON.parse(line) as object)) continue;
+      heard.push(JSON.parse(line));
+      await onAnswer(heard.at(-1));
       if (heard.length === answers + 1) child.stdin.end();
     }
     const [code] = (await exit) as [number];
@@ -219,10 +221,13 @@ describeWith(['whisper-host'], 'the program that keeps a model loaded', ({ 'whis
   });
 
   test('works on one at a time', async () => {
-    const lines = [1, 2].map((id) => JSON.stringify({ ...question, id, wav: path('alpha.wav') }));
-    const { heard } = await talk(lines, 2);
-    expect(heard).toContainEqual({ id: 2, error: 'busy' });
-    expect(heard).toContainEqual({ id: 1, done: { language: 'de' } });
+    await run('mkfifo', [path('pipe.wav')]); // nobody writes into it yet: the program is at work
+    const lines = [1, 2].map((id) => JSON.stringify({ ...question, id, wav: path('pipe.wav') }));
+    const busy = { id: 2, error: 'busy' };
+    const { heard } = await talk(lines, 2, async (answer) => {
+      if (isDeepStrictEqual(answer, busy)) await writeFile(path('pipe.wav'), await readFile(path('alpha.wav')));
+    });
+    expect(heard).toEqual([busy, { id: 1, done: { language: 'de' } }]);
   });
 
   test.each(['no JSON', '[]', '{"id":"one"}', '"half a \\ud800"'])(
