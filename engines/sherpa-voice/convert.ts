@@ -4,10 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { appendFile, copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { EngineContext } from '../contract/index.ts';
-import { errnoOf } from '../../lib/errors.ts';
+import { makeWholeDirectory } from '../lib/whole-directory.ts';
 import type { PiperConfig } from './piper-config.ts';
 import type { UsableVoice } from './voice-file.ts';
 
@@ -16,7 +16,7 @@ export interface ConvertedVoice {
   readonly tokens: string;
 }
 
-type Context = Pick<EngineContext, 'dataDir' | 'temporaryDirectory'>;
+type Context = Pick<EngineContext, 'dataDir'>;
 
 /** A directory is named by its voice and the state of its files. It appears when it is complete, and is never changed. */
 export async function convertVoice(voice: UsableVoice, context: Context): Promise<ConvertedVoice> {
@@ -26,27 +26,18 @@ export async function convertVoice(voice: UsableVoice, context: Context): Promis
   const metadata = metadataOf(voice.config);
   const isWhole = Object.keys(metadata).every((key) => voice.metadata.has(key));
   if (!existsSync(directory)) {
-    await using temporary = await context.temporaryDirectory();
-    const made = join(temporary.path, 'voice');
-    await mkdir(made);
-    await writeFile(join(made, 'tokens.txt'), tokensFile(voice.config));
-    if (!isWhole) {
-      await copyFile(voice.file, join(made, 'voice.onnx'));
-      await appendFile(join(made, 'voice.onnx'), metadataFields(metadata));
-    }
-    await mkdir(parent, { recursive: true });
-    await rename(made, directory).catch(unlessMade);
+    await makeWholeDirectory(directory, async (path) => {
+      await writeFile(join(path, 'tokens.txt'), tokensFile(voice.config));
+      if (isWhole) return;
+      await copyFile(voice.file, join(path, 'voice.onnx'));
+      await appendFile(join(path, 'voice.onnx'), metadataFields(metadata));
+    });
     await removeOthers(parent, name, name + state);
   }
   return { model: isWhole ? voice.file : join(directory, 'voice.onnx'), tokens: join(directory, 'tokens.txt') };
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
-
-/** Another process was faster. */
-function unlessMade(error: unknown): void {
-  if (!['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;
-}
 
 /** Of the same voice, before its files were replaced. */
 async function removeOthers(parent: string, prefix: string, kept: string): Promise<void> {

@@ -1,10 +1,10 @@
 /** The directory espeak-ng-data, by which the library turns text into phonemes. Its files are under GPL-3.0. */
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { EngineContext } from '../contract/index.ts';
-import { errnoOf } from '../../lib/errors.ts';
+import { makeWholeDirectory } from '../lib/whole-directory.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
 import { parseObject, textOf } from '../../lib/json.ts';
 
@@ -14,7 +14,7 @@ export interface EspeakData {
   readonly make: () => Promise<void>;
 }
 
-type Context = Pick<EngineContext, 'env' | 'resolve' | 'dataDir' | 'temporaryDirectory'>;
+type Context = Pick<EngineContext, 'env' | 'resolve' | 'dataDir'>;
 
 /** Order: the option, the installed program's, the package's. A named directory has no fallback. */
 export function findEspeakData(named: string | undefined, context: Context): EspeakData | undefined {
@@ -45,7 +45,7 @@ function ofPackage(context: Context): EspeakData | undefined {
   if (script === undefined) return undefined;
   const facts = parseObject(readFileSync(join(dirname(script), 'package.json'), 'utf8'));
   const directory = join(context.dataDir, 'voices', `espeak-ng-data-${textOf(facts?.version)}`);
-  return { directory, make: () => unpack(script, directory, context) };
+  return { directory, make: () => makeWholeDirectory(directory, (path) => unpack(script, path)) };
 }
 
 function resolvePackage(): string | undefined {
@@ -57,22 +57,12 @@ function resolvePackage(): string | undefined {
 }
 
 /** Emscripten packs the files one after the other into one; the script has their places. 24 MB, in 459 files. */
-async function unpack(script: string, directory: string, context: Context): Promise<void> {
-  if (isData(directory)) return;
+async function unpack(script: string, directory: string): Promise<void> {
   const packed = await readFile(script.replace(/\.js$/, '.data'));
   const entries = (await readFile(script, 'utf8')).matchAll(/"\/usr\/share\/espeak-ng-data\/([^"]+)",start:(\d+),end:(\d+)/g); // prettier-ignore
-  await using temporary = await context.temporaryDirectory();
-  const made = join(temporary.path, 'data');
   for (const [, name = '', start, end] of entries) {
-    const path = join(made, name);
+    const path = join(directory, name);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, packed.subarray(Number(start), Number(end)));
   }
-  await mkdir(dirname(directory), { recursive: true });
-  await rename(made, directory).catch(unlessMade);
-}
-
-/** Another process was faster. */
-function unlessMade(error: unknown): void {
-  if (!['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;
 }

@@ -104,9 +104,10 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
         throw error;
       }
     },
-    async prepare({ progress }) {
+    async prepare(call) {
+      if (call.isAsked) await hosts.install(call);
       for (const { id: voice, found } of await inspectVoices()) {
-        progress(`Preparing the voice ${voice}`, null);
+        call.progress(`Preparing the voice ${voice}`, null);
         if (found.ok) await hosts.prepare(found);
       }
     },

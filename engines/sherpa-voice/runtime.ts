@@ -1,17 +1,15 @@
-/** Finds the library, which runs in a program of its own (host.ts). */
+/** Finds and installs the library, which runs in a program of its own (host.ts). */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { EngineContext } from '../contract/index.ts';
+import type { EngineContext, PrepareCall } from '../contract/index.ts';
+import { findInstalled, installPackages, type RuntimePackages } from '../lib/runtime/packages.ts';
 import { compileCacheEnv } from '../../lib/compile-cache.ts';
 import { parseObject, textOf } from '../../lib/json.ts';
 import type { HostOptions } from './host.ts';
 
 const packageName = 'sherpa-onnx-node';
-
-/** Exactly this version: 2.0.0 drops what Piper voices need. */
-export const runtimeFix = `npm install ${packageName}@1.13.8`;
 
 const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 
@@ -23,12 +21,54 @@ export function hostCommand(options: HostOptions) {
   return { program: process.execPath, args: [script, JSON.stringify(options)], env: compileCacheEnv() };
 }
 
-/** The directory of the package. Order: the option, VOICE_RUNTIME, a package beside us. A named one has no fallback. */
-export function findRuntime(named: string | undefined, { env, resolve }: Pick<EngineContext, 'env' | 'resolve'>) {
+/**
+ * The library and its binary, as `npm run setup` installs them. Exactly this version: 2.0.0 drops what Piper voices need.
+ * Undefined where upstream has no binary.
+ */
+function packagesFor(platform: string): RuntimePackages | undefined {
+  const manifests = fileURLToPath(new URL(`./runtime/${platform}`, import.meta.url));
+  if (!existsSync(manifests)) return undefined;
+  return {
+    name: 'voice',
+    manifests,
+    files: [`${packageName}/package.json`, `sherpa-onnx-${platform}/sherpa-onnx.node`],
+  };
+}
+
+const packages = packagesFor(platform);
+
+/**
+ * The directory of the package. Order: the option, VOICE_RUNTIME, a package beside us, the one of `installRuntime`. A named
+ * one has no fallback.
+ */
+export function findRuntime(
+  named: string | undefined,
+  { env, resolve, dataDir }: Pick<EngineContext, 'env' | 'resolve' | 'dataDir'>,
+): string | undefined {
   const directory = named ?? env.VOICE_RUNTIME ?? '';
-  if (directory === '') return besideUs();
-  const place = join(resolve(directory), 'node_modules', packageName);
+  if (directory !== '') return packageIn(resolve(directory));
+  const installed = packages && findInstalled(packages, dataDir);
+  return besideUs() ?? (installed && packageIn(installed));
+}
+
+function packageIn(directory: string): string | undefined {
+  const place = join(directory, 'node_modules', packageName);
   return existsSync(join(place, 'package.json')) ? place : undefined;
+}
+
+/** 33 MB into DATA_DIR. Rejects with the reason why it cannot be installed, or why this machine cannot load it. */
+export async function installRuntime(context: EngineContext, { signal, progress }: PrepareCall): Promise<void> {
+  if (!packages) throw new Error(`sherpa-onnx has no binary for ${platform}.`);
+  const step = 'installing sherpa-onnx';
+  progress(step, null);
+  await installPackages(packages, {
+    ...{ ...context, signal, onWait: () => progress(`another process is ${step}`, null) },
+    async check(directory) {
+      const found = await checkRuntime(join(directory, 'node_modules', packageName), context);
+      if ('problem' in found) throw new Error(`sherpa-onnx could not be loaded: ${found.problem}`);
+    },
+  });
+  progress(step, 1);
 }
 
 function besideUs(): string | undefined {

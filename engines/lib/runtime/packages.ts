@@ -30,7 +30,7 @@ export interface Installation extends Pick<EngineContext, 'dataDir' | 'env' | 'r
   /** Called if another process installs it. */
   readonly onWait?: () => void;
   /** Loads what is in the directory once, in a program of its own. Rejects with the reason why this machine cannot. */
-  readonly check: (directory: string, signal: AbortSignal) => Promise<void>;
+  readonly check: (directory: string) => Promise<void>;
 }
 
 const deadlineMinutes = 20;
@@ -71,7 +71,7 @@ export async function installPackages(packages: RuntimePackages, installation: I
   await runNpm(workspace.path, { ...installation, signal });
   const missing = missingFrom(workspace.path, packages);
   if (missing !== undefined) throw new Error(`npm has installed ${packages.name} without ${missing}`);
-  await installation.check(workspace.path, signal);
+  await installation.check(workspace.path);
   await rm(target, { recursive: true, force: true });
   await rename(workspace.path, target);
   return target;
