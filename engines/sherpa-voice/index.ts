@@ -150,7 +150,11 @@ function inspectVoice({ id, found }: InspectedVoice): Finding {
   if (!found.ok) return { what, ok: false, detail: found.detail };
   const { speakers, locale } = found.config;
   const sizes = `${mebibytes(found.bytes)}, needs up to ${mebibytes(needOf(found))} loaded`;
-  return { what, ok: true, detail: `${sizes}, ${locale}, ${speakers.size || 1} speakers, ${found.file}` };
+  return {
+    what,
+    ok: true,
+    detail: `${sizes}, ${locale}, ${speakers.size > 0 ? `${speakers.size} speakers` : 'one speaker'}, ${found.file}`,
+  };
 }
 
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;

@@ -12,6 +12,7 @@ import { benchSpeech } from './speech.ts';
 import { benchStreams } from './streams.ts';
 import { runBenchmarks } from './support/table.ts';
 import { benchTranscribe } from './transcribe.ts';
+import { benchVoice } from './voice.ts';
 
 const benchmarks = {
   transcribe: benchTranscribe,
@@ -24,6 +25,7 @@ const benchmarks = {
   metrics: benchMetrics,
   streams: benchStreams,
   speech: benchSpeech,
+  voice: benchVoice,
   fleet: benchFleet,
   fleetCost: benchFleetCost,
 };
