@@ -56,12 +56,18 @@ function packageIn(directory: string): string | undefined {
   return existsSync(join(place, 'package.json')) ? place : undefined;
 }
 
-/** 33 MB into DATA_DIR. Rejects with the reason why it cannot be installed, or why this machine cannot load it. */
-export async function installRuntime(context: EngineContext, { signal, progress }: PrepareCall): Promise<void> {
+/**
+ * 33 MB into DATA_DIR. Resolves with the directory of the package; rejects with the reason why it cannot be installed, or
+ * why this machine cannot load it.
+ */
+export async function installRuntime(
+  context: Pick<EngineContext, 'dataDir' | 'env' | 'run' | 'log'>,
+  { signal, progress }: PrepareCall,
+): Promise<string> {
   if (!packages) throw new Error(`sherpa-onnx has no binary for ${platform}.`);
   const step = 'installing sherpa-onnx';
   progress(step, null);
-  await installPackages(packages, {
+  const directory = await installPackages(packages, {
     ...{ ...context, signal, onWait: () => progress(`another process is ${step}`, null) },
     async check(directory) {
       const found = await checkRuntime(join(directory, 'node_modules', packageName), context);
@@ -69,6 +75,7 @@ export async function installRuntime(context: EngineContext, { signal, progress 
     },
   });
   progress(step, 1);
+  return join(directory, 'node_modules', packageName);
 }
 
 function besideUs(): string | undefined {
