@@ -14,7 +14,12 @@ import type { UsableVoice } from './voice-file.ts';
 export interface ConvertedVoice {
   readonly model: string;
   readonly tokens: string;
+  /** Options of ONNX Runtime. */
+  readonly session: string;
 }
+
+/** The runtime plans its memory anew for each length of a sentence, and keeps all plans: 604 MB after 60 lengths, 390 without. */
+const session = 'EnableMemPattern=0\n';
 
 type Context = Pick<EngineContext, 'dataDir'>;
 
@@ -28,13 +33,18 @@ export async function convertVoice(voice: UsableVoice, context: Context): Promis
   if (!existsSync(directory)) {
     await makeWholeDirectory(directory, async (path) => {
       await writeFile(join(path, 'tokens.txt'), tokensFile(voice.config));
+      await writeFile(join(path, 'session.conf'), session);
       if (isWhole) return;
       await copyFile(voice.file, join(path, 'voice.onnx'));
       await appendFile(join(path, 'voice.onnx'), metadataFields(metadata));
     });
     await removeOthers(parent, name, name + state);
   }
-  return { model: isWhole ? voice.file : join(directory, 'voice.onnx'), tokens: join(directory, 'tokens.txt') };
+  return {
+    model: isWhole ? voice.file : join(directory, 'voice.onnx'),
+    tokens: join(directory, 'tokens.txt'),
+    session: join(directory, 'session.conf'),
+  };
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);

@@ -20,6 +20,8 @@ export interface HostOptions {
 export interface HostVoice {
   readonly model: string;
   readonly tokens: string;
+  /** A file with options of ONNX Runtime. */
+  readonly session: string;
   /** For a voice whose text goes through eSpeak NG. */
   readonly dataDir?: string;
   readonly threads: number;
@@ -63,10 +65,11 @@ function check(): LibraryCheck {
   }
 }
 
-function serve({ OfflineTts }: Library, { threads, noiseScale, noiseW, ...files }: HostVoice): void {
+function serve({ OfflineTts }: Library, { session, threads, noiseScale, noiseW, ...files }: HostVoice): void {
   // `generate` replaces the length scale by 1 / speed, except at 1.
   const vits = { ...files, noiseScale, noiseScaleW: noiseW, lengthScale: 1 };
-  const tts = new OfflineTts({ model: { vits, numThreads: threads, debug: 0, provider: 'cpu' }, maxNumSentences: 1 });
+  const model = { vits, numThreads: threads, debug: 0, provider: `cpu:${session}` };
+  const tts = new OfflineTts({ model, maxNumSentences: 1 });
   const cancelled = new Set<number>();
 
   async function answer({ id, text, speaker, speed }: HostQuestion & { readonly id: number }): Promise<void> {

@@ -65,8 +65,9 @@ async function speak({ url, pid }: ChildService, text: string, format: string): 
   const answer = await fetch(`${url}/api/v1/tts`, { method: 'POST', headers, body });
   if (answer.status !== 200 || !answer.body) throw new Error(`${answer.status}: ${await answer.text()}`);
   let firstMs: number | undefined;
+  const stream = answer.body as AsyncIterable<Uint8Array>;
   const chunks: Uint8Array[] = [];
-  for await (const chunk of answer.body) {
+  for await (const chunk of stream) {
     firstMs ??= processorMsOfFamily(pid) - before;
     chunks.push(chunk);
   }

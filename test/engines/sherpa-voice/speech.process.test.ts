@@ -84,7 +84,7 @@ describe('a voice of phonemes', () => {
     expect(listen(sound, 'piper')[0]?.startMs).toBe(50);
     expect(await digestOf(files.plain!)).toBe(before);
     const made = (await readdir(join(service.dir, 'data/voices'), { recursive: true })).filter((name) => /\.\w+$/.test(name)); // prettier-ignore
-    expect(made.map((name) => name.split('/').at(-1)).sort()).toEqual(['tokens.txt', 'voice.onnx']);
+    expect(made.map((name) => name.split('/').at(-1)).sort()).toEqual(['session.conf', 'tokens.txt', 'voice.onnx']);
   });
 
   it('that has its metadata is not copied', async () => {
