@@ -18,7 +18,7 @@ import { optionsSchema, type Options, type VoiceOptions } from './options.ts';
 import { piecesOf } from './pieces.ts';
 import { sayWith, speak } from './speak.ts';
 import { createTurns } from './turns.ts';
-import { rememberVoiceFile, type VoiceFile } from './voice-file.ts';
+import { findVoiceFile, rememberVoiceFile, type VoiceFile } from './voice-file.ts';
 import { chooseSpeaker, speakersOf, type Speaker } from './voices.ts';
 
 const defaultId = 'local-voice';
@@ -44,7 +44,10 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
   const queue = context.queue({ slots, waiting, threads: options.threads ?? 1 });
   const takeTurn = createTurns(queue);
   const hosts = createHosts(options, context);
-  const voices = options.voices.map((voice) => ({ ...voice, inspect: rememberVoiceFile(context.resolve(voice.file)) }));
+  const voices = options.voices.map((voice) => ({
+    ...voice,
+    inspect: rememberVoiceFile(findVoiceFile(voice, context)),
+  }));
 
   const inspectVoices = (): Promise<InspectedVoice[]> =>
     Promise.all(voices.map(async ({ inspect, ...voice }) => ({ ...voice, found: await inspect() })));
@@ -106,10 +109,7 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
     },
     async prepare(call) {
       if (call.isAsked) await hosts.install(call);
-      for (const { id: voice, found } of await inspectVoices()) {
-        call.progress(`Preparing the voice ${voice}`, null);
-        if (found.ok) await hosts.prepare(found);
-      }
+      for (const { found } of await inspectVoices()) if (found.ok) await hosts.prepare(found);
     },
     async inspect() {
       const found = await inspectVoices();
@@ -148,13 +148,10 @@ function checkOptions({ voices, voice }: Options, found: readonly InspectedVoice
 function inspectVoice({ id, found }: InspectedVoice): Finding {
   const what = `voice ${id}`;
   if (!found.ok) return { what, ok: false, detail: found.detail };
-  const { speakers, locale } = found.config;
+  const { speakerCount, locale } = found.config;
   const sizes = `${mebibytes(found.bytes)}, needs up to ${mebibytes(needOf(found))} loaded`;
-  return {
-    what,
-    ok: true,
-    detail: `${sizes}, ${locale}, ${speakers.size > 0 ? `${speakers.size} speakers` : 'one speaker'}, ${found.file}`,
-  };
+  const speakers = speakerCount === 1 ? 'one speaker' : `${speakerCount} speakers`;
+  return { what, ok: true, detail: `${sizes}, ${locale}, ${speakers}, ${found.file}` };
 }
 
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;

@@ -216,7 +216,7 @@ describe('a program that is no longer wanted', () => {
     expect(processesWith(join(dataDir, 'voices'))).toHaveLength(1);
     kill('SIGTERM');
     await exit;
-    expect(processesWith(join(dataDir, 'voices'))).toEqual([]);
+    await until('it has ended', () => processesWith(join(dataDir, 'voices')).length === 0);
   });
 });
 

@@ -1,12 +1,13 @@
 /** Voices made by hand, spoken by the real library: every letter is a tone, and the tests hear which were said. */
 import { createHash } from 'node:crypto';
-import { cp, readFile, readdir } from 'node:fs/promises';
+import { cp, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { findEspeakData } from '../../../engines/sherpa-voice/espeak-data.ts';
 import { speechFormats } from '../../../engines/contract/index.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { heard, listen, loudness, secondsOf } from '../../support/tone-listener.ts';
+import { voiceModel, writeVoice } from '../../support/voice-model.ts';
 import { collect, said, sentenceOf, startVoices } from './support.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -50,6 +51,15 @@ describe('a voice of letters', () => {
     const text = 'Yes no hello. Second sentence!';
     const usual = secondsOf(await wav({ text }));
     expect(secondsOf(await wav({ text, speed }))).toBeCloseTo(usual / speed, 2);
+  });
+
+  it('keeps to the length scale of its .onnx.json, at every speed', async () => {
+    const file = await writeVoice(await temporaryDirectory(), 'slow');
+    await writeFile(`${file}.json`, JSON.stringify({ ...voiceModel().config, inference: { length_scale: 2 } }));
+    const { wav } = await startVoices({ voices: { usual: {}, slow: file } });
+    const usual = secondsOf(await wav({ voice: 'usual' }));
+    expect(secondsOf(await wav({ voice: 'slow' }))).toBeCloseTo(2 * usual, 2);
+    expect(secondsOf(await wav({ voice: 'slow', speed: 2 }))).toBeCloseTo(usual, 2);
   });
 
   it('treats control characters and markup as text', async () => {
@@ -113,8 +123,6 @@ describe('a voice of phonemes', () => {
   it('is converted again when its file is replaced, and the old copy goes', async () => {
     const { wav, files, service } = await startVoices({ voices: { plain: { kind: 'piper', isPlain: true } } });
     const first = secondsOf(await wav(call));
-    const { voiceModel } = await import('../../support/voice-model.ts');
-    const { writeFile } = await import('node:fs/promises');
     const { onnx, config } = voiceModel({ kind: 'piper', isPlain: true, rate: 16_000 });
     await writeFile(files.plain!, onnx);
     await writeFile(`${files.plain!}.json`, JSON.stringify(config));

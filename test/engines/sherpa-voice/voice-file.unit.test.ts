@@ -1,6 +1,5 @@
 /** Voices are judged before they are loaded. */
-import { readFile, rename, stat, truncate, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, rename, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { rememberVoiceFile, type VoiceFile } from '../../../engines/sherpa-voice/voice-file.ts';
 import { metadataFields } from '../../support/onnx-writer.ts';
@@ -80,10 +79,10 @@ describe('a file that would end the program', () => {
     ['cut by a byte', async (file: string) => truncate(file, (await stat(file)).size - 1), /it is cut/],
     [
       'a directory',
-      async (file: string) =>
-        rename(file, join(file, '../away'))
-          .then(() => import('node:fs/promises'))
-          .then(({ mkdir }) => mkdir(file)),
+      async (file: string) => {
+        await rename(file, `${file}.away`);
+        await mkdir(file);
+      },
       /not a regular file/,
     ],
   ] as const)('is refused: %s', async (_what, change, detail) => {
