@@ -154,7 +154,8 @@ const table = {
     env: 'VOICE_RUNTIME',
     schema: text,
     inFile: false,
-    description: 'For sherpa-voice: directory with node_modules/sherpa-onnx-node; unset: a package beside Parlance',
+    description:
+      'For sherpa-voice: directory with node_modules/sherpa-onnx-node; unset: a package beside Parlance, then that of `npm run setup`',
   },
   ffmpeg: {
     env: 'FFMPEG',
