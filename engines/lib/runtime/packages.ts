@@ -1,123 +1,219 @@
-/**
- * npm packages that the host of an engine needs and the service does not: installed on demand into
- * DATA_DIR/runtimes, from a package.json and a package-lock.json that are shipped with the engine.
- */
+/** npm packages that are too large for everybody to install: locked, and installed when the operator asks for them. */
 import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { startTimeout } from '../../../lib/abort.ts';
-import { findExecutable } from '../../../lib/find-executable.ts';
-import { makeDirectory } from '../../../lib/make-directory.ts';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import type { EngineContext, ProgramExit } from '../../contract/index.ts';
-import { acquireLock, lockOf } from '../download/lock.ts';
+import { startTimeout } from '../../../lib/abort.ts';
+import { errnoOf, messageOf } from '../../../lib/errors.ts';
+import { findExecutable, isExecutable } from '../../../lib/find-executable.ts';
+import { makeDirectory } from '../../../lib/make-directory.ts';
+import { acquireLock, isLocked, lockOf } from '../download/lock.ts';
 import { toolEnvironment } from '../tool-environment.ts';
 
+const deadlineMinutes = 10;
+const loadTimeoutMs = 60_000;
+const tailLines = 20;
+
 export interface RuntimePackages {
-  /** Begins the name of the directory; letters, digits and `-`. */
-  readonly name: string;
   /**
-   * Directory of package.json and package-lock.json, for this platform. All packages are direct dependencies: npm
-   * leaves out an optional one whose digest is wrong, and says nothing.
+   * Folder with a package.json and a package-lock.json for this platform. The package.json has the `name` and `version` of
+   * the runtime. The platform's package is a direct dependency: npm skips an optional one with a wrong digest in silence.
    */
-  readonly manifests: string;
-  /** Below `node_modules`; they must be there afterwards. */
+  readonly manifest: string;
+  /** Below node_modules, such as `sherpa-onnx-linux-x64/sherpa-onnx.node`: must exist, and is loaded once. */
   readonly files: readonly string[];
 }
 
-export interface Installation extends Pick<EngineContext, 'dataDir' | 'env' | 'run' | 'log'> {
+export interface Runtime extends RuntimePackages {
+  readonly name: string;
+  readonly version: string;
+  /** Where it is installed. Named after its lock, so that two versions never mix. */
+  readonly target: string;
+  /** `node_modules/NAME` and its version, as locked. */
+  readonly locked: Readonly<Record<string, { readonly version?: string }>>;
+}
+
+/** Reads what is shipped; throws where there is nothing for this platform. */
+export function openRuntime(packages: RuntimePackages, { dataDir }: Pick<EngineContext, 'dataDir'>): Runtime {
+  const lock = readFileSync(join(packages.manifest, 'package-lock.json'), 'utf8');
+  const manifest = readFileSync(join(packages.manifest, 'package.json'), 'utf8');
+  const { name, version } = JSON.parse(manifest) as Pick<Runtime, 'name' | 'version'>;
+  const { packages: locked } = JSON.parse(lock) as { readonly packages: Runtime['locked'] };
+  const digest = hash('sha256', lock).slice(0, 16);
+  return { ...packages, name, version, locked, target: join(runtimesOf(dataDir), `${name}-${version}-${digest}`) };
+}
+
+/** A directory with `node_modules`, or why there is none. */
+export type FoundRuntime = { readonly directory: string } | { readonly missing: string };
+
+/**
+ * Looks in the directory that the operator has named, and then nowhere else; else beside us, as `import` would; else where
+ * `installRuntime` puts it. Cheap enough for `availability()`.
+ */
+export function findRuntime(runtime: Runtime, named?: string): FoundRuntime {
+  const { name, version, manifest, files, target } = runtime;
+  if (named !== undefined) {
+    const absent = files.find((file) => !existsSync(join(named, 'node_modules', file)));
+    return absent === undefined ? { directory: named } : { missing: `${named} has no node_modules/${absent}` };
+  }
+  const directory = [...ancestorsOf(manifest).filter((path) => isLockedVersion(runtime, path)), target].find((path) =>
+    isComplete(runtime, path),
+  );
+  return directory === undefined ? { missing: `${name} ${version} is not installed` } : { directory };
+}
+
+/** Whether some process installs it now. */
+export const isInstalling = (runtime: Runtime): Promise<boolean> => isLocked(lockOf(placeOf(runtime)));
+
+export interface Installation extends Pick<EngineContext, 'env' | 'run' | 'log'> {
   readonly signal: AbortSignal;
+  /** npm reports no progress: null, and 1 at the end. */
+  readonly progress: (fraction: number | null) => void;
   /** Called if another process installs it. */
   readonly onWait?: () => void;
-  /** Loads what is in the directory once, in a program of its own. Rejects with the reason why this machine cannot. */
-  readonly check: (directory: string) => Promise<void>;
-}
-
-const deadlineMinutes = 20;
-const lastLines = 20;
-const unfinished = '.installing-';
-const manifestNames = ['package.json', 'package-lock.json'] as const;
-
-/** Where it is, or will be: a new lock never mixes with what an older one has installed. */
-export function directoryOf({ name, manifests }: RuntimePackages, dataDir: string): string {
-  const lock = readFileSync(join(manifests, 'package-lock.json'));
-  return join(dataDir, 'runtimes', `${name}-${hash('sha256', lock).slice(0, 12)}`);
-}
-
-/** Undefined if it is not installed. */
-export function findInstalled(packages: RuntimePackages, dataDir: string): string | undefined {
-  const directory = directoryOf(packages, dataDir);
-  return missingFrom(directory, packages) === undefined ? directory : undefined;
 }
 
 /**
- * Installs the packages, unless they are there, and resolves with their directory. Runs none of their scripts. Only one
- * installation runs per data directory and name; concurrent calls wait for it. Rejects with an error that states the
- * problem or contains npm's last lines, or with the signal's reason; then nothing is left.
+ * Installs the locked packages with npm, without their scripts; older versions are deleted. Does nothing if it is there;
+ * concurrent calls are one installation. Rejects with the last lines of npm, or with the signal's reason, and leaves
+ * nothing that counts.
  */
-export async function installPackages(packages: RuntimePackages, installation: Installation): Promise<string> {
-  const { dataDir, log } = installation;
-  const target = directoryOf(packages, dataDir);
-  const late = () => new Error(`installing ${packages.name} took more than ${deadlineMinutes} minutes`);
+export async function installRuntime(runtime: Runtime, installation: Installation): Promise<void> {
+  const { target, name, version } = runtime;
+  const { log, progress, onWait } = installation;
+  const late = () => new Error(`installing ${name} took more than ${deadlineMinutes} minutes`);
   using timeout = startTimeout(deadlineMinutes * 60_000, late, installation.signal);
   const { signal } = timeout;
   await makeDirectory(dirname(target));
-  const lock = lockOf(join(dirname(target), packages.name));
-  await using _lock = await acquireLock(lock, { signal, log, onWait: installation.onWait });
-  if (missingFrom(target, packages) === undefined) return target;
-  await removeOthers(target, packages);
-  await using workspace = await temporaryDirectory(target, packages);
-  for (const name of manifestNames) await copyFile(join(packages.manifests, name), join(workspace.path, name));
-  await runNpm(workspace.path, { ...installation, signal });
-  const missing = missingFrom(workspace.path, packages);
-  if (missing !== undefined) throw new Error(`npm has installed ${packages.name} without ${missing}`);
-  await installation.check(workspace.path);
-  await rm(target, { recursive: true, force: true });
-  await rename(workspace.path, target);
-  return target;
+  await using _lock = await acquireLock(lockOf(placeOf(runtime)), { signal, log, onWait });
+  await removeDirectories(dirname(target), (entry) => entry.startsWith(`${name}.installing-`));
+  if (isComplete(runtime, target)) return;
+  progress(null);
+  const workspace = await mkdtemp(`${placeOf(runtime)}.installing-`);
+  try {
+    const made = join(workspace, 'runtime');
+    const env = toolEnvironment(installation.env, workspace);
+    await installPackages(runtime, made, env, { ...installation, signal });
+    if (!isComplete(runtime, made)) throw new Error(`npm installed ${name} ${version} without ${runtime.files.join()}`);
+    await load(runtime, made, env, { ...installation, signal });
+    await removeDirectory(target); // incomplete
+    await rename(made, target);
+  } finally {
+    await removeDirectory(workspace);
+  }
+  await removeOlder(runtime, installation);
+  progress(1);
 }
 
-function missingFrom(directory: string, { files }: RuntimePackages): string | undefined {
-  return files.find((file) => !existsSync(join(directory, 'node_modules', file)));
+type Environment = Readonly<Record<string, string>>;
+
+async function installPackages(
+  { manifest }: Runtime,
+  cwd: string,
+  env: Environment,
+  { run, signal }: Installation,
+): Promise<void> {
+  const npm = findNpm(env.PATH);
+  await mkdir(cwd);
+  for (const file of ['package.json', 'package-lock.json']) await copyFile(join(manifest, file), join(cwd, file));
+  // The rest undoes settings of a user's .npmrc, and of the npm that may have started us.
+  const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error', '--logs-max=0'];
+  const plain = [
+    '--no-global',
+    '--no-dry-run',
+    '--package-lock',
+    '--no-package-lock-only',
+    '--install-strategy=hoisted',
+  ];
+  const args = ['ci', '--omit=dev', '--ignore-scripts', `--prefix=${cwd}`, ...quiet, ...plain];
+  // npm is a script for the node beside it; its cache goes with the workspace, unless the operator has named one.
+  const PATH = [dirname(npm), env.PATH ?? '', dirname(process.execPath)].join(delimiter);
+  const npmEnv = { npm_config_cache: join(dirname(cwd), 'cache'), ...env, PATH };
+  const exit = await run(npm, args, { cwd, env: npmEnv, signal, timeoutMs: deadlineMinutes * 60_000 });
+  if (exit.code !== 0) throw new Error(`\`npm ci\` ${describe(exit)}`);
 }
 
-/** Of older versions, and of installations that were killed. We hold the lock, so none of them is at work. */
-async function removeOthers(target: string, { name }: RuntimePackages): Promise<void> {
-  const isOurs = new RegExp(`^(${unfinished})?${name}-[^-]+$`);
-  for (const entry of await readdir(dirname(target))) {
-    if (isOurs.test(entry) && entry !== basename(target)) await remove(join(dirname(target), entry));
+/** Loads the files in a child process: what a machine cannot load, such as for an older libc, fails here. */
+async function load(
+  { name, version, files }: Runtime,
+  directory: string,
+  env: Environment,
+  { run, signal }: Installation,
+): Promise<void> {
+  const script = 'for (const file of process.argv.slice(1)) require(file); process.exit();';
+  const paths = files.map((file) => join(resolve(directory), 'node_modules', file));
+  const exit = await run(process.execPath, ['-e', script, ...paths], {
+    cwd: '/',
+    env,
+    signal,
+    timeoutMs: loadTimeoutMs,
+  });
+  if (exit.code !== 0) throw new Error(`${name} ${version} cannot be loaded on this machine: it ${describe(exit)}`);
+}
+
+function findNpm(path = ''): string {
+  const beside = join(dirname(process.execPath), 'npm');
+  const npm = isExecutable(beside) ? beside : findExecutable('npm', path);
+  if (npm === undefined) throw new Error('npm not found, beside node or on PATH (fix: apt-get install npm)');
+  return npm;
+}
+
+function describe({ code, signal, timedOut, stdout, stderr }: ProgramExit): string {
+  const killed = timedOut ? 'took too long' : `was terminated by ${String(signal)}`;
+  const lines = `${stdout}\n${stderr}`.split('\n').filter((line) => line !== '');
+  return [code === null ? killed : `failed with exit code ${code}`, ...lines.slice(-tailLines)].join('\n');
+}
+
+const runtimesOf = (dataDir: string) => join(dataDir, 'runtimes');
+
+/** The path that its temporary names begin with. */
+const placeOf = ({ target, name }: Runtime) => join(dirname(target), name);
+
+const isComplete = ({ files }: Runtime, directory: string) =>
+  files.every((file) => existsSync(join(directory, 'node_modules', file)));
+
+/** Another version may lie beside us for somebody else. */
+function isLockedVersion({ files, locked }: Runtime, directory: string): boolean {
+  return files.every((file) => {
+    const name = file
+      .split('/')
+      .slice(0, file.startsWith('@') ? 2 : 1)
+      .join('/');
+    return versionIn(join(directory, 'node_modules', name)) === locked[`node_modules/${name}`]?.version;
+  });
+}
+
+function versionIn(packagePath: string): string | undefined {
+  try {
+    const { version } = JSON.parse(readFileSync(join(packagePath, 'package.json'), 'utf8')) as { version?: string };
+    return version;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
   }
 }
 
-async function temporaryDirectory(target: string, { name }: RuntimePackages) {
-  const path = await mkdtemp(join(dirname(target), `${unfinished}${name}-`));
-  return { path, [Symbol.asyncDispose]: () => remove(path) };
+/** The directory and all above it. */
+function ancestorsOf(path: string): string[] {
+  const parent = dirname(path);
+  return parent === path ? [path] : [path, ...ancestorsOf(parent)];
 }
 
-const remove = (path: string): Promise<void> => rm(path, { recursive: true, force: true, maxRetries: 3 });
-
-async function runNpm(directory: string, { env, run, log, signal }: Installation): Promise<void> {
-  const npm = findNpm(env.PATH);
-  if (npm === undefined) throw new Error('npm not found (fix: apt-get install npm)');
-  const own = join(directory, '.npm'); // the home directory may be read-only
-  await mkdir(own);
-  const call = {
-    ...{ cwd: directory, signal, timeoutMs: deadlineMinutes * 60_000 },
-    env: { npm_config_cache: own, ...toolEnvironment(env, own) },
-    onLine: (line: string) => log.debug({ line }, 'installing packages'),
-  };
-  const exit = await run(npm, ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'], call);
-  if (exit.code !== 0) throw failure(exit);
-  await remove(own);
+async function removeOlder({ target, name }: Runtime, { log }: Installation): Promise<void> {
+  const isOurs = (entry: string) =>
+    entry.startsWith(`${name}-`) && /^\d+\.\d+\.\d+.*-[0-9a-f]{16}$/.test(entry.slice(name.length + 1));
+  try {
+    await removeDirectories(dirname(target), (entry) => isOurs(entry) && join(dirname(target), entry) !== target);
+  } catch (error) {
+    log.warn({ reason: messageOf(error) }, 'an older runtime could not be deleted');
+  }
 }
 
-/** The one of the Node.js that runs us, else the first on PATH. */
-function findNpm(path: string | undefined): string | undefined {
-  return findExecutable(join(dirname(process.execPath), 'npm')) ?? findExecutable('npm', path ?? '');
+async function removeDirectories(parent: string, isWanted: (entry: string) => boolean): Promise<void> {
+  for (const entry of await readdir(parent)) {
+    if (isWanted(entry)) await removeDirectory(join(parent, entry));
+  }
 }
 
-function failure({ code, signal, stdout, stderr }: ProgramExit): Error {
-  const ended = code === null ? `was terminated by ${String(signal)}` : `failed with exit code ${code}`;
-  const lines = `${stdout}\n${stderr}`.split('\n').filter((line) => line !== '');
-  return new Error([`\`npm ci\` ${ended}`, ...lines.slice(-lastLines)].join('\n'));
-}
+const removeDirectory = (path: string) => rm(path, { recursive: true, force: true, maxRetries: 3 });

@@ -1,143 +1,189 @@
-/** Packages on demand: the real npm against a registry of the test's own. */
-import { createHash } from 'node:crypto';
+/** A real npm against a registry on 127.0.0.1. */
+import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
 import {
-  directoryOf,
-  findInstalled,
-  installPackages,
+  findRuntime,
+  installRuntime,
+  openRuntime,
   type Installation,
-  type RuntimePackages,
+  type Runtime,
 } from '../../../../engines/lib/runtime/packages.ts';
 import { runProgram } from '../../../../src/system/child-process/run-program.ts';
-import { describeWith, run } from '../../../support/programs.ts';
-import { recordingLog, serve, temporaryDirectory, type Answer } from '../../whisper-cli/support.ts';
+import { temporaryDirectory, writeFiles } from '../../../support/temporary.ts';
+import { recordingLog, serve, type Answer } from '../../whisper-cli/support.ts';
 
-const integrityOf = (bytes: Uint8Array) => `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+const files = ['engine-linux/engine.js', 'engine/index.js'];
 
-describeWith(['npm', 'tar'], 'packages of an engine’s host', () => {
-  let directory: string;
-  let tarball: Buffer;
-  beforeEach(async () => {
-    directory = await temporaryDirectory();
-    await mkdir(join(directory, 'package'));
-    const scripts = { postinstall: 'touch ran' };
-    await writeFile(
-      join(directory, 'package/package.json'),
-      JSON.stringify({ name: 'voices', version: '1.0.0', scripts }),
-    );
-    await writeFile(join(directory, 'package/voices.node'), 'library');
-    await run('tar', ['-czf', join(directory, 'voices.tgz'), '-C', directory, 'package']);
-    tarball = await readFile(join(directory, 'voices.tgz'));
+interface Changes {
+  readonly version?: string;
+  /** The module that stands for a binary. */
+  readonly binary?: string;
+  /** The platform's package has another digest than its tarball. */
+  readonly isForged?: boolean;
+  readonly answer?: (tarball: Buffer) => Answer;
+}
+
+/** Packages, their lock, and a registry that serves them. */
+async function publish({ version = '1.0.0', binary = '', isForged = false, answer = send }: Changes = {}) {
+  const source = await temporaryDirectory();
+  const pack = async (name: string, main: string, content: string) => {
+    await writeFiles(source, {
+      [`${name}/package/package.json`]: { name, version, main, scripts: { install: 'touch script-has-run' } },
+      [`${name}/package/${main}`]: content,
+    });
+    execFileSync('tar', ['-czf', `${name}.tgz`, '-C', name, 'package'], { cwd: source });
+    return readFile(join(source, `${name}.tgz`));
+  };
+  const tarballs = {
+    engine: await pack('engine', 'index.js', `require('engine-linux/engine.js');`),
+    'engine-linux': await pack('engine-linux', 'engine.js', binary),
+  };
+  const { url, requests } = await serve((request, response) => {
+    const name = request.url?.startsWith('/engine-linux') ? 'engine-linux' : 'engine';
+    return answer(tarballs[name])(request, response);
   });
-
-  /** As they are shipped with an engine. */
-  async function manifests(url: string, { integrity = integrityOf(tarball), version = '1.0.0' } = {}) {
-    const path = join(directory, `manifests-${version}`);
-    await mkdir(path, { recursive: true });
-    const dependencies = { voices: version };
-    const entry = { version, resolved: `${url}/voices.tgz`, integrity, hasInstallScript: true };
-    const packages = { '': { name: 'runtime', dependencies }, 'node_modules/voices': entry };
-    await writeFile(join(path, 'package.json'), JSON.stringify({ name: 'runtime', private: true, dependencies }));
-    const lock = { name: 'runtime', lockfileVersion: 3, requires: true, packages };
-    await writeFile(join(path, 'package-lock.json'), JSON.stringify(lock));
-    return { name: 'voice', manifests: path, files: ['voices/voices.node'] } satisfies RuntimePackages;
-  }
-
-  const served: Answer = (_request, response) => void response.end(tarball);
-
-  function installation(changes: Partial<Installation> = {}): Installation {
-    return {
-      dataDir: join(directory, 'data'),
-      env: { ...process.env, npm_config_fetch_retries: '0' },
-      run: runProgram,
-      log: recordingLog(),
-      signal: new AbortController().signal,
-      check: () => Promise.resolve(),
-      ...changes,
-    };
-  }
-
-  const installed = async () => (await readdir(join(directory, 'data/runtimes'))).toSorted();
-
-  test('are installed with their lock, once, and without their scripts', async () => {
-    const { url, requests } = await serve(served);
-    const packages = await manifests(url);
-    expect(findInstalled(packages, installation().dataDir)).toBeUndefined();
-    const target = await installPackages(packages, installation());
-    expect(target).toBe(directoryOf(packages, installation().dataDir));
-    expect(findInstalled(packages, installation().dataDir)).toBe(target);
-    expect(await readFile(join(target, 'node_modules/voices/voices.node'), 'utf8')).toBe('library');
-    expect(existsSync(join(target, 'node_modules/voices/ran'))).toBe(false);
-    expect((await readdir(target)).toSorted()).toEqual(['node_modules', 'package-lock.json', 'package.json']);
-    expect(await installPackages(packages, installation())).toBe(target);
-    expect(requests).toHaveLength(1);
-    expect(await installed()).toEqual([basename(target)]);
+  const locked = (name: keyof typeof tarballs) => ({
+    version,
+    resolved: `${url}/${name}/-/${name}-${version}.tgz`,
+    integrity: `sha512-${hash('sha512', isForged && name !== 'engine' ? 'another' : tarballs[name], 'base64')}`,
   });
-
-  test('are installed once for two that ask at the same time', async () => {
-    const { url, requests } = await serve(served);
-    const packages = await manifests(url);
-    const [one, other] = await Promise.all([1, 2].map(() => installPackages(packages, installation())));
-    expect(one).toBe(other);
-    expect(requests).toHaveLength(1);
+  const root = { name: 'engine', version, dependencies: { engine: version, 'engine-linux': version } };
+  await writeFiles(source, {
+    'manifest/package.json': { ...root, private: true },
+    'manifest/package-lock.json': {
+      ...{ name: 'engine', version, lockfileVersion: 3, requires: true },
+      packages: {
+        '': root,
+        'node_modules/engine': locked('engine'),
+        'node_modules/engine-linux': locked('engine-linux'),
+      },
+    },
   });
+  return { manifest: join(source, 'manifest'), source, url, requests };
+}
 
-  test('that have another digest than the lock are refused with npm’s words, and nothing is left', async () => {
-    const { url } = await serve(served);
-    const packages = await manifests(url, { integrity: integrityOf(Buffer.from('something else')) });
-    await expect(installPackages(packages, installation())).rejects.toThrow(
-      /`npm ci` failed with exit code \d+\n[^]*EINTEGRITY/,
-    );
-    expect(await installed()).toEqual([]);
-  });
+const send =
+  (tarball: Buffer): Answer =>
+  (_request, response) =>
+    void response.end(tarball);
 
-  test('that lack a file, or that this machine cannot load, are not installed', async () => {
-    const { url } = await serve(served);
-    const packages = await manifests(url);
-    const incomplete = { ...packages, files: ['voices/other.node'] };
-    await expect(installPackages(incomplete, installation())).rejects.toThrow(
-      'npm has installed voice without voices/other.node',
-    );
-    const check = () => Promise.reject(new Error('needs glibc 2.32'));
-    await expect(installPackages(packages, installation({ check }))).rejects.toThrow('needs glibc 2.32');
-    expect(await installed()).toEqual([]);
-  });
+async function installationOf({ url }: { readonly url: string }, changes: Partial<Installation> = {}) {
+  const { PATH } = process.env;
+  const HOME = await temporaryDirectory();
+  return {
+    env: { PATH, HOME, npm_config_registry: url, npm_config_fetch_retries: '0' },
+    run: runProgram,
+    log: recordingLog(),
+    signal: new AbortController().signal,
+    progress: () => {},
+    ...changes,
+  } satisfies Installation;
+}
 
-  test('of a newer lock replace the older ones, and what a killed installation has left', async () => {
-    const { url } = await serve(served);
-    const older = await installPackages(await manifests(url), installation());
-    await mkdir(join(directory, 'data/runtimes/.installing-voice-Abc123/node_modules'), { recursive: true });
-    await mkdir(join(directory, 'data/runtimes/voices-of-others'));
-    const newer = await installPackages(await manifests(url, { version: '1.0.1' }), installation());
-    expect(newer).not.toBe(older);
-    expect(await installed()).toEqual([basename(newer), 'voices-of-others'].toSorted());
-  });
+const installed = (dataDir: string) => readdir(join(dataDir, 'runtimes'));
+const nameOf = ({ target }: Runtime) => target.split('/').at(-1);
 
-  test('are given up by their caller at once, and nothing is left', async () => {
-    const asked = Promise.withResolvers<undefined>();
-    const { url } = await serve(() => asked.resolve(undefined)); // never answers
-    const controller = new AbortController();
-    const done = installPackages(await manifests(url), installation({ signal: controller.signal }));
-    done.catch(() => {});
-    await asked.promise;
-    controller.abort(new Error('enough'));
-    await expect(done).rejects.toThrow('enough');
-    expect(await installed()).toEqual([]);
-  });
+test('the locked packages are installed without their scripts, once', async () => {
+  const published = await publish();
+  const dataDir = join(await temporaryDirectory(), 'data');
+  const runtime = openRuntime({ manifest: published.manifest, files }, { dataDir });
+  expect(findRuntime(runtime)).toEqual({ missing: 'engine 1.0.0 is not installed' });
+  const fractions: (number | null)[] = [];
+  const progress = (fraction: number | null) => void fractions.push(fraction);
+  await installRuntime(runtime, await installationOf(published, { progress }));
+  expect(findRuntime(runtime)).toEqual({ directory: runtime.target });
+  expect(fractions).toEqual([null, 1]);
+  expect(await installed(dataDir)).toEqual([nameOf(runtime)]);
+  expect(nameOf(runtime)).toMatch(/^engine-1\.0\.0-[0-9a-f]{16}$/);
+  expect(existsSync(join(runtime.target, 'node_modules/engine/script-has-run'))).toBe(false);
+  const { length } = published.requests;
+  await installRuntime(runtime, await installationOf(published));
+  expect(published.requests).toHaveLength(length);
 });
 
-describe('without npm', () => {
-  test('the way to get it is said', async () => {
-    const directory = await temporaryDirectory();
-    for (const name of ['package.json', 'package-lock.json']) await writeFile(join(directory, name), '{}');
-    const packages = { name: 'voice', manifests: directory, files: ['voices/voices.node'] };
-    const call = { dataDir: directory, env: { PATH: directory }, run: runProgram, log: recordingLog() };
-    const { signal } = new AbortController();
-    await expect(installPackages(packages, { ...call, signal, check: () => Promise.resolve() })).rejects.toThrow(
-      'npm not found (fix: apt-get install npm)',
-    );
-  });
+test('a wrong digest fails with what npm says, and leaves nothing', async () => {
+  const published = await publish({ isForged: true });
+  const dataDir = join(await temporaryDirectory(), 'data');
+  const runtime = openRuntime({ manifest: published.manifest, files }, { dataDir });
+  const failure = installRuntime(runtime, await installationOf(published));
+  await expect(failure).rejects.toThrow(/`npm ci` failed with exit code 1\n[^]*EINTEGRITY/);
+  expect(await installed(dataDir)).toEqual([]);
+});
+
+test('what cannot be loaded on this machine is not installed', async () => {
+  const published = await publish({ binary: `throw new Error('GLIBC_2.38 not found');` });
+  const dataDir = join(await temporaryDirectory(), 'data');
+  const runtime = openRuntime({ manifest: published.manifest, files }, { dataDir });
+  const failure = installRuntime(runtime, await installationOf(published));
+  await expect(failure).rejects.toThrow(/engine 1\.0\.0 cannot be loaded on this machine: [^]*GLIBC_2\.38 not found/);
+  expect(await installed(dataDir)).toEqual([]);
+});
+
+test('an aborted installation leaves nothing, and neither does one that was killed', async () => {
+  const ended = new AbortController();
+  const published = await publish({ answer: () => () => ended.abort(new Error('stopped by SIGTERM')) });
+  const dataDir = join(await temporaryDirectory(), 'data');
+  const runtime = openRuntime({ manifest: published.manifest, files }, { dataDir });
+  const failure = installRuntime(runtime, await installationOf(published, { signal: ended.signal }));
+  await expect(failure).rejects.toThrow('stopped by SIGTERM');
+  expect(await installed(dataDir)).toEqual([]);
+  await mkdir(join(dataDir, 'runtimes/engine.installing-killed/runtime/node_modules'), { recursive: true });
+  expect(findRuntime(runtime)).toHaveProperty('missing');
+  const other = await publish();
+  const whole = openRuntime({ manifest: other.manifest, files }, { dataDir });
+  await installRuntime(whole, await installationOf(other));
+  expect(await installed(dataDir)).toEqual([nameOf(whole)]);
+});
+
+test('two at once are one installation', async () => {
+  const published = await publish();
+  const dataDir = join(await temporaryDirectory(), 'data');
+  const runtime = openRuntime({ manifest: published.manifest, files }, { dataDir });
+  const waited: string[] = [];
+  const installation = await installationOf(published, { onWait: () => void waited.push('waited') });
+  await Promise.all([installRuntime(runtime, installation), installRuntime(runtime, installation)]);
+  expect(waited).toEqual(['waited']);
+  expect(published.requests.filter(({ url }) => url?.startsWith('/engine/'))).toHaveLength(1);
+});
+
+test('a newer lock replaces an older one, and nothing of other runtimes', async () => {
+  const dataDir = join(await temporaryDirectory(), 'data');
+  await mkdir(join(dataDir, 'runtimes/engine-other-1.0.0-0123456789abcdef'), { recursive: true });
+  for (const version of ['1.0.0', '1.1.0']) {
+    const published = await publish({ version });
+    const runtime = openRuntime({ manifest: published.manifest, files }, { dataDir });
+    await installRuntime(runtime, await installationOf(published));
+    expect((await installed(dataDir)).toSorted()).toEqual([nameOf(runtime), 'engine-other-1.0.0-0123456789abcdef']);
+  }
+});
+
+test('a named directory is the only one that is looked at', async () => {
+  const { manifest } = await publish();
+  const runtime = openRuntime({ manifest, files }, { dataDir: await temporaryDirectory() });
+  const named = await temporaryDirectory();
+  await writeFiles(runtime.target, { 'node_modules/engine-linux/engine.js': '', 'node_modules/engine/index.js': '' });
+  expect(findRuntime(runtime)).toEqual({ directory: runtime.target });
+  const missing = `${named} has no node_modules/engine-linux/engine.js`;
+  expect(findRuntime(runtime, named)).toEqual({ missing });
+  expect(findRuntime(runtime, runtime.target)).toEqual({ directory: runtime.target });
+});
+
+test('packages of the locked version beside us are used', async () => {
+  const { manifest, source } = await publish();
+  const runtime = openRuntime({ manifest, files }, { dataDir: await temporaryDirectory() });
+  const put = (version: string) =>
+    writeFiles(source, {
+      'node_modules/engine/package.json': { version },
+      'node_modules/engine/index.js': '',
+      'node_modules/engine-linux/package.json': { version },
+      'node_modules/engine-linux/engine.js': '',
+    });
+  await put('2.0.0');
+  expect(findRuntime(runtime)).toHaveProperty('missing');
+  await put('1.0.0');
+  expect(findRuntime(runtime)).toEqual({ directory: source });
 });
