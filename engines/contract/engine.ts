@@ -16,8 +16,14 @@ export interface Engine {
    */
   availability(modelId: string): Promise<Availability>;
   /**
+   * What can be had for this engine, and whether it is there. Timeout: 30 s. Without it, `prepare` runs at every start
+   * and with every `npm run setup`.
+   */
+  preparations?(): Promise<readonly Preparation[]>;
+  /**
    * Downloads and builds what the engine needs and did not find. Runs in the background after startup, or in the
-   * foreground with `npm run setup`. If it throws, the error message is printed to the terminal. After an abort it has
+   * foreground with `npm run setup`; with `preparations()`, once for each of them that is wanted, also for those that are
+   * ready, one after the other. If it throws, the error message is printed to the terminal. After an abort it has
    * 5 s to finish.
    */
   prepare?(call: PrepareCall): Promise<void>;
@@ -27,7 +33,26 @@ export interface Engine {
   [Symbol.asyncDispose]?(): Promise<void>;
 }
 
+/** A part that the operator may ask for by its id: `npm run setup -- voice`. */
+export interface Preparation {
+  /** Lower case, with hyphens; unique in the engine. Engines that share it are prepared together. */
+  readonly id: string;
+  readonly title: string;
+  /** Size of what is downloaded, or null if unknown. */
+  readonly bytes: number | null;
+  /** Of what is downloaded, such as `MIT` or `GPL-3.0`. */
+  readonly licence: string;
+  readonly state: PreparationState;
+  /** A start prepares it, and so does `npm run setup` without a name. Default: only who names it gets it. */
+  readonly atStart?: boolean;
+}
+
+export const preparationStates = ['ready', 'preparing', 'missing'] as const;
+export type PreparationState = (typeof preparationStates)[number];
+
 export interface PrepareCall {
+  /** Which of `preparations()`; absent for an engine without them, and in older services. */
+  readonly id?: string;
   readonly signal: AbortSignal;
   /** `fraction` is 0 to 1, or null while the total is unknown. */
   readonly progress: (step: string, fraction: number | null) => void;

@@ -12,7 +12,7 @@ import {
 import { entryOf, fixedModels, readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { setupCommand } from '../lib/setup-command.ts';
 import { isBuilding, type Program } from './build.ts';
-import { modelSource, modelUrl } from './catalogue.ts';
+import { catalogue, modelFileName, modelSource, modelUrl } from './catalogue.ts';
 import { isDownloading } from '../lib/download/download.ts';
 import { languageFor } from './languages.ts';
 import { createLoadedModels, needOf } from './loaded-models.ts';
@@ -111,6 +111,18 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
         const file = await model.inspect();
         if (file.ok && program() !== undefined) freeHost(model, file)?.preload();
       }
+    },
+    async preparations() {
+      const wanted = models.filter((model) => model.download !== undefined);
+      const found = await Promise.all(wanted.map((model) => model.inspect()));
+      const isReady = program() !== undefined && found.every(({ ok }) => ok);
+      const downloads = [...new Set(wanted.flatMap(({ download }) => download ?? []))];
+      const bytes = downloads.reduce((sum, name) => sum + catalogue[name].sizeMiB * 2 ** 20, 0);
+      const elsewhere = [isBuilding(context.dataDir), ...wanted.map(({ file }) => isDownloading(file))];
+      const isBusy = preparation.state !== undefined || (await Promise.all(elsewhere)).includes(true);
+      const state = isBusy ? 'preparing' : isReady ? 'ready' : 'missing';
+      const title = ['whisper-cli', ...downloads.map(modelFileName)].join(' and ');
+      return [{ id: 'transcription', title, bytes, licence: 'MIT', state, atStart: true }];
     },
     async prepare(call) {
       const files = await Promise.all(

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { pino } from 'pino';
 import type { Capability, Finding } from '../../engines/contract/index.ts';
 import type { Registry } from '../engine-host/registry.ts';
+import { nameSetup } from '../../engines/lib/setup-command.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { describeFailure } from './startup-summary.ts';
 import { findFfmpeg } from '../engine-host/context.ts';
@@ -47,6 +48,8 @@ try {
       lines.map((finding) => ({ ...finding, isOptional: optional.has(instance) })),
     );
   }
+  const offers = await offersOf(engines.registry);
+  if (offers.length > 0) print('what setup prepares', offers);
   const servers = await mcp.inspect();
   if (servers.length > 0) print('MCP servers', servers);
   const keys = await checkKeys(settings, engines.registry);
@@ -54,6 +57,21 @@ try {
   if (!(await judge(engines.registry, settings)) || !keys.isUsable || !fleet.isUsable) process.exitCode = 1;
 } catch (error) {
   explainStartFailure(error);
+}
+
+/** What can be had: it is no fault if it is not there. */
+async function offersOf(registry: Registry): Promise<Line[]> {
+  const listed = await registry.preparations();
+  return listed.flatMap(({ instance, list, failure }): Line[] => {
+    if (failure !== undefined) return [{ what: instance, ok: false, detail: `preparations(): ${failure}` }];
+    return list.map(({ id, title, bytes, licence, state }) => {
+      const size = bytes === null ? [] : [mebibytes(bytes)];
+      const detail = [`${title} (${instance})`, ...size, `licence ${licence}`, state].join(', ');
+      const isThere = state === 'ready';
+      const fix = state === 'missing' ? { fix: nameSetup(id) } : {};
+      return { what: id, ok: isThere, isOptional: true, isPending: state === 'preparing', detail, ...fix };
+    });
+  });
 }
 
 interface Line extends Finding {

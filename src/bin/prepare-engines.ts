@@ -1,8 +1,8 @@
 /** Lets the engines download and build what they need, and shows the progress at the terminal. */
 import type { Logger } from '../../engines/contract/index.ts';
-import type { Registry } from '../engine-host/registry.ts';
+import type { Registry, WantedPreparations } from '../engine-host/registry.ts';
 
-export interface PrepareOptions {
+export interface PrepareOptions extends WantedPreparations {
   readonly signal: AbortSignal;
   readonly log: Logger;
   /** For the progress; on a terminal, each line replaces the previous one. */
@@ -14,10 +14,10 @@ export interface PrepareOptions {
 /** True if nothing failed. A failure is logged and shown at the terminal, and does not stop the other engines. */
 export async function prepareEngines(
   registry: Registry,
-  { signal, log, terminal, isAsked = false }: PrepareOptions,
+  { signal, log, terminal, isAsked = false, ...wanted }: PrepareOptions,
 ): Promise<boolean> {
   const bar = progressBar(terminal);
-  const outcomes = await registry.prepare({ signal, progress: bar.show, isAsked });
+  const outcomes = await registry.prepare({ signal, progress: bar.show, isAsked }, wanted);
   bar.end();
   if (signal.aborted) terminal.write(`${describeInterruption(bar.unfinished())}\n`);
   signal.throwIfAborted();

@@ -1,7 +1,12 @@
-/** `npm run setup`: prepares in the foreground what a start prepares in the background; for images and CI. */
+/**
+ * `npm run setup`: prepares in the foreground what a start prepares in the background; for images and CI. With a name,
+ * such as `npm run setup -- voice`, it prepares what only starts when it is asked for.
+ */
 import { constants } from 'node:os';
 import { pino } from 'pino';
+import type { Logger } from '../../engines/contract/index.ts';
 import { openEngines } from '../engine-host/open-engines.ts';
+import type { Registry } from '../engine-host/registry.ts';
 import { explainStartFailure } from './startup-error.ts';
 import { prepareEngines } from './prepare-engines.ts';
 import { loadSettings } from '../settings/load.ts';
@@ -17,14 +22,36 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 try {
   const log = pino({ level: 'silent' });
   await using engines = await openEngines(loadSettings(process.env), process.env, log);
-  const done = await prepareEngines(engines.registry, {
-    signal: ended.signal,
-    log,
-    terminal: process.stderr,
-    isAsked: true,
-  });
+  const names = process.argv.slice(2);
+  const done =
+    (await areKnown(names, engines.registry)) &&
+    (await prepareAll(names.length > 0 ? names : [undefined], engines, log));
   if (done) process.stderr.write('Everything that can be prepared is there. The command `doctor` shows what works.\n');
   else process.exitCode = 1;
 } catch (error) {
   if (!ended.signal.aborted) explainStartFailure(error); // else it has been said
+}
+
+async function prepareAll(
+  ids: readonly (string | undefined)[],
+  { registry }: { readonly registry: Registry },
+  log: Logger,
+): Promise<boolean> {
+  const outcomes: boolean[] = [];
+  for (const id of ids) {
+    const call = { signal: ended.signal, log, terminal: process.stderr, isAsked: true, id };
+    outcomes.push(await prepareEngines(registry, call));
+  }
+  return outcomes.every((isDone) => isDone);
+}
+
+async function areKnown(names: readonly string[], registry: Registry): Promise<boolean> {
+  if (names.length === 0) return true;
+  const known = new Set((await registry.preparations()).flatMap(({ list }) => list.map(({ id }) => id)));
+  const unknown = names.filter((name) => !known.has(name));
+  for (const name of unknown) {
+    const there = known.size === 0 ? 'there is nothing to name' : `known: ${[...known].join(', ')}`;
+    process.stderr.write(`setup: nothing is called "${name}"; ${there}\n`);
+  }
+  return unknown.length === 0;
 }

@@ -4,7 +4,7 @@ import type { Logger as PinoLogger } from 'pino';
 import type { Logger } from '../../engines/contract/index.ts';
 import { describeService } from './startup-summary.ts';
 import { keepYoungObjectsYoung, shrinkHeap } from '../system/heap.ts';
-import { prepareEngines } from './prepare-engines.ts';
+import { prepareEngines, type PrepareOptions } from './prepare-engines.ts';
 import { createLog } from '../log.ts';
 import { startService, type Service } from '../service.ts';
 import { startWorker, type RunningWorker } from '../start-worker.ts';
@@ -24,8 +24,8 @@ if (started) {
   const { service, settings, log } = started;
   exitOnDefects(service, log);
   const ended = new AbortController();
-  const preparation =
-    settings.transcribeSetup && settings.transcribeEnabled ? prepare(service, log, ended.signal) : Promise.resolve();
+  const withoutTranscription = !settings.transcribeSetup || !settings.transcribeEnabled;
+  const preparation = prepare(service, log, { signal: ended.signal, withoutTranscription });
   endOnSignals(started, ended, preparation);
   // Without a file the default stays: a terminal that is closed ends the service.
   if (settings.apiKeysFile !== undefined && 'reloadKeys' in service) {
@@ -66,9 +66,13 @@ async function start(): Promise<Started | undefined> {
 }
 
 /** Runs in the background; starts before the summary, which then shows `preparing`. Resolves after cleanup. */
-async function prepare({ registry }: Service | RunningWorker, log: Logger, signal: AbortSignal): Promise<void> {
+async function prepare(
+  { registry }: Service | RunningWorker,
+  log: Logger,
+  wanted: Pick<PrepareOptions, 'signal' | 'withoutTranscription'>,
+): Promise<void> {
   try {
-    await prepareEngines(registry, { signal, log, terminal: process.stderr });
+    await prepareEngines(registry, { ...wanted, log, terminal: process.stderr });
   } catch (error) {
     log.debug({ err: error }, 'the preparation was aborted');
   }

@@ -1,7 +1,7 @@
 /** The engine under test, and the rules that hold for engines of every capability. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OptionsError, type AvailabilityCode, type Capability, type Feature } from '../../engines/contract/index.ts';
-import { checkAvailability, checkModels } from '../engine-host/guard/answers.ts';
+import { checkAvailability, checkModels, checkPreparations } from '../engine-host/guard/answers.ts';
 import { availabilityOf, type ServedModel } from '../engine-host/served-models.ts';
 import { RegistryError } from '../engine-host/registry-error.ts';
 import type { Registry } from '../engine-host/registry.ts';
@@ -116,6 +116,13 @@ const listingChecks = (capability: Capability): readonly Check<Subject>[] => [
         `${model.id} is ${code}, but available: ${available}`,
       );
       expectThat(reason !== '', `${model.id} gives no reason for ${code}`);
+    }
+  }),
+
+  check('what can be prepared has an id, a title, a size, a licence and a state', async ({ registry }) => {
+    for (const { list, failure } of await registry.preparations()) {
+      expectThat(failure === undefined, `preparations() fails: ${failure ?? ''}`);
+      expectValid(checkPreparations, list);
     }
   }),
 ];

@@ -2,9 +2,10 @@
  * The engine registry: the instances of the settings and the models that they serve. Invalid engine settings stop the
  * start here; the message shows the valid names.
  */
-import type { Capability, Finding, PrepareCall } from '../../engines/contract/index.ts';
+import type { Capability, Engine, Finding, Preparation, PrepareCall } from '../../engines/contract/index.ts';
 import type { EngineInstances } from '../settings/load.ts';
 import { hasFunction } from './guard/guard.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { capabilities } from './load-definition.ts';
 import { listInstances, openInstance, type AnyInstance, type Instance, type InstanceOptions } from './open-instance.ts';
 import { combined, refusal, type RegistryError } from './registry-error.ts';
@@ -14,6 +15,19 @@ export interface RegistryOptions extends InstanceOptions {
   readonly instances: EngineInstances;
   /** The default models from the settings; unset: the first local entry, for chat the first. */
   readonly defaults: Readonly<Partial<Record<Capability, string>>>;
+}
+
+export interface WantedPreparations {
+  /** Of every engine that has it; absent: those that start unasked. */
+  readonly id?: string | undefined;
+  /** TRANSCRIBE_SETUP=off: only of engines for chat and speech, and there only what says that it starts unasked. */
+  readonly withoutTranscription?: boolean;
+}
+
+interface ListedPreparations {
+  readonly instance: string;
+  readonly list: readonly Preparation[];
+  readonly failure?: string;
 }
 
 /** Throws a `RegistryError`, after disposing all engines. */
@@ -92,13 +106,36 @@ export class Registry {
     });
   }
 
-  /** Runs `prepare` of every engine; the failure of one does not stop the others. */
-  async prepare({ progress, ...call }: PrepareCall): Promise<PromiseSettledResult<void>[]> {
-    const able = this.#instances.filter(({ guarded }) => hasFunction(guarded.engine, 'prepare'));
+  /** Prepares what is wanted of every engine; the failure of one does not stop the others. */
+  async prepare(
+    { progress, ...call }: Omit<PrepareCall, 'id'>,
+    wanted: WantedPreparations = {},
+  ): Promise<PromiseSettledResult<void>[]> {
+    const able = this.#instances.filter(
+      ({ capability, guarded }) =>
+        hasFunction(guarded.engine, 'prepare') && !(wanted.withoutTranscription && capability === 'transcription'),
+    );
     return Promise.allSettled(
-      able.map(async ({ name, guarded }) =>
-        guarded.engine.prepare?.({ ...call, progress: (step, fraction) => progress(`${name}: ${step}`, fraction) }),
-      ),
+      able.map(async ({ name, guarded: { engine } }) => {
+        const each = { ...call, progress: (step: string, done: number | null) => progress(`${name}: ${step}`, done) };
+        for (const id of await wantedIds(engine, wanted)) {
+          await engine.prepare?.({ ...each, ...(id !== undefined && { id }) });
+        }
+      }),
+    );
+  }
+
+  /** What can be had for the engines, or why an engine does not say. */
+  async preparations(): Promise<ListedPreparations[]> {
+    const able = this.#instances.filter(({ guarded }) => hasFunction(guarded.engine, 'preparations'));
+    return Promise.all(
+      able.map(async ({ name: instance, guarded: { engine } }) => {
+        try {
+          return { instance, list: (await engine.preparations?.()) ?? [] };
+        } catch (error) {
+          return { instance, list: [], failure: messageOf(error) };
+        }
+      }),
     );
   }
 
@@ -122,6 +159,13 @@ export class Registry {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.allSettled(this.#instances.map(async ({ guarded }) => guarded.engine[Symbol.asyncDispose]?.()));
   }
+}
+
+/** Undefined: the whole of an engine that names no parts. */
+async function wantedIds(engine: Engine, { id, withoutTranscription }: WantedPreparations) {
+  if (engine.preparations === undefined) return id === undefined && !withoutTranscription ? [undefined] : [];
+  const list = await engine.preparations();
+  return list.filter((one) => (id === undefined ? one.atStart : one.id === id)).map((one) => one.id);
 }
 
 function isOf<C extends Capability>(capability: C) {

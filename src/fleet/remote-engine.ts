@@ -57,7 +57,10 @@ export function wrapAsRemote(
     transcribe: guardTranscribe({ transcribe: (call, options) => front.transcribe(instance, call, options) }, guarded),
     inspect: async () => [...workers(), ...(alsoHere ? ((await engine.inspect?.()) ?? []) : [])],
   };
-  if (!alsoHere) delete moved.prepare; // workers do
+  if (!alsoHere) {
+    delete moved.prepare; // workers do
+    delete moved.preparations;
+  }
   return moved;
 }
 

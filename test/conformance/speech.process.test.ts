@@ -59,6 +59,7 @@ const good = `
     create: (_options, context) => ({
       models: own.models,
       availability: own.availability,
+      ...(own.preparations && { preparations: own.preparations }),
       async synthesize(call, options) {
         options.signal.throwIfAborted();
         own.refuse(call);

@@ -105,6 +105,11 @@ export const badListings = {
     'gives no reason': `availability: async () => ({ available: true, code: 'ready', reason: '' })`,
     'takes a second to report its availability': `availability: async () => { await sleep(1000); return parts.availability(); }`,
   },
+  'what can be prepared has an id, a title, a size, a licence and a state': {
+    'names no licence': `preparations: async () => [{ id: 'voice', title: 'A voice', bytes: 1, licence: '', state: 'missing' }]`,
+    'has a part twice': `preparations: async () => { const part = { id: 'voice', title: 'A voice', bytes: 1, licence: 'MIT', state: 'missing' }; return [part, part]; }`,
+    'cannot say what can be prepared': `preparations: async () => { throw new Error('lost'); }`,
+  },
 } as const;
 
 export const badOptions = {

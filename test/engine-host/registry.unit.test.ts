@@ -446,3 +446,45 @@ describe('engines are ended', () => {
     expect(said).toEqual(['one has ended']);
   });
 });
+
+describe('preparing', () => {
+  const preparing = (capability: string, members = '') =>
+    tinyWith(`capability: '${capability}', create: (options, context) => ({
+      ...tiny.create(options, context),
+      prepare: async ({ id }) => context.log.info({}, [context.instance, id].join(' ')),
+      ${members}
+    })`);
+  const part = (id: string, atStart: boolean) => ({
+    id,
+    title: id,
+    bytes: 1,
+    licence: 'MIT',
+    state: 'missing',
+    atStart,
+  });
+  const parts = `preparations: async () => (${JSON.stringify([part('voice', true), part('large', false)])}),`;
+  const call = { signal: new AbortController().signal, progress: () => {} };
+
+  async function prepared(wanted: Parameters<Awaited<ReturnType<typeof open>>['prepare']>[1]): Promise<string[]> {
+    await writeFiles(home, {
+      'ears.js': preparing('transcription', parts),
+      'mouth.js': preparing('speech', parts),
+      'old.js': preparing('speech'),
+    });
+    const registry = await open({ ears: { use: './ears.js' }, mouth: { use: './mouth.js' }, old: { use: './old.js' } });
+    await registry.prepare(call, wanted);
+    return said.toSorted();
+  }
+
+  it('does what starts unasked, and the whole of engines that name no parts', async () => {
+    expect(await prepared({})).toEqual(['ears voice', 'mouth voice', 'old ']);
+  });
+
+  it('does only what is named', async () => {
+    expect(await prepared({ id: 'large' })).toEqual(['ears large', 'mouth large']);
+  });
+
+  it('without transcription, does what other engines start unasked', async () => {
+    expect(await prepared({ withoutTranscription: true })).toEqual(['mouth voice']);
+  });
+});

@@ -163,7 +163,7 @@ async function undefinedIfMissing<T>(found: Promise<T>): Promise<T | undefined> 
   try {
     return await found;
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes(String(errnoOf(error)))) return undefined;
     throw error;
   }
 }

@@ -5,12 +5,14 @@
 import {
   availabilityCodes,
   features,
+  preparationStates,
   longestText,
   type Availability,
   type AvailabilityCode,
   type Feature,
   type Finding,
   type ModelEntry,
+  type Preparation,
   type TimedText,
   type Transcript,
   type Voice,
@@ -188,6 +190,21 @@ export function isAmount(value: unknown): value is number {
 
 export function isCount(value: unknown): value is number {
   return isAmount(value) && Number.isInteger(value);
+}
+
+export function checkPreparations(value: unknown): readonly Preparation[] {
+  const list = checkList<Preparation>(value, [], '`preparations()`', (item) => {
+    const { id, title, bytes, licence, state, atStart } = item;
+    must(isId(id) && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(id), '.id is not in lower case with hyphens');
+    must(isText(title) && title !== '', `.title is not a string of 1 to ${longestLabel} characters`);
+    must(bytes === null || isCount(bytes), '.bytes is neither a whole number nor null');
+    must(isText(licence) && licence !== '', `.licence is not a string of 1 to ${longestLabel} characters`);
+    const known = preparationStates.find((one) => one === state);
+    must(known !== undefined, `.state is none of ${preparationStates.join(', ')}`);
+    return { id, title, bytes, licence, state: known, atStart: atStart === true };
+  });
+  must(new Set(list.map(({ id }) => id)).size === list.length, '`preparations()` has an id twice');
+  return list;
 }
 
 export function checkFindings(value: unknown): readonly Finding[] {

@@ -14,7 +14,7 @@ import {
   type PrepareCall,
 } from '../../../engines/contract/index.ts';
 import { startTimeout } from '../../../lib/abort.ts';
-import { checkAvailability, checkFindings, checkModels } from './answers.ts';
+import { checkAvailability, checkFindings, checkModels, checkPreparations } from './answers.ts';
 import { Callbacks } from './callbacks.ts';
 import { guardComplete, guardSynthesize, guardTranscribe, guardWarmUp, outcome, type CallFacts } from './calls.ts';
 import { engineErrorOf, readable } from './failures.ts';
@@ -71,6 +71,15 @@ export function guardEngine<C extends Capability>(raw: Engines[C], facts: GuardF
     [Symbol.asyncDispose]: () => dispose(raw, limits.endMs, log),
   };
   if (hasFunction(raw, 'prepare')) engine.prepare = (call) => prepare(raw, facts, call);
+  if (hasFunction(raw, 'preparations')) {
+    engine.preparations = async () => {
+      try {
+        return checkPreparations(await within(limits.inspectMs, () => raw.preparations?.()));
+      } catch (error) {
+        throw readable(error);
+      }
+    };
+  }
   return {
     engine: guardVerb[capability](raw, engine, call),
     failures: failures.findings,
