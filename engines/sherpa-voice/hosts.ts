@@ -1,11 +1,11 @@
 /** The program of each voice, and what it needs: the library, the files of eSpeak NG, a converted voice. */
 import { EngineError, type EngineContext, type Finding, type PrepareCall, type Resident } from '../contract/index.ts';
 import { cached } from '../lib/cached.ts';
-import { setupCommand } from '../lib/setup-command.ts';
+import { nameSetup } from '../lib/setup-command.ts';
 import { convertVoice, type ConvertedVoice } from './convert.ts';
 import { findEspeakData } from './espeak-data.ts';
 import type { Options } from './options.ts';
-import { checkRuntime, findRuntime, hostCommand, installRuntime, lacks } from './runtime.ts';
+import { checkRuntime, findRuntime, hostCommand, installRuntime, lacks, preparationsFor } from './runtime.ts';
 import type { UsableVoice } from './voice-file.ts';
 
 type HostsOptions = Pick<Options, 'runtime' | 'data' | 'threads' | 'idleUnload'>;
@@ -13,6 +13,7 @@ type HostsOptions = Pick<Options, 'runtime' | 'data' | 'threads' | 'idleUnload'>
 export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: HostsOptions, context: EngineContext) {
   const library = cached(() => findRuntime(runtime, context), context.now);
   const espeak = cached(() => findEspeakData(data, context), context.now);
+  const isNamed = (runtime ?? context.env.VOICE_RUNTIME ?? '') !== '';
   const converting = new Map<string, Promise<ConvertedVoice>>();
   /** Why the library could not be loaded when that was last tried. */
   let problem: string | undefined;
@@ -56,9 +57,9 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
 
   return {
     missing,
-    /** Installs the library, unless it is there or the settings name its place. */
+    /** None where the settings name the place of the library. */
+    preparations: async () => (isNamed ? [] : preparationsFor(context, library() !== undefined)),
     async install(call: PrepareCall): Promise<void> {
-      const isNamed = (runtime ?? context.env.VOICE_RUNTIME ?? '') !== '';
       if (library() === undefined && !isNamed) await installRuntime(context, call);
     },
     /** Writes what the voice lacks. */
@@ -91,7 +92,7 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
       const version = found && 'version' in found ? `${found.version}, ${found.place}` : undefined;
       const detail = version ?? missing(undefined) ?? '';
       const isFixable = found === undefined && runtime === undefined;
-      const finding = { what, ok: version !== undefined, detail, ...(isFixable && { fix: setupCommand }) };
+      const finding = { what, ok: version !== undefined, detail, ...(isFixable && { fix: nameSetup('voice') }) };
       return voices.some(needsEspeak) ? [finding, inspectEspeak()] : [finding];
     },
   };
@@ -110,7 +111,7 @@ export const needOf = ({ bytes }: UsableVoice): number => bytes + 475_000_000;
 function runtimeMissing(named: string | undefined): string {
   if (named !== undefined && named !== '')
     return `sherpa-onnx-node not found: ${named} has no node_modules/sherpa-onnx-node.`;
-  return `sherpa-onnx-node not found: run \`${setupCommand}\` to install it (33 MB), or set VOICE_RUNTIME to a directory with node_modules/sherpa-onnx-node.`; // prettier-ignore
+  return `sherpa-onnx-node not found: run \`${nameSetup('voice')}\` to install it (33 MB), or set VOICE_RUNTIME to a directory with node_modules/sherpa-onnx-node.`; // prettier-ignore
 }
 
 function espeakMissing(named: string | undefined): string {

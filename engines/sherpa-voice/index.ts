@@ -107,8 +107,9 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
         throw error;
       }
     },
+    preparations: hosts.preparations,
     async prepare(call) {
-      if (call.isAsked) await hosts.install(call);
+      await hosts.install(call);
       for (const { found } of await inspectVoices()) if (found.ok) await hosts.prepare(found);
     },
     async inspect() {

@@ -47,7 +47,7 @@ export const optionsSchema: OptionsSchema = {
     runtime: {
       ...text,
       description:
-        'Directory with node_modules/sherpa-onnx-node. Default: VOICE_RUNTIME, then a package beside Parlance, then that of `npm run setup`.',
+        'Directory with node_modules/sherpa-onnx-node. Default: VOICE_RUNTIME, then a package beside Parlance, then that of `npm run setup -- voice`.',
     },
     data: {
       ...text,

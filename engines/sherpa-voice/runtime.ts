@@ -3,8 +3,14 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { EngineContext, PrepareCall } from '../contract/index.ts';
-import { findInstalled, installPackages, type RuntimePackages } from '../lib/runtime/packages.ts';
+import type { EngineContext, PrepareCall, Preparation } from '../contract/index.ts';
+import {
+  findRuntime as findInstalled,
+  installRuntime as installPackages,
+  isInstalling,
+  openRuntime,
+  type Runtime,
+} from '../lib/runtime/packages.ts';
 import { compileCacheEnv } from '../../lib/compile-cache.ts';
 import { parseObject, textOf } from '../../lib/json.ts';
 import type { HostOptions } from './host.ts';
@@ -22,20 +28,15 @@ export function hostCommand(options: HostOptions) {
 }
 
 /**
- * The library and its binary, as `npm run setup` installs them. Exactly this version: 2.0.0 drops what Piper voices need.
- * Undefined where upstream has no binary.
+ * The library and its binary, as `npm run setup -- voice` installs them. Exactly this version: 2.0.0 drops what Piper voices
+ * need. Undefined where upstream has no binary.
  */
-function packagesFor(platform: string): RuntimePackages | undefined {
-  const manifests = fileURLToPath(new URL(`./runtime/${platform}`, import.meta.url));
-  if (!existsSync(manifests)) return undefined;
-  return {
-    name: 'voice',
-    manifests,
-    files: [`${packageName}/package.json`, `sherpa-onnx-${platform}/sherpa-onnx.node`],
-  };
+function runtimeOf(context: Pick<EngineContext, 'dataDir'>): Runtime | undefined {
+  const manifest = fileURLToPath(new URL(`./runtime/${platform}`, import.meta.url));
+  if (!existsSync(manifest)) return undefined;
+  const files = [`${packageName}/package.json`, `sherpa-onnx-${platform}/sherpa-onnx.node`];
+  return openRuntime({ manifest, files }, context);
 }
-
-const packages = packagesFor(platform);
 
 /**
  * The directory of the package. Order: the option, VOICE_RUNTIME, a package beside us, the one of `installRuntime`. A named
@@ -47,8 +48,9 @@ export function findRuntime(
 ): string | undefined {
   const directory = named ?? env.VOICE_RUNTIME ?? '';
   if (directory !== '') return packageIn(resolve(directory));
-  const installed = packages && findInstalled(packages, dataDir);
-  return besideUs() ?? (installed && packageIn(installed));
+  const runtime = runtimeOf({ dataDir });
+  const installed = runtime && findInstalled(runtime);
+  return besideUs() ?? (installed && 'directory' in installed ? packageIn(installed.directory) : undefined);
 }
 
 function packageIn(directory: string): string | undefined {
@@ -56,26 +58,31 @@ function packageIn(directory: string): string | undefined {
   return existsSync(join(place, 'package.json')) ? place : undefined;
 }
 
-/**
- * 33 MB into DATA_DIR. Resolves with the directory of the package; rejects with the reason why it cannot be installed, or
- * why this machine cannot load it.
- */
+/** What `npm run setup -- voice` does, and whether it has been done; none where upstream has no binary. */
+export async function preparationsFor(
+  context: Pick<EngineContext, 'dataDir'>,
+  isThere: boolean,
+): Promise<Preparation[]> {
+  const runtime = runtimeOf(context);
+  if (!runtime) return [];
+  const state = isThere ? 'ready' : (await isInstalling(runtime)) ? 'preparing' : 'missing';
+  // It contains eSpeak NG, whatever the package says.
+  return [{ id: 'voice', title: `sherpa-onnx ${runtime.version}`, bytes: 33_400_000, licence: 'GPL-3.0', state }];
+}
+
+/** Into DATA_DIR. Resolves with the directory of the package; rejects with the reason why this machine cannot have it. */
 export async function installRuntime(
   context: Pick<EngineContext, 'dataDir' | 'env' | 'run' | 'log'>,
-  { signal, progress }: PrepareCall,
+  { signal, progress }: Pick<PrepareCall, 'signal' | 'progress'>,
 ): Promise<string> {
-  if (!packages) throw new Error(`sherpa-onnx has no binary for ${platform}.`);
+  const runtime = runtimeOf(context);
+  if (!runtime) throw new Error(`sherpa-onnx has no binary for ${platform}.`);
   const step = 'installing sherpa-onnx';
-  progress(step, null);
-  const directory = await installPackages(packages, {
-    ...{ ...context, signal, onWait: () => progress(`another process is ${step}`, null) },
-    async check(directory) {
-      const found = await checkRuntime(join(directory, 'node_modules', packageName), context);
-      if ('problem' in found) throw new Error(`sherpa-onnx could not be loaded: ${found.problem}`);
-    },
+  await installPackages(runtime, {
+    ...{ ...context, signal, progress: (done) => progress(step, done) },
+    onWait: () => progress(`another process is ${step}`, null),
   });
-  progress(step, 1);
-  return join(directory, 'node_modules', packageName);
+  return join(runtime.target, 'node_modules', packageName);
 }
 
 function besideUs(): string | undefined {

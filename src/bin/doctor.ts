@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { pino } from 'pino';
 import type { Capability, Finding } from '../../engines/contract/index.ts';
 import type { Registry } from '../engine-host/registry.ts';
-import { nameSetup } from '../../engines/lib/setup-command.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { describeFailure } from './startup-summary.ts';
 import { findFfmpeg } from '../engine-host/context.ts';
@@ -28,6 +27,8 @@ const verdicts = [
   { capability: 'speech', title: 'Speech', broken: 'Nothing can speak.' },
   { capability: 'transcription', title: 'Transcription', broken: 'Nothing can transcribe.' },
 ] as const;
+
+const setupCommand = import.meta.url.endsWith('.ts') ? 'npm run setup --' : 'npx parlance setup';
 
 const nothingToCheck: Finding = { what: 'engine', ok: true, detail: 'needs nothing of this machine' };
 
@@ -68,7 +69,7 @@ async function offersOf(registry: Registry): Promise<Line[]> {
       const size = bytes === null ? [] : [mebibytes(bytes)];
       const detail = [`${title} (${instance})`, ...size, `licence ${licence}`, state].join(', ');
       const isThere = state === 'ready';
-      const fix = state === 'missing' ? { fix: nameSetup(id) } : {};
+      const fix = state === 'missing' ? { fix: `${setupCommand} ${id}` } : {};
       return { what: id, ok: isThere, isOptional: true, isPending: state === 'preparing', detail, ...fix };
     });
   });

@@ -155,7 +155,7 @@ const table = {
     schema: text,
     inFile: false,
     description:
-      'For sherpa-voice: directory with node_modules/sherpa-onnx-node; unset: a package beside Parlance, then that of `npm run setup`',
+      'For sherpa-voice: directory with node_modules/sherpa-onnx-node; unset: a package beside Parlance, then that of `npm run setup -- voice`',
   },
   ffmpeg: {
     env: 'FFMPEG',

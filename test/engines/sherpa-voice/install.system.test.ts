@@ -7,7 +7,7 @@ import { runProgram } from '../../../src/system/child-process/run-program.ts';
 import { describeWith } from '../../support/programs.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-describeWith(['npm'], 'npm run setup', () => {
+describeWith(['npm'], 'npm run setup -- voice', () => {
   test('installs the library and its binary, which this machine can load', async () => {
     const dataDir = await temporaryDirectory();
     const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
