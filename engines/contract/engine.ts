@@ -40,7 +40,7 @@ export interface Preparation {
   readonly title: string;
   /** Size of what is downloaded, or null if unknown. */
   readonly bytes: number | null;
-  /** Of what is downloaded, such as `MIT` or `GPL-3.0`. */
+  /** Licence of the download, such as `MIT` or `GPL-3.0`. */
   readonly licence: string;
   readonly state: PreparationState;
   /** A start prepares it, and so does `npm run setup` without a name. Default: only who names it gets it. */

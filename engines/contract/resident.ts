@@ -41,7 +41,8 @@ export interface Resident {
    * signal's reason within 250 ms after an abort; with `engine-failed` when the program answers with an error or ends; with
    * `model-unavailable` for a minute after it has ended by itself three times within a minute, where it needs more than
    * MEMORY_BUDGET, and when it is unloaded or the service stops; with `overloaded` where this machine can start no other
-   * program. Do not wait for one program while you hold a call of another: each may wait for the other's memory. A program that does not confirm a cancellation within 100 ms and serves nobody else is killed.
+   * program. Do not wait for one program while you hold a call of another: each may wait for the other's memory. A program
+   * that does not confirm a cancellation within 100 ms and serves nobody else is killed.
    */
   call(question: Readonly<Record<string, unknown>>, call: ResidentCall): Promise<unknown>;
 }

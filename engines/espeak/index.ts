@@ -1,6 +1,7 @@
 /** Local speech: eSpeak NG, as a program or a WASM package, in a child process. The text stays on this machine. */
 import { EngineError, OptionsError, defineEngine, type EngineContext, type SpeechEngine } from '../contract/index.ts';
 import { cached } from '../lib/cached.ts';
+import { requireFormat } from '../lib/require-format.ts';
 import { readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { createCatalogue } from './catalogue.ts';
 import { speakInTurn } from './in-turn.ts';
@@ -61,13 +62,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
     async synthesize(call, { signal }) {
       modelOf(call.model);
       const { text, format, speed = 1 } = call;
-      if (!context.formats.includes(format)) {
-        const available = context.formats.join(', ');
-        throw new EngineError(
-          'format-not-supported',
-          `Format ${format} is not available here; available: ${available}.`,
-        );
-      }
+      requireFormat(format, context);
       const found = synthesizer();
       if (!found) throw new EngineError('model-unavailable', help);
       const { file } = chooseVoice(await catalogue.voicesOf(found), call, instanceVoice);

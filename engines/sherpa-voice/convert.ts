@@ -49,7 +49,7 @@ export async function convertVoice(voice: UsableVoice, context: Context): Promis
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-/** Of the same voice, before its files were replaced. */
+/** Deletes the conversions of earlier files of the same voice. */
 async function removeOthers(parent: string, prefix: string, kept: string): Promise<void> {
   const others = (await readdir(parent)).filter((name) => name.startsWith(prefix) && name !== kept);
   for (const name of others) await rm(join(parent, name), { recursive: true, force: true });

@@ -1,7 +1,7 @@
 /** The program of each voice, and what it needs: the library, the files of eSpeak NG, a converted voice. */
 import { EngineError, type EngineContext, type Finding, type PrepareCall, type Resident } from '../contract/index.ts';
 import { cached } from '../lib/cached.ts';
-import { nameSetup } from '../lib/setup-command.ts';
+import { nameSetup } from '../../lib/setup-command.ts';
 import { convertVoice, type ConvertedVoice } from './convert.ts';
 import { findEspeakData } from './espeak-data.ts';
 import type { Options } from './options.ts';
@@ -11,9 +11,10 @@ import type { UsableVoice } from './voice-file.ts';
 type HostsOptions = Pick<Options, 'runtime' | 'data' | 'threads' | 'idleUnload'>;
 
 export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: HostsOptions, context: EngineContext) {
-  const library = cached(() => findRuntime(runtime, context), context.now);
+  const { VOICE_RUNTIME } = context.env;
+  const named = runtime ?? (VOICE_RUNTIME === '' ? undefined : VOICE_RUNTIME);
+  const library = cached(() => findRuntime(named, context), context.now);
   const espeak = cached(() => findEspeakData(data, context), context.now);
-  const isNamed = (runtime ?? context.env.VOICE_RUNTIME ?? '') !== '';
   const converting = new Map<string, Promise<ConvertedVoice>>();
   /** Why the library could not be loaded when that was last tried. */
   let problem: string | undefined;
@@ -21,7 +22,7 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
   /** What is missing; from memory. */
   function missing(voice: UsableVoice | undefined): string | undefined {
     const place = library();
-    if (place === undefined) return runtimeMissing(runtime ?? context.env.VOICE_RUNTIME);
+    if (place === undefined) return runtimeMissing(named);
     const lacking = lacks(place);
     if (lacking !== undefined) return `${lacking}.`;
     if (problem !== undefined) return `sherpa-onnx could not be loaded: ${problem}.`;
@@ -58,9 +59,9 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
   return {
     missing,
     /** None where the settings name the place of the library. */
-    preparations: async () => (isNamed ? [] : preparationsFor(context, library() !== undefined)),
+    preparations: async () => (named !== undefined ? [] : preparationsFor(context, library() !== undefined)),
     async install(call: PrepareCall): Promise<void> {
-      if (library() === undefined && !isNamed) await installRuntime(context, call);
+      if (library() === undefined && named === undefined) await installRuntime(context, call);
     },
     /** Writes what the voice lacks. */
     async prepare(voice: UsableVoice): Promise<void> {
@@ -109,8 +110,7 @@ const needsEspeak = ({ config }: UsableVoice): boolean => config.phonemes === 'e
 export const needOf = ({ bytes }: UsableVoice): number => bytes + 475_000_000;
 
 function runtimeMissing(named: string | undefined): string {
-  if (named !== undefined && named !== '')
-    return `sherpa-onnx-node not found: ${named} has no node_modules/sherpa-onnx-node.`;
+  if (named !== undefined) return `sherpa-onnx-node not found: ${named} has no node_modules/sherpa-onnx-node.`;
   return `sherpa-onnx-node not found: run \`${nameSetup('voice')}\` to install it (33 MB), or set VOICE_RUNTIME to a directory with node_modules/sherpa-onnx-node.`; // prettier-ignore
 }
 

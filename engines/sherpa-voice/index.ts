@@ -12,13 +12,15 @@ import {
 import { linkedSignal, raceAbort } from '../../lib/abort.ts';
 import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
 import { toSpeakable } from '../lib/espeak-text/speakable.ts';
+import { inMebibytes } from '../lib/in-mebibytes.ts';
+import { requireFormat } from '../lib/require-format.ts';
 import { readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { createHosts, needOf } from './hosts.ts';
 import { optionsSchema, type Options, type VoiceOptions } from './options.ts';
 import { piecesOf } from './pieces.ts';
 import { sayWith, speak } from './speak.ts';
 import { createTurns } from './turns.ts';
-import { findVoiceFile, rememberVoiceFile, type VoiceFile } from './voice-file.ts';
+import { rememberVoiceFile, type VoiceFile } from './voice-file.ts';
 import { chooseSpeaker, speakersOf, type Speaker } from './voices.ts';
 
 const defaultId = 'local-voice';
@@ -44,10 +46,7 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
   const queue = context.queue({ slots, waiting, threads: options.threads ?? 1 });
   const takeTurn = createTurns(queue);
   const hosts = createHosts(options, context);
-  const voices = options.voices.map((voice) => ({
-    ...voice,
-    inspect: rememberVoiceFile(findVoiceFile(voice, context)),
-  }));
+  const voices = options.voices.map((voice) => ({ ...voice, inspect: rememberVoiceFile(context.resolve(voice.file)) }));
 
   const inspectVoices = (): Promise<InspectedVoice[]> =>
     Promise.all(voices.map(async ({ inspect, ...voice }) => ({ ...voice, found: await inspect() })));
@@ -85,7 +84,7 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
     async synthesize(call, { signal }) {
       modelOf(call.model);
       const { text, format, speed = 1 } = call;
-      if (!context.formats.includes(format)) throw formatNotSupported(format, context.formats);
+      requireFormat(format, context);
       const { voice, file, speaker } = await speakerFor(call);
       const { sampleRate, lengthScale } = file.config;
       const host = await raceAbort(hosts.open(voice, file), signal);
@@ -150,16 +149,9 @@ function inspectVoice({ id, found }: InspectedVoice): Finding {
   const what = `voice ${id}`;
   if (!found.ok) return { what, ok: false, detail: found.detail };
   const { speakerCount, locale } = found.config;
-  const sizes = `${mebibytes(found.bytes)}, needs up to ${mebibytes(needOf(found))} loaded`;
+  const sizes = `${inMebibytes(found.bytes)}, needs up to ${inMebibytes(needOf(found))} loaded`;
   const speakers = speakerCount === 1 ? 'one speaker' : `${speakerCount} speakers`;
   return { what, ok: true, detail: `${sizes}, ${locale}, ${speakers}, ${found.file}` };
-}
-
-const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
-
-function formatNotSupported(format: string, available: readonly string[]): EngineError {
-  const message = `Format ${format} is not available here; available: ${available.join(', ')}.`;
-  return new EngineError('format-not-supported', message);
 }
 
 function noSound(): EngineError {

@@ -39,18 +39,20 @@ function runtimeOf(context: Pick<EngineContext, 'dataDir'>): Runtime | undefined
 }
 
 /**
- * The directory of the package. Order: the option, VOICE_RUNTIME, a package beside us, the one of `installRuntime`. A named
- * one has no fallback.
+ * The directory of the package: in the one that the settings name, and nowhere else; else beside us, else where
+ * `installRuntime` puts it.
  */
 export function findRuntime(
   named: string | undefined,
-  { env, resolve, dataDir }: Pick<EngineContext, 'env' | 'resolve' | 'dataDir'>,
+  context: Pick<EngineContext, 'resolve' | 'dataDir'>,
 ): string | undefined {
-  const directory = named ?? env.VOICE_RUNTIME ?? '';
-  if (directory !== '') return packageIn(resolve(directory));
-  const runtime = runtimeOf({ dataDir });
-  const installed = runtime && findInstalled(runtime);
-  return besideUs() ?? (installed && 'directory' in installed ? packageIn(installed.directory) : undefined);
+  return named === undefined ? (besideUs() ?? installed(context)) : packageIn(context.resolve(named));
+}
+
+function installed(context: Pick<EngineContext, 'dataDir'>): string | undefined {
+  const runtime = runtimeOf(context);
+  const found = runtime && findInstalled(runtime);
+  return found && 'directory' in found ? packageIn(found.directory) : undefined;
 }
 
 function packageIn(directory: string): string | undefined {

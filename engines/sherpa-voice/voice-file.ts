@@ -2,8 +2,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { EngineContext } from '../contract/index.ts';
-import type { VoiceOptions } from './options.ts';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
 import { readOnnxFile } from './onnx-file.ts';
 import { readPiperConfig, sampleRateOf, type PiperConfig } from './piper-config.ts';
@@ -28,14 +26,6 @@ export type VoiceFile =
       /** A sentence without a full stop that names the file. */
       readonly detail: string;
     };
-
-/** Where the voice of the settings is. */
-export function findVoiceFile(
-  { file }: Pick<VoiceOptions, 'file'>,
-  { resolve }: Pick<EngineContext, 'resolve'>,
-): string {
-  return resolve(file);
-}
 
 /** Looks at the files again only when they have changed. */
 export function rememberVoiceFile(file: string): () => Promise<VoiceFile> {

@@ -10,7 +10,8 @@ import {
   type TranscriptionEngine,
 } from '../contract/index.ts';
 import { entryOf, fixedModels, readyOrBusy, serveModels } from '../lib/serve-models.ts';
-import { setupCommand } from '../lib/setup-command.ts';
+import { inMebibytes } from '../lib/in-mebibytes.ts';
+import { setupCommand } from '../../lib/setup-command.ts';
 import { isBuilding, type Program } from './build.ts';
 import { catalogue, modelFileName, modelSource, modelUrl } from './catalogue.ts';
 import { isDownloading } from '../lib/download/download.ts';
@@ -180,5 +181,3 @@ async function inspectModel({ id, file, download, inspect }: Model): Promise<Fin
   const sizes = `${inMebibytes(found.bytes)}, needs about ${inMebibytes(needOf(found))} loaded`;
   return { what, ok: true, detail: `${sizes}, ${languages}, ${file}` };
 }
-
-const inMebibytes = (bytes: number): string => `${String(Math.round(bytes / 2 ** 20))} MiB`;

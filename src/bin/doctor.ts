@@ -20,6 +20,7 @@ import { checkFleet } from './check-fleet.ts';
 import { checkKeys } from './check-keys.ts';
 import { createMcpTools } from '../tools/mcp/index.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { nameSetup } from '../../lib/setup-command.ts';
 
 /** Transcription comes last, where it is seen. */
 const verdicts = [
@@ -27,8 +28,6 @@ const verdicts = [
   { capability: 'speech', title: 'Speech', broken: 'Nothing can speak.' },
   { capability: 'transcription', title: 'Transcription', broken: 'Nothing can transcribe.' },
 ] as const;
-
-const setupCommand = import.meta.url.endsWith('.ts') ? 'npm run setup --' : 'npx parlance setup';
 
 const nothingToCheck: Finding = { what: 'engine', ok: true, detail: 'needs nothing of this machine' };
 
@@ -69,7 +68,7 @@ async function offersOf(registry: Registry): Promise<Line[]> {
       const size = bytes === null ? [] : [mebibytes(bytes)];
       const detail = [`${title} (${instance})`, ...size, `licence ${licence}`, state].join(', ');
       const isThere = state === 'ready';
-      const fix = state === 'missing' ? { fix: `${setupCommand} ${id}` } : {};
+      const fix = state === 'missing' ? { fix: nameSetup(id) } : {};
       return { what: id, ok: isThere, isOptional: true, isPending: state === 'preparing', detail, ...fix };
     });
   });

@@ -15,7 +15,7 @@ export interface Tenant {
   readonly bytes: number;
   /** When it served its last call, in monotonic milliseconds; undefined: it may not be unloaded now. */
   readonly idleSince: number | undefined;
-  /** Of its process, once it has one. */
+  /** Process id; undefined until the process has started. */
   readonly pid: number | undefined;
   /** It calls `leave` once its memory is free. */
   unload(): void;
@@ -38,6 +38,7 @@ export function createMemoryPlan(budget: MemoryBudget) {
   const leaving = new Set<Tenant>();
   let isClosed = false;
 
+  const staying = () => [...holders].filter((holder) => !leaving.has(holder));
   const fits = (bytes: number, others: readonly Tenant[]) => others.length === 0 || sum(others) + bytes <= budget.bytes;
 
   function update(): void {
@@ -52,10 +53,10 @@ export function createMemoryPlan(budget: MemoryBudget) {
   /** For the first of those who wait, or because programs have grown. */
   function unloadIdle(next: Tenant | undefined): void {
     for (;;) {
-      const staying = [...holders].filter((holder) => !leaving.has(holder));
-      const isEnough = next ? fits(next.bytes, staying) : staying.length < 2 || sum(staying) <= budget.bytes;
-      const isUseful = !next || fits(next.bytes, staying.filter(isBusy)); // else nobody makes enough room yet
-      const victim = isEnough || !isUseful ? undefined : longestIdle(staying);
+      const loaded = staying();
+      const isEnough = next ? fits(next.bytes, loaded) : loaded.length < 2 || sum(loaded) <= budget.bytes;
+      const isUseful = !next || fits(next.bytes, loaded.filter(isBusy)); // else nobody makes enough room yet
+      const victim = isEnough || !isUseful ? undefined : longestIdle(loaded);
       if (!victim) return;
       leaving.add(victim);
       victim.unload();
@@ -73,10 +74,7 @@ export function createMemoryPlan(budget: MemoryBudget) {
     /** Whether so many bytes can be had without waiting for anybody that is at work. */
     hasRoomFor(bytes: number): boolean {
       if (waiting.length > 0 || (budget.isStrict && bytes > budget.bytes)) return false;
-      return fits(
-        bytes,
-        [...holders].filter((holder) => isBusy(holder) && !leaving.has(holder)),
-      );
+      return fits(bytes, staying().filter(isBusy));
     },
     /** What a program counts as that was seen to use so much: it has run, and may run again. */
     asSeen: (bytes: number): number => (budget.isStrict ? Math.min(bytes, budget.bytes) : bytes),
