@@ -92,7 +92,7 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
       const what = 'sherpa-onnx';
       const version = found && 'version' in found ? `${found.version}, ${found.place}` : undefined;
       const detail = version ?? missing(undefined) ?? '';
-      const isFixable = found === undefined && runtime === undefined;
+      const isFixable = found === undefined && named === undefined;
       const finding = { what, ok: version !== undefined, detail, ...(isFixable && { fix: nameSetup('voice') }) };
       return voices.some(needsEspeak) ? [finding, inspectEspeak()] : [finding];
     },

@@ -42,6 +42,12 @@ describe('without the library', () => {
     expect(voices.programs()).toEqual([]);
   });
 
+  it('the doctor advises no setup where the settings name its place', async () => {
+    const { engine } = await startVoices({ env: { VOICE_RUNTIME: '/nowhere' } });
+    const detail = 'sherpa-onnx-node not found: /nowhere has no node_modules/sherpa-onnx-node.';
+    expect((await engine.inspect?.())?.[0]).toEqual({ what: 'sherpa-onnx', ok: false, detail });
+  });
+
   it('that of the option goes before VOICE_RUNTIME', async () => {
     const voices = await startVoices({ options: { runtime: '/elsewhere' }, env: { VOICE_RUNTIME: '/nowhere' } });
     await expectMissing(voices, 'program-missing', /\/elsewhere has no node_modules/);
