@@ -94,7 +94,7 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
         const question = { text: toSpeakable(piece), speaker, speed: speed / lengthScale };
         const turn = { signal: lifetime.signal, hasBegun: !isFirst };
         return takeTurn(() => sayWith(host, question, lifetime.signal), turn).catch(async (error: unknown) => {
-          throw lifetime.signal.aborted ? error : await hosts.explain(error);
+          throw lifetime.signal.aborted ? error : await hosts.library.explain(error);
         });
       };
       try {
@@ -106,9 +106,9 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
         throw error;
       }
     },
-    preparations: hosts.preparations,
+    preparations: async () => [(await hosts.library.preparation()) ?? []].flat(),
     async prepare(call) {
-      await hosts.install(call);
+      await hosts.library.install(call);
       for (const { found } of await inspectVoices()) if (found.ok) await hosts.prepare(found);
     },
     async inspect() {

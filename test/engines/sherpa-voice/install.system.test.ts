@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkRuntime, installRuntime } from '../../../engines/sherpa-voice/runtime.ts';
+import { checkRuntime, installRuntime } from '../../../engines/lib/sherpa/runtime.ts';
 import { runProgram } from '../../../src/system/child-process/run-program.ts';
 import { describeWith } from '../../support/programs.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -16,7 +16,7 @@ describeWith(['npm'], 'npm run setup -- voice', () => {
     const { signal } = new AbortController();
     const call = { signal, progress: (...step: unknown[]) => void steps.push(step) };
     const library = await installRuntime(context, call);
-    expect(library.startsWith(join(dataDir, 'runtimes', 'voice-'))).toBe(true);
+    expect(library.startsWith(join(dataDir, 'runtimes', 'sherpa-onnx-'))).toBe(true);
     expect(await checkRuntime(library, context)).toEqual({ version: '1.13.8' });
     expect(steps).toEqual([
       ['installing sherpa-onnx', null],

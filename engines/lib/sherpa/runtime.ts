@@ -1,34 +1,34 @@
-/** Finds and installs the library, which runs in a program of its own (host.ts). */
+/** Finds, installs and checks the package sherpa-onnx-node, which is loaded in programs of their own (program.ts). */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { EngineContext, PrepareCall, Preparation } from '../contract/index.ts';
+import type { EngineContext, PrepareCall, Preparation } from '../../contract/index.ts';
 import {
   findRuntime as findInstalled,
   installRuntime as installPackages,
   isInstalling,
   openRuntime,
   type Runtime,
-} from '../lib/runtime/packages.ts';
-import { compileCacheEnv } from '../../lib/compile-cache.ts';
-import { parseObject, textOf } from '../../lib/json.ts';
-import type { HostOptions } from './host.ts';
+} from '../runtime/packages.ts';
+import { compileCacheEnv } from '../../../lib/compile-cache.ts';
+import { parseObject, textOf } from '../../../lib/json.ts';
 
 const packageName = 'sherpa-onnx-node';
 
 const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 
-/** `.ts` in the repository, `.js` in the built package. */
-const script = fileURLToPath(new URL(`./host${extname(import.meta.url)}`, import.meta.url));
-
-/** The program, its arguments and variables. */
-export function hostCommand(options: HostOptions) {
-  return { program: process.execPath, args: [script, JSON.stringify(options)], env: compileCacheEnv() };
+/**
+ * How to run a script of ours that loads the library: beside the module `url`, `.ts` in the repository and `.js` in the built
+ * package.
+ */
+export function scriptCommand(name: string, url: string, argument: string) {
+  const script = fileURLToPath(new URL(`./${name}${extname(url)}`, url));
+  return { program: process.execPath, args: [script, argument], env: compileCacheEnv() };
 }
 
 /**
- * The library and its binary, as `npm run setup -- voice` installs them. Exactly this version: 2.0.0 drops what Piper voices
+ * The library and its binary, as `npm run setup` installs them. Exactly this version: 2.0.0 drops what Piper voices
  * need. Undefined where upstream has no binary.
  */
 function runtimeOf(context: Pick<EngineContext, 'dataDir'>): Runtime | undefined {
@@ -60,16 +60,16 @@ function packageIn(directory: string): string | undefined {
   return existsSync(join(place, 'package.json')) ? place : undefined;
 }
 
-/** What `npm run setup -- voice` does, and whether it has been done; none where upstream has no binary. */
-export async function preparationsFor(
+/** What there is to install, and whether that has been done; undefined where upstream has no binary. */
+export async function runtimeState(
   context: Pick<EngineContext, 'dataDir'>,
   isThere: boolean,
-): Promise<Preparation[]> {
+): Promise<Omit<Preparation, 'id'> | undefined> {
   const runtime = runtimeOf(context);
-  if (!runtime) return [];
+  if (!runtime) return undefined;
   const state = isThere ? 'ready' : (await isInstalling(runtime)) ? 'preparing' : 'missing';
   // It contains eSpeak NG, whatever the package says.
-  return [{ id: 'voice', title: `sherpa-onnx ${runtime.version}`, bytes: 33_400_000, licence: 'GPL-3.0', state }];
+  return { title: `sherpa-onnx ${runtime.version}`, bytes: 33_400_000, licence: 'GPL-3.0', state };
 }
 
 /** Into DATA_DIR. Resolves with the directory of the package; rejects with the reason why this machine cannot have it. */
@@ -112,7 +112,7 @@ export async function checkRuntime(
   library: string,
   { run }: Pick<EngineContext, 'run'>,
 ): Promise<{ readonly version: string } | { readonly problem: string }> {
-  const { program, args, env } = hostCommand({ library });
+  const { program, args, env } = scriptCommand('check', import.meta.url, library);
   const call = { signal: new AbortController().signal, timeoutMs: checkMs, cwd: '/', env };
   const { stdout, code, signal } = await run(program, args, call);
   const answer = parseObject(stdout);

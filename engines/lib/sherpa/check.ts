@@ -1,0 +1,15 @@
+/** Prints whether sherpa-onnx can be loaded (`LibraryCheck`). Its argument: the directory of the package. */
+import { loadLibrary, messageOf, print } from './program.ts';
+
+export type LibraryCheck = { readonly version: string } | { readonly error: string };
+
+print(check(process.argv[2] ?? ''));
+
+function check(directory: string): LibraryCheck {
+  try {
+    return { version: loadLibrary(directory).version };
+  } catch (error) {
+    const [reason = ''] = messageOf(error).split('\n'); // the others are where it was looked for
+    return { error: reason };
+  }
+}

@@ -1,0 +1,87 @@
+/** sherpa-onnx on this machine: found in the settings, beside us or installed; checked in a program of its own. */
+import {
+  EngineError,
+  type EngineContext,
+  type Finding,
+  type PrepareCall,
+  type Preparation,
+} from '../../contract/index.ts';
+import { nameSetup } from '../../../lib/setup-command.ts';
+import { cached } from '../cached.ts';
+import { checkRuntime, findRuntime, installRuntime, lacks, runtimeState } from './runtime.ts';
+
+export interface LibraryOptions {
+  /** The option `runtime`: a directory with `node_modules/sherpa-onnx-node`. Default: VOICE_RUNTIME. */
+  readonly runtime: string | undefined;
+  /** Id of its preparation: `npm run setup -- ID` installs it. */
+  readonly part: string;
+}
+
+export type Library = ReturnType<typeof openLibrary>;
+
+export function openLibrary({ runtime, part }: LibraryOptions, context: EngineContext) {
+  const { VOICE_RUNTIME } = context.env;
+  const named = runtime ?? (VOICE_RUNTIME === '' ? undefined : VOICE_RUNTIME);
+  const place = cached(() => findRuntime(named, context), context.now);
+  /** Why it could not be loaded when that was last tried. */
+  let problem: string | undefined;
+
+  /** A sentence on what is missing; from memory. */
+  function missing(): string | undefined {
+    const found = place();
+    if (found === undefined) return notFound(named, part);
+    const lacking = lacks(found);
+    if (lacking !== undefined) return `${lacking}.`;
+    return problem === undefined ? undefined : `sherpa-onnx could not be loaded: ${problem}.`;
+  }
+
+  async function check() {
+    const found = place();
+    if (found === undefined) return undefined;
+    const checked = await checkRuntime(found, context);
+    problem = 'problem' in checked ? checked.problem : undefined;
+    return { place: found, ...checked };
+  }
+
+  return {
+    missing,
+    /** Undefined where the settings name its place, and where upstream has no binary. */
+    async preparation(): Promise<Preparation | undefined> {
+      const state = named === undefined ? await runtimeState(context, place() !== undefined) : undefined;
+      return state && { id: part, ...state };
+    },
+    async install(call: PrepareCall): Promise<void> {
+      if (place() === undefined && named === undefined) await installRuntime(context, call);
+    },
+    /** The directory of the package. Rejects with `model-unavailable`. */
+    async open(): Promise<string> {
+      if (problem !== undefined) await check(); // it may have been fixed
+      const [reason, found] = [missing(), place()];
+      if (reason === undefined && found !== undefined) return found;
+      throw new EngineError('model-unavailable', reason ?? notFound(named, part));
+    },
+    /** The failure of a call, or what is wrong with the library if that is why. */
+    async explain(error: unknown): Promise<unknown> {
+      if (!EngineError.is(error) || error.code !== 'engine-failed') return error;
+      await check();
+      const reason = missing();
+      return reason === undefined ? error : new EngineError('model-unavailable', reason, { cause: error });
+    },
+    async inspect(): Promise<Finding> {
+      const found = await check();
+      const version = found && 'version' in found ? `${found.version}, ${found.place}` : undefined;
+      const isFixable = found === undefined && named === undefined;
+      return {
+        what: 'sherpa-onnx',
+        ok: version !== undefined,
+        detail: version ?? missing() ?? '',
+        ...(isFixable && { fix: nameSetup(part) }),
+      };
+    },
+  };
+}
+
+function notFound(named: string | undefined, part: string): string {
+  if (named !== undefined) return `sherpa-onnx-node not found: ${named} has no node_modules/sherpa-onnx-node.`;
+  return `sherpa-onnx-node not found: run \`${nameSetup(part)}\` to install it (33 MB), or set VOICE_RUNTIME to a directory with node_modules/sherpa-onnx-node.`; // prettier-ignore
+}
