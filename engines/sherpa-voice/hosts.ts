@@ -7,12 +7,13 @@ import { convertVoice, type ConvertedVoice } from './convert.ts';
 import { findEspeakData } from './espeak-data.ts';
 import type { HostOptions } from './host.ts';
 import type { Options } from './options.ts';
+import { part } from './prepare.ts';
 import type { UsableVoice } from './voice-file.ts';
 
 type HostsOptions = Pick<Options, 'runtime' | 'data' | 'threads' | 'idleUnload'>;
 
 export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: HostsOptions, context: EngineContext) {
-  const library = openLibrary({ runtime, part: 'voice' }, context);
+  const library = openLibrary({ runtime, part }, context);
   const espeak = cached(() => findEspeakData(data, context), context.now);
   const converting = new Map<string, Promise<ConvertedVoice>>();
 

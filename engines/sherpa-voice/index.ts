@@ -8,20 +8,23 @@ import {
   type Finding,
   type SpeechCall,
   type SpeechEngine,
+  type Voice,
 } from '../contract/index.ts';
 import { linkedSignal, raceAbort } from '../../lib/abort.ts';
 import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
 import { toSpeakable } from '../lib/espeak-text/speakable.ts';
+import { nameSetup } from '../../lib/setup-command.ts';
 import { inMebibytes } from '../lib/in-mebibytes.ts';
 import { requireFormat } from '../lib/require-format.ts';
 import { readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { createHosts, needOf } from './hosts.ts';
-import { optionsSchema, type Options, type VoiceOptions } from './options.ts';
+import { defaultVoices, optionsSchema, type Options } from './options.ts';
 import { piecesOf } from './pieces.ts';
+import { createPreparation, part } from './prepare.ts';
 import { sayWith, speak } from './speak.ts';
 import { createTurns } from './turns.ts';
-import { rememberVoiceFile, type VoiceFile } from './voice-file.ts';
-import { chooseSpeaker, speakersOf, type Speaker } from './voices.ts';
+import type { VoiceFile } from './voice-file.ts';
+import { chooseSpeaker, expectedVoices, speakersOf, toSource, type Speaker, type VoiceSource } from './voices.ts';
 
 const defaultId = 'local-voice';
 const defaultName = 'Local voice';
@@ -36,7 +39,7 @@ export default defineEngine<'speech', Options>({
   create: (options, context) => createVoice(options, context),
 });
 
-interface InspectedVoice extends VoiceOptions {
+interface InspectedVoice extends VoiceSource {
   readonly found: VoiceFile;
 }
 
@@ -46,28 +49,39 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
   const queue = context.queue({ slots, waiting, threads: options.threads ?? 1 });
   const takeTurn = createTurns(queue);
   const hosts = createHosts(options, context);
-  const voices = options.voices.map((voice) => ({ ...voice, inspect: rememberVoiceFile(context.resolve(voice.file)) }));
+  const voices = (options.voices ?? defaultVoices).map((voice) => toSource(voice, context));
+  const wanted = voices.flatMap(({ download, inspect, ...voice }) =>
+    download ? [{ ...voice, download, isThere: async () => (await inspect()).ok }] : [],
+  );
+  const preparation = createPreparation({ library: hosts.library, wanted, mirror: options.mirror }, context);
 
   const inspectVoices = (): Promise<InspectedVoice[]> =>
-    Promise.all(voices.map(async ({ inspect, ...voice }) => ({ ...voice, found: await inspect() })));
+    Promise.all(voices.map(async (voice) => ({ ...voice, found: await voice.inspect() })));
   checkOptions(options, await inspectVoices());
 
   const { modelOf, ...served } = serveModels(
     {
-      entries: async () => [
-        { id, name, local: true, supports, voices: speakersIn(await inspectVoices()).map(toVoice) },
-      ],
+      entries: async () => [{ id, name, local: true, supports, voices: (await inspectVoices()).flatMap(toVoices) }],
       find: (model) => (model === id ? id : undefined),
     },
-    async (): Promise<Availability> => {
-      const found = await inspectVoices();
-      const usual = chooseSpeaker(speakersIn(found), {}, options.voice);
-      const missing = hosts.missing(usual?.file);
-      if (missing !== undefined) return { available: false, code: 'program-missing', reason: missing };
-      if (!usual) return { available: false, code: 'model-file-missing', reason: problemOf(found, options.voice) };
-      return readyOrBusy(queue);
+    async () => {
+      const problem = await findProblem();
+      if (!problem) return readyOrBusy(queue);
+      const { failure } = preparation;
+      return preparation.availability ?? { ...problem, ...(failure !== undefined && { reason: failure }) };
     },
   );
+
+  async function findProblem(): Promise<Availability | undefined> {
+    const unavailable = (code: Availability['code'], reason: string) => ({ available: false, code, reason });
+    const missing = hosts.library.missing();
+    if (missing !== undefined) return unavailable('program-missing', missing);
+    const found = await inspectVoices();
+    const usual = chooseSpeaker(speakersIn(found), {}, options.voice);
+    if (!usual) return unavailable('model-file-missing', problemOf(found, options.voice));
+    const lacking = hosts.missing(usual.file);
+    return lacking === undefined ? undefined : unavailable('program-missing', lacking);
+  }
 
   async function speakerFor(call: SpeechCall): Promise<Speaker> {
     const found = await inspectVoices();
@@ -106,9 +120,9 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
         throw error;
       }
     },
-    preparations: async () => [(await hosts.library.preparation()) ?? []].flat(),
+    preparations: () => preparation.list(),
     async prepare(call) {
-      await hosts.library.install(call);
+      await preparation.run(call);
       for (const { found } of await inspectVoices()) if (found.ok) await hosts.prepare(found);
     },
     async inspect() {
@@ -121,7 +135,10 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
 
 const supports = ['speed'] as const;
 
-const toVoice = ({ id, name, language }: Speaker) => ({ id, name, language });
+function toVoices(voice: InspectedVoice): readonly Voice[] {
+  if (!voice.found.ok) return expectedVoices(voice);
+  return speakersOf(voice, voice.found).map(({ id, name, language }) => ({ id, name, language }));
+}
 
 const speakersIn = (voices: readonly InspectedVoice[]): readonly Speaker[] =>
   voices.flatMap((voice) => (voice.found.ok ? speakersOf(voice, voice.found) : []));
@@ -136,8 +153,8 @@ function problemOf(voices: readonly InspectedVoice[], speaker: string | undefine
   return voice?.found.ok === false ? `${voice.found.detail}.` : `There is no voice "${speaker ?? ''}".`;
 }
 
-function checkOptions({ voices, voice }: Options, found: readonly InspectedVoice[]): void {
-  const ids = voices.map(({ id }) => id);
+function checkOptions({ voice }: Options, found: readonly InspectedVoice[]): void {
+  const ids = found.map(({ id }) => id);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
   if (twice !== undefined) throw new OptionsError(`Two voices have the id "${twice}".`);
   const speakers = speakersIn(found).map(({ id }) => id);
@@ -145,9 +162,9 @@ function checkOptions({ voices, voice }: Options, found: readonly InspectedVoice
   if (!isKnown) throw new OptionsError(`Unknown voice "${voice}"; known: ${speakers.slice(0, 20).join(', ')}.`);
 }
 
-function inspectVoice({ id, found }: InspectedVoice): Finding {
+function inspectVoice({ id, found, download }: InspectedVoice): Finding {
   const what = `voice ${id}`;
-  if (!found.ok) return { what, ok: false, detail: found.detail };
+  if (!found.ok) return { what, ok: false, detail: found.detail, ...(download && { fix: nameSetup(part) }) };
   const { speakerCount, locale } = found.config;
   const sizes = `${inMebibytes(found.bytes)}, needs up to ${inMebibytes(needOf(found))} loaded`;
   const speakers = speakerCount === 1 ? 'one speaker' : `${speakerCount} speakers`;

@@ -1,7 +1,8 @@
 import type { OptionsSchema } from '../contract/index.ts';
+import { catalogueIds } from './catalogue.ts';
 
 export interface Options {
-  readonly voices: readonly VoiceOptions[];
+  readonly voices?: readonly (string | VoiceOptions)[];
   readonly runtime?: string;
   readonly data?: string;
   readonly id?: string;
@@ -12,6 +13,7 @@ export interface Options {
   readonly waiting?: number;
   readonly idleUnload?: number;
   readonly sentencePause?: number;
+  readonly mirror?: string;
 }
 
 export interface VoiceOptions {
@@ -20,6 +22,8 @@ export interface VoiceOptions {
   readonly name?: string;
 }
 
+export const defaultVoices = ['en_US-ljspeech-medium'];
+
 const text = { type: 'string', minLength: 1 } as const;
 const label = { ...text, maxLength: 256 } as const;
 const count = { type: 'integer', minimum: 1, maximum: 1024 } as const;
@@ -27,14 +31,15 @@ const count = { type: 'integer', minimum: 1, maximum: 1024 } as const;
 export const optionsSchema: OptionsSchema = {
   type: 'object',
   additionalProperties: false,
-  required: ['voices'],
   properties: {
     voices: {
       type: 'array',
       minItems: 1,
-      description: 'The voices to serve.',
+      description: `The voices to serve: ids of the catalogue (${catalogueIds.join(', ')}), or files. Default: [${defaultVoices.join(', ')}].`,
       items: {
-        type: 'object',
+        type: ['string', 'object'],
+        minLength: 1,
+        maxLength: 256,
         additionalProperties: false,
         required: ['id', 'file'],
         properties: {
@@ -76,6 +81,11 @@ export const optionsSchema: OptionsSchema = {
       minimum: 0,
       maximum: 5_000,
       description: 'Milliseconds of silence between two sentences. Default: 200.',
+    },
+    mirror: {
+      ...text,
+      pattern: '^https?://',
+      description: 'Base URL of a mirror of huggingface.co for voices of the catalogue.',
     },
   },
 };

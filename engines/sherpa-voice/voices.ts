@@ -1,7 +1,36 @@
-/** The voices that a request may name: each speaker of each usable file. */
-import { EngineError, type SpeechCall, type Voice } from '../contract/index.ts';
+/** The voices of the settings, and those that a request may name: each speaker of each file. */
+import { existsSync } from 'node:fs';
+import { EngineError, OptionsError, type EngineContext, type SpeechCall, type Voice } from '../contract/index.ts';
+import { didYouMean } from '../../lib/did-you-mean.ts';
+import { nameSetup } from '../../lib/setup-command.ts';
+import { catalogueIds, downloadedVoicePath, findInCatalogue, type CatalogueVoice } from './catalogue.ts';
 import type { VoiceOptions } from './options.ts';
-import type { UsableVoice } from './voice-file.ts';
+import { part } from './prepare.ts';
+import { rememberVoiceFile, type UsableVoice, type VoiceFile } from './voice-file.ts';
+
+/** A voice of the settings. */
+export interface VoiceSource extends VoiceOptions {
+  /** Of the catalogue. */
+  readonly download?: CatalogueVoice;
+  readonly inspect: () => Promise<VoiceFile>;
+}
+
+/** Throws an `OptionsError`. */
+export function toSource(voice: string | VoiceOptions, context: EngineContext): VoiceSource {
+  if (typeof voice !== 'string') return { ...voice, inspect: rememberVoiceFile(context.resolve(voice.file)) };
+  const download = findInCatalogue(voice);
+  if (!download) throw unknownVoice(voice);
+  const file = downloadedVoicePath(context, voice);
+  const inspect = rememberVoiceFile(file);
+  const detail = `${voice} is not there: run \`${nameSetup(part)}\` to download it`;
+  return { id: voice, file, download, inspect: async () => (existsSync(file) ? inspect() : { ok: false, detail }) };
+}
+
+function unknownVoice(id: string): OptionsError {
+  const meant = didYouMean(id, catalogueIds);
+  const hint = meant === undefined ? `known: ${catalogueIds.join(', ')}` : `did you mean ${meant}?`;
+  return new OptionsError(`The catalogue has no voice "${id}"; ${hint}`);
+}
 
 export interface Speaker extends Voice {
   /** The id of its voice in the settings. */
@@ -19,6 +48,14 @@ export function speakersOf({ id, name }: Pick<VoiceOptions, 'id' | 'name'>, file
   return Array.from(speakers, ([own, speaker]) => {
     return { id: `${id}/${own}`, name: named(`/${own}`), language, voice: id, file, speaker };
   });
+}
+
+/** How a voice of the catalogue will be listed once it is downloaded. Several speakers are not known before. */
+export function expectedVoices({ id, download }: VoiceSource): Voice[] {
+  if (download?.speakers !== 1) return [];
+  const [locale = '', dataset = ''] = id.replace('_', '-').split(/-(?=[a-z])/);
+  const spoken = languageName(locale);
+  return [{ id, name: `${dataset} (${spoken ?? locale})`, language: locale.slice(0, 2) }];
 }
 
 let names: Intl.DisplayNames | undefined;

@@ -25,7 +25,8 @@ if (started) {
   exitOnDefects(service, log);
   const ended = new AbortController();
   const withoutTranscription = !settings.transcribeSetup || !settings.transcribeEnabled;
-  const preparation = prepare(service, log, { signal: ended.signal, withoutTranscription });
+  const also = settings.voiceSetup ? ['voice'] : [];
+  const preparation = prepare(service, log, { signal: ended.signal, withoutTranscription, also });
   endOnSignals(started, ended, preparation);
   // Without a file the default stays: a terminal that is closed ends the service.
   if (settings.apiKeysFile !== undefined && 'reloadKeys' in service) {
@@ -69,7 +70,7 @@ async function start(): Promise<Started | undefined> {
 async function prepare(
   { registry }: Service | RunningWorker,
   log: Logger,
-  wanted: Pick<PrepareOptions, 'signal' | 'withoutTranscription'>,
+  wanted: Pick<PrepareOptions, 'signal' | 'withoutTranscription' | 'also'>,
 ): Promise<void> {
   try {
     await prepareEngines(registry, { ...wanted, log, terminal: process.stderr });

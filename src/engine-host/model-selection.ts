@@ -28,7 +28,7 @@ export async function defaultModel<C extends Capability>(
   capability: C,
 ): Promise<ServedModel<C> | undefined> {
   const all = await registry.models(capability);
-  const configured = registry.of(capability).defaultOf(all);
+  const configured = await registry.of(capability).defaultOf(all);
   if (configured === undefined || mayUseModel(configured.id)) return configured;
   return firstAvailable(registry.of(capability).defaultCandidates(allowedModels(all)));
 }

@@ -51,7 +51,7 @@ export async function openEngines(
   const viaId = createViaId();
   const workspace = await openWorkspace(settings, log);
   const residents = createResidents(memoryBudget(settings));
-  const { transcribeModel, chatModel, ttsModel } = settings;
+  const { transcribeModel, chatModel, ttsModel, ttsVoice } = settings;
   try {
     const registry = await createRegistry({
       instances: settings.engines,
@@ -61,6 +61,7 @@ export async function openEngines(
         ...(chatModel !== undefined && { chat: chatModel }),
         ...(ttsModel !== undefined && { speech: ttsModel }),
       },
+      defaultVoice: ttsVoice,
       contextFor: createEngineContexts({
         settings,
         env,

@@ -1,13 +1,10 @@
 /** Whether the capabilities in READY_REQUIRES are prepared. Asks no provider: only engines that prepare something. */
-import type { Availability, Capability } from '../../engines/contract/index.ts';
-import { availabilityOf } from './served-models.ts';
+import type { Capability } from '../../engines/contract/index.ts';
+import { availabilityOf, notInstalled } from './served-models.ts';
 import type { Registry } from './registry.ts';
 
 /** One sentence for each required capability that is not ready. Once empty, it stays empty. */
 export type Readiness = () => Promise<readonly string[]>;
-
-/** States of this machine. A provider that fails must not take the whole service out of its load balancer. */
-const unprepared: readonly Availability['code'][] = ['preparing', 'program-missing', 'model-file-missing'];
 
 export function createReadiness(registry: Registry, required: readonly Capability[]): Readiness {
   let waiting = required;
@@ -21,10 +18,13 @@ export function createReadiness(registry: Registry, required: readonly Capabilit
   };
 }
 
-/** Why the default model is not ready; requests without a model use it. */
+/**
+ * Why the default model is not ready; requests without a model use it. A provider that fails must not take the whole service
+ * out of its load balancer.
+ */
 async function unpreparedReason(registry: Registry, capability: Capability): Promise<string | undefined> {
-  const model = registry.of(capability).lastDefault;
+  const model = await registry.of(capability).lastDefault();
   if (model?.engine.prepare === undefined) return undefined;
   const { code, reason } = await availabilityOf(model);
-  return unprepared.includes(code) ? reason : undefined;
+  return notInstalled.includes(code) ? reason : undefined;
 }

@@ -13,13 +13,17 @@ import { ServedModels, type ServedModel } from './served-models.ts';
 
 export interface RegistryOptions extends InstanceOptions {
   readonly instances: EngineInstances;
-  /** The default models from the settings; unset: the first local entry, for chat the first. */
+  /** The default models from the settings. */
   readonly defaults: Readonly<Partial<Record<Capability, string>>>;
+  /** TTS_VOICE. */
+  readonly defaultVoice?: string | undefined;
 }
 
 export interface WantedPreparations {
   /** Of every engine that has it; absent: those that start unasked. */
   readonly id?: string | undefined;
+  /** Without `id`: what is wanted besides those. */
+  readonly also?: readonly string[];
   /** TRANSCRIBE_SETUP=off: only of engines for chat and speech, and there only what says that it starts unasked. */
   readonly withoutTranscription?: boolean;
 }
@@ -35,7 +39,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   // In parallel, so that slow engines do not add up.
   const opened = await Promise.all(listInstances(options.instances).map((listed) => openInstance(listed, options)));
   const instances = opened.flatMap((one) => one.instances);
-  const registry = new Registry(instances, options.defaults);
+  const registry = new Registry(instances, options);
   try {
     const mistakes = [
       ...opened.flatMap((one) => [...duplicatesIn(one.instances, instances), ...one.mistakes]),
@@ -69,9 +73,15 @@ export class Registry {
   readonly #instances: readonly AnyInstance[];
   readonly #served: { readonly [C in Capability]: ServedModels<C> };
 
-  constructor(instances: readonly AnyInstance[], defaults: RegistryOptions['defaults']) {
+  constructor(
+    instances: readonly AnyInstance[],
+    { defaults, defaultVoice }: Pick<RegistryOptions, 'defaults' | 'defaultVoice'>,
+  ) {
     const served = <C extends Capability>(capability: C) =>
-      new ServedModels<C>(capability, instances.filter(isOf(capability)), defaults[capability]);
+      new ServedModels<C>(capability, instances.filter(isOf(capability)), {
+        model: defaults[capability],
+        ...(capability === 'speech' && { voice: defaultVoice }),
+      });
     this.#instances = instances;
     this.#served = { transcription: served('transcription'), chat: served('chat'), speech: served('speech') };
   }
@@ -162,10 +172,12 @@ export class Registry {
 }
 
 /** Undefined: the whole of an engine that names no parts. */
-async function wantedIds(engine: Engine, { id, withoutTranscription }: WantedPreparations) {
+async function wantedIds(engine: Engine, { id, also = [], withoutTranscription }: WantedPreparations) {
   if (engine.preparations === undefined) return id === undefined && !withoutTranscription ? [undefined] : [];
   const list = await engine.preparations();
-  return list.filter((one) => (id === undefined ? one.atStart : one.id === id)).map((one) => one.id);
+  return list
+    .filter((one) => (id === undefined ? one.atStart === true || also.includes(one.id) : one.id === id))
+    .map((one) => one.id);
 }
 
 function isOf<C extends Capability>(capability: C) {

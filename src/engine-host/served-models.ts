@@ -16,6 +16,13 @@ export interface ServedModel<C extends Capability = Capability> {
   readonly engine: Engines[C];
 }
 
+/** What the settings say of the default. */
+export interface NamedDefault {
+  readonly model?: string | undefined;
+  /** For speech: TTS_VOICE. */
+  readonly voice?: string | undefined;
+}
+
 /** A current failure of an engine. */
 export interface EngineFailure {
   readonly instance: string;
@@ -39,11 +46,10 @@ interface Served<C extends Capability> {
 export class ServedModels<C extends Capability> {
   readonly #capability: C;
   readonly #instances: readonly Instance<C>[];
-  /** The default model from the settings. */
-  readonly #named: string | undefined;
+  readonly #named: NamedDefault;
   #served: Served<C> | undefined;
 
-  constructor(capability: C, instances: readonly Instance<C>[], named: string | undefined) {
+  constructor(capability: C, instances: readonly Instance<C>[], named: NamedDefault) {
     this.#capability = capability;
     this.#instances = instances;
     this.#named = named;
@@ -87,23 +93,34 @@ export class ServedModels<C extends Capability> {
       .filter(({ id }) => id.length <= longestId); // with the name of its instance, the id is too long for a request
   }
 
-  /** The default model: the one in the settings, else the first local one, for chat the first. */
-  defaultOf(models: readonly ServedModel<C>[]): ServedModel<C> | undefined {
-    const named = this.#named;
-    return named === undefined ? this.defaultCandidates(models)[0] : models.find(({ id }) => id === named);
+  /** The default model: the one in the settings, else the first that may be it; for speech the first that is installed. */
+  async defaultOf(models: readonly ServedModel<C>[]): Promise<ServedModel<C> | undefined> {
+    const { model: named } = this.#named;
+    if (named !== undefined) return models.find(({ id }) => id === named);
+    const candidates = this.defaultCandidates(models);
+    const installed = this.#capability === 'speech' ? await firstInstalled(candidates) : undefined;
+    return installed ?? candidates[0];
   }
 
   /** The models that may be the default if the settings name none, the first choice first. */
   defaultCandidates(models: readonly ServedModel<C>[]): readonly ServedModel<C>[] {
     if (this.#capability === 'chat') return models;
-    const local = models.filter(({ entry }) => entry.local);
+    const local = withVoice(
+      models.filter(({ entry }) => entry.local),
+      this.#named.voice,
+    );
     // Never replace a local model whose engine fails with a hosted one.
     return local.length > 0 || !this.knowsAll ? local : models;
   }
 
-  /** The default model of the last list, without a call to any engine. */
-  get lastDefault(): ServedModel<C> | undefined {
+  /** The default model of the last list: no engine is asked for its models. */
+  async lastDefault(): Promise<ServedModel<C> | undefined> {
     return this.#served && this.defaultOf(this.#served.models);
+  }
+
+  /** Whether the settings name the default model. */
+  get isNamed(): boolean {
+    return this.#named.model !== undefined;
   }
 
   /** Whether the models of every instance are known. */
@@ -133,8 +150,9 @@ export class ServedModels<C extends Capability> {
     const models = this.#toServed(lists);
     const mistakes = duplicatesOf(this.#capability, models);
     if (mistakes.length === 0) this.#serve(lists);
-    const named = this.#named;
-    if (named === undefined || this.mayServe(named) || models.length === 0 || this.defaultOf(models)) return mistakes;
+    const { model: named } = this.#named;
+    if (named === undefined || this.mayServe(named) || models.length === 0) return mistakes;
+    if (models.some(({ id }) => id === named)) return mistakes;
     const setting = defaultSettings[this.#capability];
     const place = `${settingsTable[setting].env} (in the file: ${setting})`;
     const known = [...new Set(models.map(({ id }) => id))];
@@ -146,6 +164,23 @@ export class ServedModels<C extends Capability> {
   mayServe(id: string): boolean {
     return !this.knowsAll || this.#instances.some(({ name }) => id.startsWith(`${name}/`));
   }
+}
+
+/** Those that list the voice, if any does. */
+function withVoice<C extends Capability>(models: readonly ServedModel<C>[], voice: string | undefined) {
+  const able = models.filter(({ entry }) => entry.voices?.some(({ id }) => id === voice));
+  return able.length > 0 ? able : models;
+}
+
+/** What this machine lacks, until somebody installs it. */
+export const notInstalled: readonly Availability['code'][] = ['preparing', 'program-missing', 'model-file-missing'];
+
+/** One after the other: most engines need not be asked. */
+export async function firstInstalled<C extends Capability>(
+  models: readonly ServedModel<C>[],
+): Promise<ServedModel<C> | undefined> {
+  for (const model of models) if (!notInstalled.includes((await availabilityOf(model)).code)) return model;
+  return undefined;
 }
 
 function duplicatesOf(capability: Capability, models: readonly ServedModel[]): RegistryError[] {

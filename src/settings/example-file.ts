@@ -2,9 +2,10 @@ import { settingsTable } from './table.ts';
 
 const engines = `\
 # The engines by name. They replace the defaults, which are:
-# whisper on this machine (local), eSpeak NG (espeak), and an Ollama or llama.cpp server if one is running.
+# whisper on this machine (local), voices on this machine (voice, espeak), and an Ollama or llama.cpp server if one is running.
 #engines:
 #  local: { use: whisper-cli, models: [{ id: local, file: models/ggml-base.bin }] }
+#  voice: { use: sherpa-voice }
 #  espeak: { use: espeak }
 #  ollama: { use: llm-agent, baseUrl: http://127.0.0.1:11434/v1 }
 #  openai:

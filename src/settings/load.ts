@@ -1,7 +1,7 @@
 /** Loads the settings from the environment and parlance.config.yaml; the environment takes precedence. */
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import { isLoopback } from '../../lib/loopback.ts';
@@ -183,12 +183,13 @@ export function describeIgnoredVariables(settings: LoadedSettings): string[] {
  * responses must not depend on the machine or cost money.
  */
 function defaultEngines(settings: DefaultsSettings): LoadedSettings['engines'] {
-  const { sandbox, whisperModel, dataDir } = settings;
+  const { sandbox, whisperModel, voiceModel, dataDir } = settings;
   if (sandbox) return { sandbox: { use: 'sandbox' } };
   const file = whisperModel ?? join(dataDir, 'models', 'ggml-base.bin');
   return {
     [localModel]: { use: 'whisper-cli', models: [{ id: localModel, file }] },
-    [localVoice]: { use: 'espeak' },
+    voice: { use: 'sherpa-voice', ...(voiceModel !== undefined && { voices: [fileVoice(voiceModel)] }) },
+    espeak: { use: 'espeak' },
     ...(providerOf(settings) ? { openai: hosted(settings) } : chatServersOfThisMachine(settings)),
   };
 }
@@ -196,7 +197,10 @@ function defaultEngines(settings: DefaultsSettings): LoadedSettings['engines'] {
 type DefaultsSettings = Pick<LoadedSettings, 'dataDir'> & OwnAddress & Partial<Settings>;
 
 const localModel = 'local';
-const localVoice = 'espeak';
+/** Ids of the local speech models. */
+const localVoices = ['local-voice', 'espeak'];
+
+const fileVoice = (file: string) => ({ id: basename(file, '.onnx'), file });
 
 /**
  * A base URL without a key means that the provider needs none. If the URL is that of this service, which people set for
@@ -213,12 +217,12 @@ function providerOf(settings: DefaultsSettings): object | undefined {
 function hosted(settings: DefaultsSettings): readonly InstanceSettings[] {
   const { transcribeModel, chatModel, ttsModel } = settings;
   const provider = providerOf(settings);
-  const named = (use: string, model: string | undefined, local: string) =>
-    model === undefined || model === local ? [] : [{ use, ...provider, models: [model] }];
+  const named = (use: string, model: string | undefined, local: readonly string[]) =>
+    model === undefined || local.includes(model) ? [] : [{ use, ...provider, models: [model] }];
   return [
-    ...named('hosted-stt', transcribeModel, localModel),
+    ...named('hosted-stt', transcribeModel, [localModel]),
     { use: 'llm-agent', ...provider, ...chatModels('openai', chatModel) },
-    ...named('tts', ttsModel, localVoice),
+    ...named('tts', ttsModel, localVoices),
   ];
 }
 

@@ -150,6 +150,20 @@ const table = {
     inFile: false,
     description: 'ggml file of the model `local`; unset: DATA_DIR/models/ggml-base.bin',
   },
+  voiceSetup: {
+    env: 'VOICE_SETUP',
+    ...flag,
+    default: false,
+    description:
+      'on: the start downloads what the local voice lacks in the background, as `npm run setup -- voice` does',
+  },
+  voiceModel: {
+    env: 'VOICE_MODEL',
+    schema: text,
+    inFile: false,
+    description:
+      'The .onnx file of a Piper voice, with its .onnx.json beside it, for the model `local-voice`; unset: en_US-ljspeech-medium, once `npm run setup -- voice` has downloaded it',
+  },
   voiceRuntime: {
     env: 'VOICE_RUNTIME',
     schema: text,
@@ -173,7 +187,7 @@ const table = {
     env: 'TTS_MODEL',
     schema: text,
     example: 'espeak',
-    description: 'Default speech model; unset: the first local entry',
+    description: 'Default speech model; unset: the first local entry that is installed',
   },
   ttsVoice: { env: 'TTS_VOICE', schema: text, example: 'en', description: "Default voice; unset: the engine's own" },
   openaiApiKey: {

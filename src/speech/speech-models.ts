@@ -1,18 +1,22 @@
 /** Selects the speech model and the voice of a request from its options and the settings. */
 import { joinFirst } from '../../lib/listing.ts';
-import { EngineError, type SpeechFormat } from '../../engines/contract/index.ts';
+import { EngineError, type SpeechFormat, type Voice } from '../../engines/contract/index.ts';
 import { currentUsage } from '../request-scope.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { availabilityOf, type ServedModel } from '../engine-host/served-models.ts';
+import { availabilityOf, firstInstalled, type ServedModel } from '../engine-host/served-models.ts';
 import type { Registry } from '../engine-host/registry.ts';
 import { chooseModel, defaultModel, requireAvailable } from '../engine-host/model-selection.ts';
 import { audioTypes, type Audio, type AudioType } from '../contract/audio.ts';
 import { ProblemError } from '../contract/problems.ts';
+import { allowedModels } from '../keys/permissions.ts';
 import { SettingsError } from '../settings/load.ts';
 import { recordSpeech } from './speech-record.ts';
 import { withTimeouts, type Listener, type SpeechTimeouts } from './timeouts.ts';
 
-/** Null and absent mean the configured default, for both. */
+/**
+ * Null and absent mean the configured default, for both. If neither the request nor the settings name a model, a voice or a
+ * language that the default one does not have selects a local model that has it.
+ */
 export interface SpeechSelection {
   readonly model: string | null | undefined;
   readonly voice: string | null | undefined;
@@ -70,17 +74,32 @@ export async function createSpeechModelSelector({
     expectVoice(await configuredDefault(), defaultVoice);
   return {
     async choose({ model: named, voice, pointers }) {
-      const chosen = await chooseModel(registry, 'speech', named, pointers.model);
+      const usual = await chooseModel(registry, 'speech', named, pointers.model);
+      const isFree = named == null && !registry.of('speech').isNamed;
+      const chosen = voice == null || !isFree ? usual : await withVoice(usual, ({ id }) => id === voice);
       if (voice != null && !mayHaveVoice(chosen, voice)) throw voiceNotSupported(chosen, voice, pointers.voice);
       await requireAvailable(chosen);
       const isDefault = chosen.id === (await configuredDefault())?.id;
-      return selectedSpeech(chosen, voice ?? defaultVoiceOf(chosen, isDefault), { limits, metrics });
+      const chosenVoice = voice ?? defaultVoiceOf(chosen, isDefault);
+      const forLanguage = (wanted: string | undefined) =>
+        chosenVoice !== undefined || wanted === undefined || !isFree
+          ? chosen
+          : withVoice(chosen, ({ language }) => language === null || language === wanted);
+      return selectedSpeech(forLanguage, chosenVoice, { limits, metrics });
     },
     async defaultIsAvailable() {
       const found = await defaultModel(registry, 'speech');
       return found !== undefined && (await availabilityOf(found)).available;
     },
   };
+
+  /** The usual model if it has such a voice or lists none, else the first local one that has. */
+  async function withVoice(usual: ServedModel<'speech'>, isWanted: (voice: Voice) => boolean) {
+    const has = ({ entry }: ServedModel) => entry.voices?.some(isWanted) ?? false;
+    if (has(usual) || !usual.entry.voices?.length) return usual;
+    const local = allowedModels(await registry.models('speech')).filter(({ entry }) => entry.local);
+    return (await firstInstalled(local.filter(has))) ?? usual;
+  }
 
   /** TTS_VOICE belongs to the configured default model; other models use it only if they list a voice of that name. */
   function defaultVoiceOf({ entry }: ServedModel, isDefault: boolean): string | undefined {
@@ -95,12 +114,13 @@ function expectVoice(model: ServedModel | undefined, voice: string): void {
 }
 
 function selectedSpeech(
-  model: ServedModel<'speech'>,
+  modelFor: (language: string | undefined) => ServedModel<'speech'> | Promise<ServedModel<'speech'>>,
   voice: string | undefined,
   { limits, metrics }: { readonly limits: SpeechTimeouts; readonly metrics: Metrics | undefined },
 ): SelectedSpeech {
   return {
-    speak({ text, language, format, speed, instructions }, listener) {
+    async speak({ text, language, format, speed, instructions }, listener) {
+      const model = await modelFor(language);
       const voiceOrLanguage = voice === undefined ? { ...(language !== undefined && { language }) } : { voice };
       const call = {
         ...{ text, model: model.engineId, format, ...voiceOrLanguage },

@@ -382,7 +382,7 @@ describe('the default', () => {
   async function defaultId(capability: 'transcription' | 'chat' | 'speech', options?: Partial<RegistryOptions>) {
     await writeFiles(home, { [`${capability}.js`]: tinyWith(`capability: '${capability}'`) });
     const registry = await open({ mine: { use: `./${capability}.js`, models } }, options);
-    return registry.of(capability).defaultOf(await registry.models(capability))?.id;
+    return (await registry.of(capability).defaultOf(await registry.models(capability)))?.id;
   }
 
   it('is what the setting says', async () => {
@@ -401,7 +401,7 @@ describe('the default', () => {
 
   it('is the first model where none is local', async () => {
     const registry = await open({ mine: { use: 'tiny', models: [remote('far'), remote('farther')] } });
-    expect(registry.of('transcription').defaultOf(await registry.models('transcription'))?.id).toBe('far');
+    expect((await registry.of('transcription').defaultOf(await registry.models('transcription')))?.id).toBe('far');
   });
 
   it('is none where nothing is served', async () => {

@@ -12,6 +12,7 @@ async function enginesOf(env: Environment) {
 
 const here = {
   local: { use: 'whisper-cli', models: [{ id: 'local', file: '/models/base.bin' }] },
+  voice: { use: 'sherpa-voice' },
   espeak: { use: 'espeak' },
 };
 const ollama = { use: 'llm-agent', baseUrl: 'http://127.0.0.1:11434/v1' };

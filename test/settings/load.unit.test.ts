@@ -67,6 +67,8 @@ const examples: { readonly [N in Name]: Example<N> } = {
   transcribeMaxSeconds: { env: '1', fromEnv: 1, yaml: '86400', fromFile: 86400 },
   transcribeTimeout: { env: '86400', fromEnv: 86400, yaml: '1', fromFile: 1 },
   whisperCli: { env: '/opt/whisper-cli', fromEnv: '/opt/whisper-cli' },
+  voiceSetup: { env: 'on', fromEnv: true, yaml: 'true', fromFile: true },
+  voiceModel: { env: '/voices/a.onnx', fromEnv: '/voices/a.onnx' },
   voiceRuntime: { env: '/opt/voice', fromEnv: '/opt/voice' },
   whisperModel: { env: '/models/a.bin', fromEnv: '/models/a.bin' },
   ffmpeg: { env: '/opt/ffmpeg', fromEnv: '/opt/ffmpeg', yaml: './ffmpeg', fromFile: './ffmpeg' },
@@ -121,6 +123,7 @@ describe('a setting', () => {
       page: true,
       transcribeEnabled: true,
       transcribeSetup: true,
+      voiceSetup: false,
       transcribeMaxSeconds: 3600,
       transcribeTimeout: 600,
       trustProxy: 0,
@@ -144,6 +147,7 @@ describe('a setting', () => {
           use: 'whisper-cli',
           models: [{ id: 'local', file: join(homedir(), '.local/share/parlance/models/ggml-base.bin') }],
         },
+        voice: { use: 'sherpa-voice' },
         espeak: { use: 'espeak' },
         ollama: { use: 'llm-agent', baseUrl: 'http://127.0.0.1:11434/v1' },
         'llama-cpp': { use: 'llm-agent', baseUrl: 'http://127.0.0.1:8080/v1' },
@@ -585,7 +589,7 @@ describe('a provider that is the service itself', () => {
       TTS_MODEL: 'y',
     };
     const settings = await load(env);
-    expect(Object.keys(settings.engines)).toEqual(['local', 'espeak', 'ollama', 'llama-cpp']);
+    expect(Object.keys(settings.engines)).toEqual(['local', 'voice', 'espeak', 'ollama', 'llama-cpp']);
     expect(JSON.stringify(settings.engines)).not.toContain('ours');
     const ignored = 'ignored, because the URL is that of this service itself (HOST and PORT)';
     expect(describeIgnoredVariables(settings)).toEqual([`OPENAI_BASE_URL and OPENAI_API_KEY: ${ignored}`]);
@@ -616,7 +620,7 @@ describe('a provider that is the service itself', () => {
   });
 
   it('is not looked for among the chat servers of this machine', async () => {
-    expect(Object.keys((await load({ PORT: '8080' })).engines)).toEqual(['local', 'espeak', 'ollama']);
+    expect(Object.keys((await load({ PORT: '8080' })).engines)).toEqual(['local', 'voice', 'espeak', 'ollama']);
     const settings = await load({ PORT: '11434', CHAT_MODEL: 'gemma' });
     expect(settings.engines).toMatchObject({ 'llama-cpp': { models: ['gemma'], discover: true } });
     expect(settings.engines).not.toHaveProperty('ollama');
