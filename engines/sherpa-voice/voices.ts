@@ -1,7 +1,6 @@
 /** The voices of the settings, and those that a request may name: each speaker of each file. */
 import { existsSync } from 'node:fs';
 import { EngineError, OptionsError, type EngineContext, type SpeechCall, type Voice } from '../contract/index.ts';
-import { didYouMean } from '../../lib/did-you-mean.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
 import { catalogueIds, downloadedVoicePath, findInCatalogue, type CatalogueVoice } from './catalogue.ts';
 import type { VoiceOptions } from './options.ts';
@@ -19,17 +18,11 @@ export interface VoiceSource extends VoiceOptions {
 export function toSource(voice: string | VoiceOptions, context: EngineContext): VoiceSource {
   if (typeof voice !== 'string') return { ...voice, inspect: rememberVoiceFile(context.resolve(voice.file)) };
   const download = findInCatalogue(voice);
-  if (!download) throw unknownVoice(voice);
+  if (!download) throw new OptionsError(`The catalogue has no voice "${voice}"; known: ${catalogueIds.join(', ')}.`);
   const file = downloadedVoicePath(context, voice);
   const inspect = rememberVoiceFile(file);
   const detail = `${voice} is not there: run \`${nameSetup(part)}\` to download it`;
   return { id: voice, file, download, inspect: async () => (existsSync(file) ? inspect() : { ok: false, detail }) };
-}
-
-function unknownVoice(id: string): OptionsError {
-  const meant = didYouMean(id, catalogueIds);
-  const hint = meant === undefined ? `known: ${catalogueIds.join(', ')}` : `did you mean ${meant}?`;
-  return new OptionsError(`The catalogue has no voice "${id}"; ${hint}`);
 }
 
 export interface Speaker extends Voice {

@@ -98,7 +98,8 @@ export async function createSpeechModelSelector({
     const has = ({ entry }: ServedModel) => entry.voices?.some(isWanted) ?? false;
     if (has(usual) || !usual.entry.voices?.length) return usual;
     const local = allowedModels(await registry.models('speech')).filter(({ entry }) => entry.local);
-    return (await firstInstalled(local.filter(has))) ?? usual;
+    const able = local.filter(has);
+    return (await firstInstalled(able)) ?? able[0] ?? usual;
   }
 
   /** TTS_VOICE belongs to the configured default model; other models use it only if they list a voice of that name. */

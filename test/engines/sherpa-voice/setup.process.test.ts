@@ -1,0 +1,134 @@
+/** `npm run setup -- voice`: the voices of the catalogue are downloaded, verified, converted, and then speak. */
+import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import type { PrepareCall } from '../../../engines/contract/index.ts';
+import { voiceUrl } from '../../../engines/sherpa-voice/catalogue.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { heard } from '../../support/tone-listener.ts';
+import { voiceModel, writeVoice } from '../../support/voice-model.ts';
+import { good, serve, status, type Answer } from '../whisper-cli/support.ts';
+import { collect, startVoices } from './support.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const id = 'en_US-ljspeech-medium';
+
+/** A voice of letters stands in for the real one, whose bytes are not available to tests. */
+const stand = vi.hoisted(() => ({
+  model: { bytes: 0, sha256: '' },
+  config: { bytes: 0, sha256: '' },
+  licence: 'public domain',
+  speakers: 1,
+}));
+const made = voiceModel();
+const [model, config] = [made.onnx, Buffer.from(JSON.stringify(made.config))];
+Object.assign(stand.model, { bytes: model.length, sha256: hash('sha256', model) });
+Object.assign(stand.config, { bytes: config.length, sha256: hash('sha256', config) });
+
+vi.mock('../../../engines/sherpa-voice/catalogue.ts', async (original) => {
+  const real = await original<typeof import('../../../engines/sherpa-voice/catalogue.ts')>();
+  return { ...real, findInCatalogue: (wanted: string) => (wanted === id ? stand : undefined) };
+});
+
+async function startSetup(answers: readonly Answer[]) {
+  const { url, requests } = await serve(...answers);
+  const voices = await startVoices({ voices: {}, options: { voices: [id], mirror: url } });
+  const steps: [step: string, done: number | null][] = [];
+  const prepare = (call: Partial<PrepareCall> = {}) =>
+    voices.engine.prepare!({
+      id: 'voice',
+      signal: new AbortController().signal,
+      progress: (step, done) => void steps.push([step, done]),
+      isAsked: true,
+      ...call,
+    });
+  const directory = join(voices.service.dir, 'data', 'voices');
+  const state = async () => (await voices.engine.preparations!())[0]?.state;
+  return { ...voices, requests, steps, prepare, directory, state };
+}
+
+const both = [good(config), good(model)];
+
+describe('npm run setup -- voice', () => {
+  it('downloads a voice of the catalogue and its .onnx.json, which then speaks; a second call does nothing', async () => {
+    const setup = await startSetup(both);
+    expect(await setup.engine.preparations!()).toEqual([
+      {
+        id: 'voice',
+        title: `sherpa-onnx 1.13.8 and ${id}`,
+        bytes: 33_400_000 + model.length + config.length,
+        licence: 'GPL-3.0, public domain',
+        state: 'missing',
+        atStart: false,
+      },
+    ]);
+    await setup.prepare();
+    const path = new URL(voiceUrl(id, 'http://mirror')).pathname;
+    expect(path).toMatch(/^\/rhasspy\/piper-voices\/resolve\/[0-9a-f]{40}\/en\/en_US\/ljspeech\/medium\/en_US-ljspeech-medium\.onnx$/); // prettier-ignore
+    expect(setup.requests.map(({ url }) => url)).toEqual([`${path}.json`, path]);
+    expect(setup.steps.at(-1)).toEqual([`downloading ${id}.onnx`, 1]);
+    expect(await setup.state()).toBe('ready');
+    expect((await setup.engine.availability('local-voice')).code).toBe('ready');
+    expect(heard(await collect(await setup.say({ voice: id })))).toBe('yes no hello');
+    await setup.prepare();
+    expect(setup.requests).toHaveLength(2);
+  });
+
+  it('says what it is doing, in the listing too', async () => {
+    const asked = Promise.withResolvers<undefined>();
+    const goOn = Promise.withResolvers<undefined>();
+    const slow: Answer = async (request, response) => {
+      asked.resolve(undefined);
+      await goOn.promise;
+      await good(config)(request, response);
+    };
+    const setup = await startSetup([slow, good(model)]);
+    const done = setup.prepare();
+    await asked.promise;
+    expect(await setup.state()).toBe('preparing');
+    expect(await setup.engine.availability('local-voice')).toMatchObject({ available: false, code: 'preparing' });
+    goOn.resolve(undefined);
+    await done;
+    expect(await setup.state()).toBe('ready');
+  });
+
+  it.each([
+    ['is refused', [status(404)], 'the server answered 404'],
+    ['is another file', [good(config), good(Buffer.from('x'.repeat(9)))], 'is not the expected file'],
+    ['is too large', [good(config), good(Buffer.concat([model, model]))], 'is not the expected file'],
+  ])('a download that %s says so, in the listing too, and leaves no voice behind', async (_what, answers, why) => {
+    const setup = await startSetup(answers);
+    await expect(setup.prepare()).rejects.toThrow(why);
+    await expect(setup.prepare()).rejects.toThrow('Without a network, copy it to');
+    expect(existsSync(join(setup.directory, `${id}.onnx`))).toBe(false);
+    const { code, reason } = await setup.engine.availability('local-voice');
+    expect(code).toBe('model-file-missing');
+    expect(reason).toMatch(/`npm run setup -- voice` tries again\.$/);
+    await expect(setup.say()).rejects.toMatchObject({ code: 'model-unavailable' });
+  });
+
+  it('that is interrupted leaves no failure, and is resumed', async () => {
+    const abort = new AbortController();
+    const ends: Answer = () => abort.abort(new Error('stopped by SIGINT'));
+    const setup = await startSetup([ends, ...both]);
+    await expect(setup.prepare({ signal: abort.signal })).rejects.toThrow('stopped by SIGINT');
+    expect((await setup.engine.availability('local-voice')).reason).toContain('is not there: run');
+    await setup.prepare();
+    expect(await setup.state()).toBe('ready');
+  });
+
+  it("an operator's own voice under that name is not replaced", async () => {
+    const setup = await startSetup([]);
+    const own = join(setup.directory, `${id}.onnx`);
+    await mkdir(dirname(own), { recursive: true });
+    const other = await writeVoice(await temporaryDirectory(), id, { speakers: 2 });
+    for (const end of ['', '.json']) await writeFile(`${own}${end}`, await readFile(`${other}${end}`));
+    await setup.prepare();
+    expect(setup.requests).toEqual([]);
+    expect((await readdir(setup.directory)).filter((name) => name.endsWith('.onnx'))).toEqual([`${id}.onnx`]);
+    expect((await setup.engine.models())[0]?.voices?.map((voice) => voice.id)).toEqual([`${id}/hum-0`, `${id}/hum-1`]);
+  });
+});
