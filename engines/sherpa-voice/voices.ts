@@ -43,13 +43,9 @@ export function speakersOf({ id, name }: Pick<VoiceOptions, 'id' | 'name'>, file
   });
 }
 
-/** How a voice of the catalogue will be listed once it is downloaded. Several speakers are not known before. */
-export function expectedVoices({ id, download }: VoiceSource): Voice[] {
-  if (download?.speakers !== 1) return [];
-  const [locale = '', dataset = ''] = id.replace('_', '-').split(/-(?=[a-z])/);
-  const spoken = languageName(locale);
-  return [{ id, name: `${dataset} (${spoken ?? locale})`, language: locale.slice(0, 2) }];
-}
+/** How a voice of the catalogue is listed before it is downloaded. */
+export const expectedVoices = ({ id, download }: VoiceSource): Voice[] =>
+  download?.name === undefined ? [] : [{ id, name: download.name, language: id.slice(0, 2) }];
 
 let names: Intl.DisplayNames | undefined;
 

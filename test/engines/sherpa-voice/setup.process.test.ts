@@ -21,7 +21,6 @@ const stand = vi.hoisted(() => ({
   model: { bytes: 0, sha256: '' },
   config: { bytes: 0, sha256: '' },
   licence: 'public domain',
-  speakers: 1,
 }));
 const made = voiceModel();
 const [model, config] = [made.onnx, Buffer.from(JSON.stringify(made.config))];
