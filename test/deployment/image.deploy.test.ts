@@ -8,10 +8,11 @@ import { createApi } from '../support/http.ts';
 import { describeWith, run } from '../support/programs.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { writeToneModel } from '../support/tone-model.ts';
+import { writeVoice } from '../support/voice-model.ts';
 import { describeWhere, needPrograms, obstacleTo, restrictions, tryContainers } from './able.ts';
 import { describeComposeFleet, tryNames } from './compose-fleet.ts';
 import { describeCompose, tryPublishing } from './compose.ts';
-import { recording, spoken, transcribe } from './support.ts';
+import { recording, say, spelled, spoken, transcribe } from './support.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -20,6 +21,9 @@ const image = 'localhost/parlance';
 
 /** By hand: IMAGE_PACKAGES="ffmpeg espeak-ng" npm run test:deploy. It takes minutes, so CI does not. */
 const packages = process.env.IMAGE_PACKAGES?.split(' ') ?? [];
+
+/** What `npm run setup -- voice` installs. */
+const libraries = ['sherpa-onnx-node', `sherpa-onnx-linux-${process.arch}`];
 
 const podman = async (...args: string[]) => (await run('podman', ['--runtime=runc', ...args])).trim();
 
@@ -114,9 +118,20 @@ describeWhere(obstacle, 'the image', () => {
       const models = await temporaryDirectory();
       const model = join(models, 'tones.bin');
       await writeToneModel(model);
-      for (const [path, mode] of [[models, 0o755], [model, 0o644]] as const) await chmod(path, mode); // prettier-ignore
-      const mounts = [`--volume=${programs['whisper-cli']}:/opt/whisper-cli:ro`, `--volume=${model}:/opt/tones.bin:ro`];
-      const env = { HOST: '127.0.0.1', WHISPER_CLI: '/opt/whisper-cli', WHISPER_MODEL: '/opt/tones.bin' };
+      await chmod(models, 0o755);
+      await writeVoice(models, 'voice', { kind: 'piper', isPlain: true });
+      const mounts = [
+        [programs['whisper-cli'], '/opt/whisper-cli'],
+        [models, '/opt/models'],
+        ...libraries.map((name) => [join(home, 'node_modules', name), `/opt/voice/node_modules/${name}`]),
+      ].map(([here, there]) => `--volume=${here}:${there}:ro`);
+      const voice = { VOICE_RUNTIME: '/opt/voice', VOICE_MODEL: '/opt/models/voice.onnx' };
+      const env = {
+        HOST: '127.0.0.1',
+        WHISPER_CLI: '/opt/whisper-cli',
+        WHISPER_MODEL: '/opt/models/tones.bin',
+        ...voice,
+      };
       const id = await start({ ...env, READY_REQUIRES: 'transcription' }, ...mounts);
       const address = async () => /listens on (http\S+)/.exec(await stderrOf(id))?.[1];
       await expect.poll(address, { timeout: 60_000 }).toBeDefined();
@@ -134,7 +149,10 @@ describeWhere(obstacle, 'the image', () => {
       const write = podman('exec', id, 'sh', '-c', 'echo > /app/written');
       await expect(write).rejects.toThrow(/Read-only file system/);
 
-      expect(await api.post('/api/v1/tts', { text: 'Hello', format: 'mp3' })).toMatchObject({ status: 200 });
+      expect(await say(url, 'Hello')).toBe(spelled);
+      expect(await api.post('/api/v1/tts', { text: 'Hello', format: 'mp3', model: 'espeak' })).toMatchObject({
+        status: 200,
+      });
       expect(await transcribe({ url }, recording)).toMatchObject({ status: 200, body: spoken });
       const doctor = await podman('exec', id, 'npm', 'run', '--silent', 'doctor');
       expect(doctor).toContain('Transcription works with: local');

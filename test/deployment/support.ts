@@ -4,6 +4,7 @@ import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, vi } from 'vitest';
+import { heard } from '../support/tone-listener.ts';
 import { toneWav, writeToneModel } from '../support/tone-model.ts';
 
 vi.setConfig({ testTimeout: 120_000 }); // services in processes of their own, however busy the machine is
@@ -88,4 +89,17 @@ export function describeAsRoot(title: string, body: () => void): void {
       skip(reason);
     });
   });
+}
+
+/** "Hello" in the tones of a Piper voice (voice-model.ts). */
+export const spelled = 'həlˈoʊ';
+
+/** What the default speech model says of a text, in the tokens of a Piper voice. */
+export async function say(url: string, text: string): Promise<string> {
+  const response = await fetch(`${url}/api/v1/tts`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ text, format: 'wav' }),
+  });
+  return heard(Buffer.from(await response.arrayBuffer()), 'piper');
 }

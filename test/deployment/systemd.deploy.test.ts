@@ -8,10 +8,11 @@ import { freePort } from '../support/free-port.ts';
 import { createApi } from '../support/http.ts';
 import { describeWith, run as runHere } from '../support/programs.ts';
 import { writeToneModel } from '../support/tone-model.ts';
+import { writeVoice } from '../support/voice-model.ts';
 import { describeWhere, needPrograms, obstacleTo } from './able.ts';
 import { boot, type Booted } from './boot.ts';
 import { childrenAtWork, childrenOf } from './processes.ts';
-import { recording, transcribe } from './support.ts';
+import { recording, say, spelled, transcribe } from './support.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -50,6 +51,7 @@ const obstacle = await obstacleTo(async () => {
     TRANSCRIBE_SETUP: 'off',
     WHISPER_CLI: '/opt/parlance/test/deployment/programs/whisper-cli-fifo.sh',
     WHISPER_MODEL: '/srv/tones.bin',
+    VOICE_MODEL: '/srv/voice.onnx',
   };
   const files = {
     'able.service': able,
@@ -82,15 +84,17 @@ describeWhere(obstacle, 'the unit', () => {
     const { run } = machine!;
     const show = async (property: string) => (await run('systemctl', 'show', '--property', property, '--value', 'parlance')).trim(); // prettier-ignore
 
-    test('is active, speaks with espeak-ng, and encodes', async () => {
+    test('is active, speaks with espeak-ng and with a Piper voice, and encodes', async () => {
       await writeToneModel(join(models, 'tones.bin'));
+      await writeVoice(models, 'voice', { kind: 'piper', isPlain: true });
       await run('systemctl', 'start', 'parlance');
       const isUp = () => fetch(`${url}/readyz`).then(({ status }) => status, () => run('journalctl', '--unit', 'parlance')); // prettier-ignore
       await expect.poll(isUp, { timeout: 60_000 }).toBe(200);
       for (const format of ['mp3', 'opus', 'wav']) {
-        const speech = await createApi(url).post('/api/v1/tts', { text: 'Hello', format });
+        const speech = await createApi(url).post('/api/v1/tts', { text: 'Hello', format, model: 'espeak' });
         expect({ format, status: speech.status }).toEqual({ format, status: 200 });
       }
+      expect(await say(url, 'Hello')).toBe(spelled);
       expect(await show('ActiveState')).toBe('active');
     });
 
