@@ -12,6 +12,7 @@ import {
 } from '../contract/index.ts';
 import { linkedSignal, raceAbort } from '../../lib/abort.ts';
 import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
+import { cached } from '../lib/cached.ts';
 import { toSpeakable } from '../lib/espeak-text/speakable.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
 import { inMebibytes } from '../lib/in-mebibytes.ts';
@@ -57,11 +58,13 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
 
   const inspectVoices = (): Promise<InspectedVoice[]> =>
     Promise.all(voices.map(async (voice) => ({ ...voice, found: await voice.inspect() })));
-  checkOptions(options, await inspectVoices());
+  /** For listings, which are asked for with every request. */
+  let recentVoices = cached(inspectVoices, context.now);
+  checkOptions(options, await recentVoices());
 
   const { modelOf, ...served } = serveModels(
     {
-      entries: async () => [{ id, name, local: true, supports, voices: (await inspectVoices()).flatMap(toVoices) }],
+      entries: async () => [{ id, name, local: true, supports, voices: (await recentVoices()).flatMap(toVoices) }],
       find: (model) => (model === id ? id : undefined),
     },
     async () => {
@@ -76,7 +79,7 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
     const unavailable = (code: Availability['code'], reason: string) => ({ available: false, code, reason });
     const missing = hosts.library.missing();
     if (missing !== undefined) return unavailable('program-missing', missing);
-    const found = await inspectVoices();
+    const found = await recentVoices();
     const usual = chooseSpeaker(speakersIn(found), {}, options.voice);
     if (!usual) return unavailable('model-file-missing', problemOf(found, options.voice));
     const lacking = hosts.missing(usual.file);
@@ -123,6 +126,7 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
     preparations: () => preparation.list(),
     async prepare(call) {
       await preparation.run(call);
+      recentVoices = cached(inspectVoices, context.now);
       for (const { found } of await inspectVoices()) if (found.ok) await hosts.prepare(found);
     },
     async inspect() {

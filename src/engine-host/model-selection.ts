@@ -51,8 +51,10 @@ export async function chooseModel<C extends Capability>(
   named: string | null | undefined,
   pointer = '/model',
 ): Promise<ServedModel<C>> {
+  const usual = named == null ? await defaultModel(registry, capability) : undefined;
+  if (usual) return usual;
   const models = allowedModels(await registry.models(capability));
-  const found = named == null ? await defaultModel(registry, capability) : models.find(({ id }) => id === named);
+  const found = models.find(({ id }) => id === named);
   if (found) return found;
   const ids = models.map(({ id }) => id);
   if (named != null) requireModel(named, ids, pointer);

@@ -16,6 +16,13 @@ export interface ServedModel<C extends Capability = Capability> {
   readonly engine: Engines[C];
 }
 
+interface Installed<C extends Capability> {
+  readonly candidates: readonly ServedModel<C>[];
+  readonly model: ServedModel<C> | undefined;
+  /** In milliseconds of `performance.now()`. */
+  readonly until: number;
+}
+
 /** What the settings say of the default. */
 export interface NamedDefault {
   readonly model?: string | undefined;
@@ -48,6 +55,7 @@ export class ServedModels<C extends Capability> {
   readonly #instances: readonly Instance<C>[];
   readonly #named: NamedDefault;
   #served: Served<C> | undefined;
+  #installed: Installed<C> | undefined;
 
   constructor(capability: C, instances: readonly Instance<C>[], named: NamedDefault) {
     this.#capability = capability;
@@ -98,8 +106,17 @@ export class ServedModels<C extends Capability> {
     const { model: named } = this.#named;
     if (named !== undefined) return models.find(({ id }) => id === named);
     const candidates = this.defaultCandidates(models);
-    const installed = this.#capability === 'speech' ? await firstInstalled(candidates) : undefined;
-    return installed ?? candidates[0];
+    return (this.#capability === 'speech' ? await this.#firstInstalled(candidates) : undefined) ?? candidates[0];
+  }
+
+  /** Chats ask for it, too: the answer counts for a second. */
+  async #firstInstalled(candidates: readonly ServedModel<C>[]): Promise<ServedModel<C> | undefined> {
+    const now = performance.now();
+    const last = this.#installed;
+    if (last && now < last.until && sameModels(last.candidates, candidates)) return last.model;
+    const model = await firstInstalled(candidates);
+    this.#installed = { candidates, model, until: now + 1_000 };
+    return model;
   }
 
   /** The models that may be the default if the settings name none, the first choice first. */
@@ -165,6 +182,9 @@ export class ServedModels<C extends Capability> {
     return !this.knowsAll || this.#instances.some(({ name }) => id.startsWith(`${name}/`));
   }
 }
+
+const sameModels = (one: readonly ServedModel[], other: readonly ServedModel[]): boolean =>
+  one.length === other.length && one.every((model, index) => model === other[index]);
 
 /** Those that list the voice, if any does. */
 function withVoice<C extends Capability>(models: readonly ServedModel<C>[], voice: string | undefined) {

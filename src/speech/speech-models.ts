@@ -79,8 +79,7 @@ export async function createSpeechModelSelector({
       const chosen = voice == null || !isFree ? usual : await withVoice(usual, ({ id }) => id === voice);
       if (voice != null && !mayHaveVoice(chosen, voice)) throw voiceNotSupported(chosen, voice, pointers.voice);
       await requireAvailable(chosen);
-      const isDefault = chosen.id === (await configuredDefault())?.id;
-      const chosenVoice = voice ?? defaultVoiceOf(chosen, isDefault);
+      const chosenVoice = voice ?? (await defaultVoiceOf(chosen));
       const forLanguage = (wanted: string | undefined) =>
         chosenVoice !== undefined || wanted === undefined || !isFree
           ? chosen
@@ -103,8 +102,9 @@ export async function createSpeechModelSelector({
   }
 
   /** TTS_VOICE belongs to the configured default model; other models use it only if they list a voice of that name. */
-  function defaultVoiceOf({ entry }: ServedModel, isDefault: boolean): string | undefined {
-    return isDefault || entry.voices?.some(({ id }) => id === defaultVoice) ? defaultVoice : undefined;
+  async function defaultVoiceOf({ id: model, entry }: ServedModel): Promise<string | undefined> {
+    if (defaultVoice === undefined || entry.voices?.some(({ id }) => id === defaultVoice)) return defaultVoice;
+    return model === (await configuredDefault())?.id ? defaultVoice : undefined;
   }
 }
 

@@ -22,15 +22,18 @@ export type Library = ReturnType<typeof openLibrary>;
 export function openLibrary({ runtime, part }: LibraryOptions, context: EngineContext) {
   const { VOICE_RUNTIME } = context.env;
   const named = runtime ?? (VOICE_RUNTIME === '' ? undefined : VOICE_RUNTIME);
-  const place = cached(() => findRuntime(named, context), context.now);
+  const search = cached(() => {
+    const found = findRuntime(named, context);
+    return { found, lacking: found && lacks(found) };
+  }, context.now);
+  const place = () => search().found;
   /** Why it could not be loaded when that was last tried. */
   let problem: string | undefined;
 
   /** A sentence on what is missing; from memory. */
   function missing(): string | undefined {
-    const found = place();
+    const { found, lacking } = search();
     if (found === undefined) return notFound(named, part);
-    const lacking = lacks(found);
     if (lacking !== undefined) return `${lacking}.`;
     return problem === undefined ? undefined : `sherpa-onnx could not be loaded: ${problem}.`;
   }
