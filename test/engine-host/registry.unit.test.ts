@@ -315,7 +315,7 @@ describe('a start is refused', () => {
       { far: { use: 'tiny', models: [] }, near: { use: 'tiny', models: [local('a')] } },
       { defaults: { transcription: 'far/m-1' } },
     );
-    expect(registry.of('transcription').defaultOf(await registry.models('transcription'))).toBeUndefined();
+    expect(await registry.of('transcription').defaultOf(await registry.models('transcription'))).toBeUndefined();
   });
 
   it('once for all mistakes', async () => {
@@ -406,7 +406,7 @@ describe('the default', () => {
 
   it('is none where nothing is served', async () => {
     const registry = await open({});
-    expect(registry.of('speech').defaultOf(await registry.models('speech'))).toBeUndefined();
+    expect(await registry.of('speech').defaultOf(await registry.models('speech'))).toBeUndefined();
   });
 });
 
