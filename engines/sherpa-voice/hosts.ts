@@ -8,7 +8,7 @@ import { findEspeakData } from './espeak-data.ts';
 import type { HostOptions } from './host.ts';
 import type { Options } from './options.ts';
 import { part } from './prepare.ts';
-import type { UsableVoice } from './voice-file.ts';
+import { needOf, type UsableVoice } from './voice-file.ts';
 
 type HostsOptions = Pick<Options, 'runtime' | 'data' | 'threads' | 'idleUnload'>;
 
@@ -76,9 +76,6 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
 }
 
 const needsEspeak = ({ config }: UsableVoice): boolean => config.phonemes === 'espeak';
-
-/** Bytes: 75 MB above the file when it is loaded, and what the library keeps after 10 s of sound. */
-export const needOf = ({ bytes }: UsableVoice): number => bytes + 475_000_000;
 
 function espeakMissing(named: string | undefined): string {
   if (named !== undefined) return `${named} is not an espeak-ng-data directory: it has no phontab.`;

@@ -10,7 +10,8 @@ import { voiceSource, voiceUrl, type CatalogueFile, type CatalogueVoice } from '
 /** Its name in `npm run setup -- voice`. */
 export const part = 'voice';
 
-export interface Wanted {
+/** A voice of the settings that is in the catalogue. */
+export interface Download {
   readonly id: string;
   readonly file: string;
   readonly download: CatalogueVoice;
@@ -19,8 +20,7 @@ export interface Wanted {
 
 interface PreparationOptions {
   readonly library: Library;
-  /** The voices of the settings that are in the catalogue. */
-  readonly wanted: readonly Wanted[];
+  readonly wanted: readonly Download[];
   readonly mirror: string | undefined;
 }
 

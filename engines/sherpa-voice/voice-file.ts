@@ -27,6 +27,9 @@ export type VoiceFile =
       readonly detail: string;
     };
 
+/** Bytes: 75 MB above the file when it is loaded, and what the library keeps after 10 s of sound. */
+export const needOf = ({ bytes }: UsableVoice): number => bytes + 475_000_000;
+
 /** Looks at the files again only when they have changed. */
 export function rememberVoiceFile(file: string): () => Promise<VoiceFile> {
   let seen: { readonly stamp: string; readonly found: VoiceFile } | undefined;

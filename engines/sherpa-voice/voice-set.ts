@@ -1,0 +1,104 @@
+/** The voices of the settings as their files are now. */
+import {
+  EngineError,
+  OptionsError,
+  type EngineContext,
+  type Finding,
+  type SpeechCall,
+  type Voice,
+} from '../contract/index.ts';
+import { nameSetup } from '../../lib/setup-command.ts';
+import { cached } from '../lib/cached.ts';
+import { inMebibytes } from '../lib/in-mebibytes.ts';
+import { defaultVoices, type Options } from './options.ts';
+import { part, type Download } from './prepare.ts';
+import { needOf, type UsableVoice, type VoiceFile } from './voice-file.ts';
+import { chooseSpeaker, expectedVoices, speakersOf, toSource, type Speaker, type VoiceSource } from './voices.ts';
+
+interface InspectedVoice extends VoiceSource {
+  readonly found: VoiceFile;
+}
+
+export interface VoiceSet {
+  readonly voices: readonly InspectedVoice[];
+  readonly usable: readonly UsableVoice[];
+  readonly speakers: readonly Speaker[];
+  /** For the list of models: with those that may still be downloaded. */
+  readonly listed: readonly Voice[];
+  /** For the doctor. */
+  readonly findings: () => readonly Finding[];
+}
+
+/** Throws an `OptionsError` for voices that cannot be meant. */
+export async function openVoices({ voices = defaultVoices, voice }: Options, context: EngineContext) {
+  const sources = voices.map((each) => toSource(each, context));
+  const inspect = async (): Promise<VoiceSet> =>
+    toSet(await Promise.all(sources.map(async (source) => ({ ...source, found: await source.inspect() }))));
+  let recent = cached(inspect, context.now);
+  checkVoices(await recent(), voice);
+  return {
+    downloads: sources.flatMap(({ id, file, download, inspect: find }): Download[] =>
+      download ? [{ id, file, download, isThere: async () => (await find()).ok }] : [],
+    ),
+    inspect,
+    /** Of the last two seconds: listings are asked for with every request. */
+    recent: (): Promise<VoiceSet> => recent(),
+    forget(): void {
+      recent = cached(inspect, context.now);
+    },
+  };
+}
+
+function toSet(voices: readonly InspectedVoice[]): VoiceSet {
+  const speakers = voices.flatMap((voice) => (voice.found.ok ? speakersOf(voice, voice.found) : []));
+  const listed = (voice: InspectedVoice) =>
+    voice.found.ok ? speakers.filter((speaker) => speaker.voice === voice.id).map(toVoice) : expectedVoices(voice);
+  return {
+    voices,
+    speakers,
+    usable: voices.flatMap(({ found }) => (found.ok ? [found] : [])),
+    listed: voices.flatMap(listed),
+    findings: () => voices.map(toFinding),
+  };
+}
+
+const toVoice = ({ id, name, language }: Speaker): Voice => ({ id, name, language });
+
+/** Throws `model-unavailable` and `voice-not-supported`. */
+export function findSpeaker({ voices, speakers }: VoiceSet, call: SpeechCall, defaultId: string | undefined): Speaker {
+  const speaker = chooseSpeaker(speakers, call, defaultId);
+  if (speaker) return speaker;
+  const { voice } = call;
+  if (voice === undefined || voiceOf(voices, voice)?.found.ok === false)
+    throw new EngineError('model-unavailable', problemOf(voices, voice ?? defaultId));
+  throw new EngineError('voice-not-supported', `Unknown voice "${voice}"; the list of models contains all voices.`);
+}
+
+/** The voice of the settings to which a speaker belongs. */
+const voiceOf = (voices: readonly InspectedVoice[], speaker: string): InspectedVoice | undefined =>
+  voices.find(({ id }) => speaker === id || speaker.startsWith(`${id}/`));
+
+/** Why a voice cannot be used; without a name, why none can. */
+export function problemOf(voices: readonly InspectedVoice[], speaker: string | undefined): string {
+  const voice = speaker === undefined ? voices.find(({ found }) => !found.ok) : voiceOf(voices, speaker);
+  return voice?.found.ok === false ? `${voice.found.detail}.` : `There is no voice "${speaker ?? ''}".`;
+}
+
+function checkVoices({ voices, speakers }: VoiceSet, defaultId: string | undefined): void {
+  const ids = voices.map(({ id }) => id);
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+  if (twice !== undefined) throw new OptionsError(`Two voices have the id "${twice}".`);
+  const known = speakers.map(({ id }) => id);
+  const isKnown =
+    defaultId === undefined || known.includes(defaultId) || voiceOf(voices, defaultId)?.found.ok === false;
+  if (!isKnown) throw new OptionsError(`Unknown voice "${defaultId}"; known: ${known.slice(0, 20).join(', ')}.`);
+}
+
+function toFinding({ id, found, download }: InspectedVoice): Finding {
+  const what = `voice ${id}`;
+  if (!found.ok) return { what, ok: false, detail: found.detail, ...(download && { fix: nameSetup(part) }) };
+  const { speakerCount, locale } = found.config;
+  const sizes = `${inMebibytes(found.bytes)}, needs up to ${inMebibytes(needOf(found))} loaded`;
+  const speakers = speakerCount === 1 ? 'one speaker' : `${speakerCount} speakers`;
+  return { what, ok: true, detail: `${sizes}, ${locale}, ${speakers}, ${found.file}` };
+}
