@@ -1,87 +1,34 @@
-/** Judges a voice without loading it: a broken one would end the program that loads it. */
-import { createHash } from 'node:crypto';
+/** Judges a voice without loading it. */
 import { readFileSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { errnoOf, messageOf } from '../../lib/errors.ts';
-import { readOnnxFile } from './onnx-file.ts';
+import { Unusable, explained, rememberFiles, type Judged } from '../lib/sherpa/model-files.ts';
+import { readOnnxFile } from '../lib/sherpa/onnx-file.ts';
 import { readPiperConfig, sampleRateOf, type PiperConfig } from './piper-config.ts';
-import { Unusable } from './unusable.ts';
 
-export interface UsableVoice {
-  readonly ok: true;
+export interface VoiceFacts {
   readonly file: string;
   readonly bytes: number;
-  /** Differs when the files have changed. */
-  readonly stamp: string;
   /** As the library sees it: the model's own metadata go before the .onnx.json. */
   readonly config: PiperConfig;
   /** Keys of the model's own metadata. */
   readonly metadata: ReadonlySet<string>;
 }
 
-export type VoiceFile =
-  | UsableVoice
-  | {
-      readonly ok: false;
-      /** A sentence without a full stop that names the file. */
-      readonly detail: string;
-    };
+export type VoiceFile = Judged<VoiceFacts>;
+export type UsableVoice = Extract<VoiceFile, { readonly ok: true }>;
 
 /** Bytes: 75 MB above the file when it is loaded, and what the library keeps after 10 s of sound. */
 export const needOf = ({ bytes }: UsableVoice): number => bytes + 475_000_000;
 
 /** Looks at the files again only when they have changed. */
-export function rememberVoiceFile(file: string): () => Promise<VoiceFile> {
-  let seen: { readonly stamp: string; readonly found: VoiceFile } | undefined;
-  return async () => {
-    const stamp = await stampOf([file, `${file}.json`]);
-    if (seen?.stamp !== stamp) seen = { stamp, found: inspectVoice(file, stamp) };
-    return seen.found;
-  };
-}
+export const rememberVoiceFile = (file: string): (() => Promise<VoiceFile>) =>
+  rememberFiles([file, `${file}.json`], () => inspectVoice(file));
 
-async function stampOf(files: readonly string[]): Promise<string> {
-  const parts = files.map((path) =>
-    stat(path).then(
-      ({ mtimeMs, size, ino }) => [mtimeMs, size, ino].join(),
-      () => 'missing',
-    ),
-  );
-  return createHash('sha256').update(JSON.stringify([files, await Promise.all(parts)])).digest('hex'); // prettier-ignore
-}
-
-function inspectVoice(file: string, stamp: string): VoiceFile {
+function inspectVoice(file: string): VoiceFacts {
   const json = `${file}.json`;
-  try {
-    const { bytes, metadata } = explained(file, () => readOnnxFile(file));
-    const published = explained(json, () => readPiperConfig(readFileSync(json, 'utf8')));
-    const config = explained(file, () => withMetadata(published, metadata));
-    return { ok: true, file, bytes, stamp, config, metadata: new Set(metadata.keys()) };
-  } catch (error) {
-    return { ok: false, detail: messageOf(error) };
-  }
-}
-
-function explained<T>(path: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    throw new Error(`${path} ${whatIsWrong(cause)}`, { cause });
-  }
-}
-
-function whatIsWrong(error: unknown): string {
-  if (error instanceof Unusable) return `is not usable: ${error.message}`;
-  switch (errnoOf(error)) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return 'does not exist';
-    case 'EACCES':
-    case 'EPERM':
-      return 'may not be read';
-    default:
-      return `could not be read: ${messageOf(error)}`;
-  }
+  const { bytes, metadata } = explained(file, () => readOnnxFile(file));
+  const published = explained(json, () => readPiperConfig(readFileSync(json, 'utf8')));
+  const config = explained(file, () => withMetadata(published, metadata));
+  return { file, bytes, config, metadata: new Set(metadata.keys()) };
 }
 
 /** Throws for a model of another kind, which would end the program, and for metadata that contradict the .onnx.json. */

@@ -1,0 +1,70 @@
+/** Files of models are judged without loading them: a broken one would end the program that loads it. */
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { errnoOf, messageOf } from '../../../lib/errors.ts';
+
+/** What a file lacks, as the end of a sentence; for the operator. */
+export class Unusable extends Error {}
+
+export type Judged<T> =
+  | (T & {
+      readonly ok: true;
+      /** Differs when the files have changed. */
+      readonly stamp: string;
+    })
+  | {
+      readonly ok: false;
+      /** A sentence without a full stop that names the file. */
+      readonly detail: string;
+    };
+
+/** Looks at the files again only when they have changed. `judge` throws what `explained` throws. */
+export function rememberFiles<T>(files: readonly string[], judge: () => T): () => Promise<Judged<T>> {
+  let seen: { readonly stamp: string; readonly found: Judged<T> } | undefined;
+  return async () => {
+    const stamp = await stampOf(files);
+    if (seen?.stamp !== stamp) seen = { stamp, found: judged(judge, stamp) };
+    return seen.found;
+  };
+}
+
+function judged<T>(judge: () => T, stamp: string): Judged<T> {
+  try {
+    return { ...judge(), ok: true, stamp };
+  } catch (error) {
+    return { ok: false, detail: messageOf(error) };
+  }
+}
+
+async function stampOf(files: readonly string[]): Promise<string> {
+  const parts = files.map((path) =>
+    stat(path).then(
+      ({ mtimeMs, size, ino }) => [mtimeMs, size, ino].join(),
+      () => 'missing',
+    ),
+  );
+  return createHash('sha256').update(JSON.stringify([files, await Promise.all(parts)])).digest('hex'); // prettier-ignore
+}
+
+/** What `read` returns; its failure as a sentence about the file. */
+export function explained<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new Error(`${path} ${whatIsWrong(cause)}`, { cause });
+  }
+}
+
+function whatIsWrong(error: unknown): string {
+  if (error instanceof Unusable) return `is not usable: ${error.message}`;
+  switch (errnoOf(error)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'does not exist';
+    case 'EACCES':
+    case 'EPERM':
+      return 'may not be read';
+    default:
+      return `could not be read: ${messageOf(error)}`;
+  }
+}
