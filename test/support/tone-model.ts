@@ -70,6 +70,9 @@ const tones: readonly string[] = [...words, 'de', 'fr'];
  */
 const toneBand = (tone: number): number => 6 + 3 * tone;
 
+/** Its frequency in Hz. */
+export const wordTone = (word: Word): number => bandHz(toneBand(tones.indexOf(word)));
+
 // ------------------------------------------------------------------------------------------------------ speech
 
 /** How long it takes to say it. */

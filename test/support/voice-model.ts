@@ -20,10 +20,10 @@ export interface Token {
 /** `characters`: its tokens are letters. `piper`: its tokens are IPA; the text goes through eSpeak NG. */
 export type VoiceKind = 'characters' | 'piper';
 
-const letters = Array.from(" abcdefghijklmnopqrstuvwxyz0123456789'.,?!");
+export const letters: readonly string[] = Array.from(" abcdefghijklmnopqrstuvwxyz0123456789'.,?!");
 
 /** Centres of the 80 mel bands up to 8 kHz (slaney), where a recognizer of tones has its weights. */
-function melCentres(): number[] {
+export function melCentres(): number[] {
   const step = Math.log(6.4) / 27;
   const toMel = (hz: number) => (hz < 1000 ? (3 * hz) / 200 : 15 + Math.log(hz / 1000) / step);
   const toHz = (mel: number) => (mel < 15 ? (200 * mel) / 3 : 1000 * Math.exp((mel - 15) * step));
@@ -32,7 +32,7 @@ function melCentres(): number[] {
 }
 
 /** Centres of bands, at least 105 Hz apart. */
-function letterTones(): number[] {
+export function letterTones(): number[] {
   const tones: number[] = [];
   for (const centre of melCentres()) {
     if (centre >= 380 && centre < 7700 && centre - (tones.at(-1) ?? 0) >= 105) tones.push(Math.round(centre));

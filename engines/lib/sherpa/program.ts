@@ -9,6 +9,12 @@ export interface Library {
   readonly OfflineTts: new (config: object) => {
     generateAsync(request: object): Promise<{ readonly samples: Float32Array }>;
   };
+  readonly OfflineRecognizer: new (config: object) => {
+    createStream(): { acceptWaveform(sound: { samples: Float32Array; sampleRate: number }): void };
+    decodeAsync(
+      stream: object,
+    ): Promise<{ readonly tokens: readonly string[]; readonly timestamps: readonly number[] }>;
+  };
 }
 
 /** Of the package in `directory`. The library itself hides why its binary could not be loaded. */

@@ -1,0 +1,58 @@
+/**
+ * Keeps one model in memory and transcribes with it. sherpa-onnx ends its process on bad files, and contains eSpeak NG
+ * (GPL-3.0): so this is a program of its own.
+ *
+ * Question: `HostQuestion`. Answers: `HeardPiece`, in order. A piece that is at work cannot be stopped.
+ */
+import { createReadStream } from 'node:fs';
+import { sampleRate } from '../../lib/wav.ts';
+import { readWav } from '../../lib/wav-reader.ts';
+import { loadLibrary, serveQuestions, type Question } from '../lib/sherpa/program.ts';
+import { piecesOf } from './pieces.ts';
+
+/** Its only argument, as JSON. */
+export interface HostOptions {
+  /** The directory of the package sherpa-onnx-node. */
+  readonly library: string;
+  /** sherpa-onnx's `modelConfig`. */
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly threads: number;
+}
+
+export interface HostQuestion {
+  /** Path of a WAV file: 16 kHz mono. */
+  readonly wav: string;
+}
+
+export interface HeardPiece {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly tokens: readonly string[];
+  /** When each of the tokens begins, in milliseconds from the start of the recording. */
+  readonly starts: readonly number[];
+}
+
+const { library, config, threads } = JSON.parse(process.argv[2] ?? '') as HostOptions;
+const { OfflineRecognizer } = loadLibrary(library);
+const recognizer = new OfflineRecognizer({
+  modelConfig: { ...config, numThreads: threads, debug: 0, provider: 'cpu' },
+});
+
+serveQuestions(async (question, { say, signal }) => {
+  const { wav } = question as Question & HostQuestion;
+  const sound = await readWav(createReadStream(wav));
+  if (sound?.sampleRate !== sampleRate) throw new Error('not a WAV file of 16 kHz');
+  for await (const { start, samples } of piecesOf(sound.samples)) {
+    signal.throwIfAborted();
+    const stream = recognizer.createStream();
+    stream.acceptWaveform({ samples: Float32Array.from(samples, (sample) => sample / 32_768), sampleRate });
+    const { tokens, timestamps } = await recognizer.decodeAsync(stream);
+    const startMs = msOf(start);
+    const starts = timestamps.map((seconds) => startMs + Math.round(1000 * seconds));
+    say({ startMs, endMs: msOf(start + samples.length), tokens, starts } satisfies HeardPiece);
+  }
+});
+
+function msOf(samples: number): number {
+  return Math.round((1000 * samples) / sampleRate);
+}

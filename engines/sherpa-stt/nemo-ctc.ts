@@ -1,0 +1,47 @@
+/** CTC models of NVIDIA NeMo, as the scripts of sherpa-onnx export them. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Unusable, explained, rememberFiles } from '../lib/sherpa/model-files.ts';
+import { readOnnxFile } from '../lib/sherpa/onnx-file.ts';
+import type { ModelFacts, ModelFiles } from './model-facts.ts';
+import { readTokens } from './tokens.ts';
+
+const modelTypes = ['EncDecCTCModel', 'EncDecCTCModelBPE', 'EncDecHybridRNNTCTCBPEModel'];
+
+/** The first two are none. */
+const normalizations = ['', 'NA', 'per_feature'];
+
+export function rememberNemoCtc(folder: string): () => Promise<ModelFiles> {
+  const whole = join(folder, 'model.onnx');
+  const quantized = join(folder, 'model.int8.onnx');
+  const tokens = join(folder, 'tokens.txt');
+  return rememberFiles([whole, quantized, tokens], () =>
+    inspectModel(!existsSync(whole) && existsSync(quantized) ? quantized : whole, tokens),
+  );
+}
+
+function inspectModel(file: string, tokens: string): ModelFacts {
+  const { bytes, size } = explained(file, () => {
+    const { bytes, metadata } = readOnnxFile(file);
+    return { bytes, size: vocabularySize(metadata) };
+  });
+  const marksWords = explained(tokens, () => readTokens(tokens, size).marksWords);
+  return { file, bytes, config: { nemoCtc: { model: file }, tokens }, marksWords };
+}
+
+/** sherpa-onnx ends its process for what throws here: it exits, or divides by a factor of 0. */
+function vocabularySize(metadata: ReadonlyMap<string, string>): number {
+  const type = metadata.get('model_type');
+  if (type === undefined || !modelTypes.includes(type))
+    throw new Unusable(`its model_type is ${type ?? 'missing'}; supported: ${modelTypes.join(', ')}`);
+  if (!normalizations.includes(metadata.get('normalize_type') ?? ''))
+    throw new Unusable('its normalize_type is neither empty nor per_feature');
+  countOf(metadata, 'subsampling_factor');
+  return countOf(metadata, 'vocab_size');
+}
+
+function countOf(metadata: ReadonlyMap<string, string>, key: string): number {
+  const value = metadata.get(key) ?? '';
+  if (!/^[1-9]\d{0,6}$/.test(value)) throw new Unusable(`its ${key} is not 1 or more`);
+  return Number(value);
+}

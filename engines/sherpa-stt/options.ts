@@ -1,0 +1,75 @@
+import type { OptionsSchema } from '../contract/index.ts';
+import { modelKinds, type ModelKind } from './model-kinds.ts';
+
+export interface Options {
+  readonly models: readonly ModelOptions[];
+  readonly runtime?: string;
+  readonly threads?: number;
+  readonly slots?: number;
+  readonly waiting?: number;
+  readonly idleUnload?: number;
+}
+
+export interface ModelOptions {
+  readonly id: string;
+  readonly kind: ModelKind;
+  readonly folder: string;
+  readonly name?: string;
+  readonly language?: string;
+}
+
+const text = { type: 'string', minLength: 1 } as const;
+const label = { ...text, maxLength: 256 } as const;
+const count = { type: 'integer', minimum: 1, maximum: 1024 } as const;
+
+export const optionsSchema: OptionsSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['models'],
+  properties: {
+    models: {
+      type: 'array',
+      minItems: 1,
+      description: 'The models to serve.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['id', 'kind', 'folder'],
+        properties: {
+          id: { ...label, description: 'Model id used in requests.' },
+          kind: {
+            type: 'string',
+            enum: Object.keys(modelKinds),
+            description: 'What the folder contains. nemo-ctc: model.onnx, else model.int8.onnx, and tokens.txt.',
+          },
+          folder: { ...text, description: 'Path of the folder with the files of the model.' },
+          name: { ...label, description: 'Display name. Default: id.' },
+          language: {
+            type: 'string',
+            pattern: '^[a-z]{2}$',
+            description: 'The language that the model transcribes; requests that name another one are rejected.',
+          },
+        },
+      },
+    },
+    runtime: {
+      ...text,
+      description:
+        'Directory with node_modules/sherpa-onnx-node. Default: VOICE_RUNTIME, then a package beside Parlance, then that of `npm run setup -- stt`.',
+    },
+    threads: { ...count, description: 'Threads per recording. Default: 1.' },
+    slots: { ...count, description: 'Concurrent transcriptions. Default: half of the cores, at least 1.' },
+    waiting: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 10_000,
+      description: 'Maximum number of waiting requests. Default: 32.',
+    },
+    idleUnload: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 86_400,
+      description: 'Seconds without a recording after which a model is unloaded; 0: never. Default: 300.',
+    },
+  },
+};

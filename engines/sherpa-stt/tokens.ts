@@ -1,0 +1,27 @@
+/** tokens.txt: a symbol and its id a line. sherpa-onnx ends its process for what throws here. */
+import { readFileSync, statSync } from 'node:fs';
+import { Unusable } from '../lib/sherpa/model-files.ts';
+
+/** The tables of NeMo's models have less than 0.1 MB. */
+const longestTable = 4_194_304;
+
+const blanks = ['<blk>', '<blank>', '<eps>'];
+
+/** Throws `Unusable`. An id below `size` without a symbol would end the process when it is heard. */
+export function readTokens(file: string, size: number): { readonly marksWords: boolean } {
+  if (statSync(file).size > longestTable) throw new Unusable('it is too long');
+  const lines = readFileSync(file, 'utf8').split('\n').filter((line) => line.trim() !== ''); // prettier-ignore
+  const tokens = new Map(lines.map(readLine));
+  const symbols = [...tokens.values()];
+  if (!symbols.some((symbol) => blanks.includes(symbol))) throw new Unusable('it has no <blk>');
+  for (let id = 0; id < size; id += 1)
+    if (!tokens.has(id)) throw new Unusable(`it has no token ${id}, but vocab_size is ${size}`);
+  return { marksWords: symbols.some((symbol) => /^[▁ ]/.test(symbol)) };
+}
+
+/** A line with an id alone is that of the space. */
+function readLine(line: string): [id: number, symbol: string] {
+  const [id = '', symbol = ' ', ...more] = line.trim().split(/[ \t]+/).reverse(); // prettier-ignore
+  if (!/^\d{1,7}$/.test(id) || more.length > 0) throw new Unusable('a line is not a symbol and its id');
+  return [Number(id), symbol];
+}

@@ -1,0 +1,75 @@
+/** The way of a recording: decoded, then heard piece by piece by the program (host.ts). */
+import {
+  EngineError,
+  type EngineContext,
+  type Recording,
+  type Resident,
+  type TimedText,
+  type TimestampKind,
+  type Transcript,
+  type TranscriptionOptions,
+} from '../contract/index.ts';
+import type { HeardPiece, HostQuestion } from './host.ts';
+import { segmentsOf, wordsOf, type Word } from './words.ts';
+
+export interface TranscribeJob {
+  readonly host: Resident;
+  readonly recording: Recording;
+  readonly timestamps?: readonly TimestampKind[] | undefined;
+  /** Of the settings. */
+  readonly language: string | undefined;
+  readonly marksWords: boolean;
+}
+
+export async function transcribe(
+  { host, recording, timestamps = [], language, marksWords }: TranscribeJob,
+  context: EngineContext,
+  { signal, onSegment, onProgress }: TranscriptionOptions,
+): Promise<Transcript> {
+  const { wavPath, durationMs } = await context.decode(recording, { signal });
+  const separator = marksWords ? ' ' : '';
+  const [words, segments]: [Word[], TimedText[]] = [[], []];
+  const question: HostQuestion = { wav: wavPath };
+  await host.call(
+    { ...question },
+    {
+      signal,
+      onMessage(message) {
+        const piece = readPiece(message, Math.floor(durationMs));
+        const heard = wordsOf(piece, marksWords);
+        words.push(...heard);
+        for (const segment of segmentsOf(heard, separator)) {
+          segments.push(segment);
+          onSegment?.(segment);
+        }
+        onProgress?.(piece.endMs, durationMs);
+      },
+    },
+  );
+  return {
+    text: segments.map(({ text }) => text).join(separator),
+    language: segments.length === 0 ? null : (language ?? null),
+    durationMs,
+    ...(timestamps.includes('segment') && { segments }),
+    ...(timestamps.includes('word') && { words: words.map(({ startMs, endMs, text }) => ({ startMs, endMs, text })) }),
+  };
+}
+
+/** Within the recording: its measured length is rounded. */
+function readPiece(
+  { startMs, endMs, tokens, starts }: Readonly<Record<string, unknown>>,
+  durationMs: number,
+): HeardPiece {
+  if (!isNumber(startMs) || !isNumber(endMs) || !isListOf(tokens, isText) || !isListOf(starts, isNumber)) {
+    const cause = new Error('the program wrote a message of an unexpected structure');
+    throw new EngineError('engine-failed', 'The loaded model failed.', { cause });
+  }
+  return { startMs, endMs: Math.min(endMs, durationMs), tokens, starts };
+}
+
+const isNumber = (value: unknown): value is number => Number.isFinite(value);
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+function isListOf<T>(value: unknown, isItem: (item: unknown) => item is T): value is readonly T[] {
+  return Array.isArray(value) && value.every(isItem);
+}

@@ -1,0 +1,84 @@
+/** A service whose engine is sherpa-stt, with models made by hand and the real library. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { TranscriptionEngine } from '../../../engines/contract/index.ts';
+import { upload } from '../../support/local-service.ts';
+import { processesWith } from '../../support/processes.ts';
+import { writeRecognizer, type RecognizerOptions } from '../../support/recognizer-model.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { wav } from '../../support/tone-model.ts';
+
+export interface StartOptions {
+  /** By id: a model to write, or more options of the engine's for one whose folder is there. */
+  readonly models?: Readonly<Record<string, RecognizerOptions | { readonly folder: string; readonly language?: string }>>;
+  /** More options of the engine. */
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly env?: Readonly<Record<string, string>>;
+  /** More engines. */
+  readonly others?: Readonly<Record<string, unknown>>;
+}
+
+/** The answer of the service. */
+export interface Heard {
+  readonly status: number;
+  readonly text?: string;
+  readonly language?: string | null;
+  readonly code?: string;
+  readonly detail?: string;
+  readonly segments?: readonly Timed[];
+  readonly words?: readonly Timed[];
+}
+
+/** Times in seconds. */
+export interface Timed {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+export interface Recognizers {
+  readonly service: TestService;
+  readonly engine: TranscriptionEngine;
+  /** Sends a recording; the fields are those of the form. Default model: the first. */
+  hear(recording: Uint8Array, fields?: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Heard>;
+  /** Process ids of the programs that have a model in memory. */
+  programs(): string[];
+}
+
+/** Disposed at the end of the test. */
+export async function startRecognizers(start: StartOptions = {}): Promise<Recognizers> {
+  const { models = { letters: {} }, options = {}, env = {}, others = {} } = start;
+  const directory = await temporaryDirectory();
+  const list = await Promise.all(
+    Object.entries(models).map(async ([id, model]) => {
+      const kind = 'nemo-ctc';
+      if ('folder' in model) return { id, kind, ...model };
+      return { id, kind, folder: await writeRecognizer(join(directory, id), model) };
+    }),
+  );
+  const engines = { stt: { use: 'sherpa-stt', models: list, ...options }, ...others };
+  const service = await startTestService({ env, config: JSON.stringify({ engines }) });
+  onTestFinished(() => service[Symbol.asyncDispose]());
+  const [served] = await service.service.registry.models('transcription');
+  const [{ id: first }] = list as [{ id: string }];
+  return {
+    service,
+    engine: served!.engine,
+    async hear(recording, fields = {}, signal) {
+      const answer = await upload(service, recording, { fields: { model: first, ...fields }, ...(signal && { signal }) });
+      return { status: answer.status, ...((await answer.json()) as object) };
+    },
+    programs: () => processesWith(directory),
+  };
+}
+
+/** Samples at 16 kHz as a recording. */
+export const recordingOf = (samples: Int16Array): Buffer => wav(samples, { rate: 16_000, channels: 1 });
+
+/** How long a process has worked (proc(5)), in ticks of 10 ms. */
+export function ticksOf(pid: string): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ');
+  return Number(fields[11]) + Number(fields[12]);
+}

@@ -1,0 +1,92 @@
+/**
+ * A CTC model of NeMo made from nothing, which the real library transcribes tones with: what a voice of letters says
+ * (voice-model.ts), or the words of the tone model (tone-model.ts). A lost or doubled sound changes the text.
+ *
+ * How it hears: a linear layer over the log mel spectrum, with one band for each token. The loudest band wins, and the blank
+ * where none is far above the average.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Graph } from './onnx-writer.ts';
+import { words, wordTone } from './tone-model.ts';
+import { letters, letterTones, melCentres } from './voice-model.ts';
+
+export type Code = 'letters' | 'words';
+
+export interface RecognizerOptions {
+  readonly code?: Code;
+  /** Frames of 10 ms per output of the model. */
+  readonly subsampling?: number;
+  /** Instead of the model's own metadata; undefined removes one. */
+  readonly metadata?: Readonly<Record<string, string | number | undefined>>;
+  /** With layers that change nothing and take some 1.5 seconds of processor time for a piece of 30 s. */
+  readonly isSlow?: boolean;
+}
+
+const codes: Readonly<Record<Code, { readonly symbols: readonly string[]; readonly tones: readonly number[] }>> = {
+  letters: { symbols: letters.map((letter) => letter.replace(' ', '▁')), tones: letterTones() },
+  words: { symbols: words.map((word) => `▁${word}`), tones: words.map(wordTone) },
+};
+
+const bands = 80;
+
+/** The files, by name. */
+export function recognizerModel({ code = 'letters', subsampling = 1, ...more }: RecognizerOptions = {}) {
+  const { symbols, tones } = codes[code];
+  const size = symbols.length + 1;
+  const usual = { model_type: 'EncDecCTCModelBPE', vocab_size: symbols.length, subsampling_factor: subsampling, normalize_type: '' }; // prettier-ignore
+  const onnx = graphOf(tones, subsampling, more.isSlow).model({
+    inputs: [
+      { name: 'audio_signal', type: 'float', dims: ['batch', bands, 'time'] },
+      { name: 'length', type: 'int64', dims: ['batch'] },
+    ],
+    outputs: [{ name: 'logprobs', type: 'float', dims: ['batch', 'frames', size] }],
+    metadata: defined({ ...usual, ...more.metadata }),
+  });
+  return { 'model.onnx': onnx, 'tokens.txt': [...symbols, '<blk>'].map((symbol, id) => `${symbol} ${id}\n`).join('') };
+}
+
+/** Writes the files into the folder, and returns it. */
+export async function writeRecognizer(folder: string, options: RecognizerOptions = {}): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  for (const [name, content] of Object.entries(recognizerModel(options))) await writeFile(join(folder, name), content);
+  return folder;
+}
+
+function graphOf(tones: readonly number[], subsampling: number, isSlow = false): Graph {
+  const centres = melCentres();
+  const size = tones.length + 1;
+  const weights = new Float32Array(bands * size);
+  tones.forEach((hz, token) => (weights[nearest(centres, hz) * size + token] = 1));
+  const bias = new Float32Array(size);
+  bias[size - 1] = 8;
+  const g = new Graph();
+  const mean = g.op('ReduceMean', ['audio_signal'], { axes: [1], keepdims: 1 });
+  const centred = g.op('Transpose', [g.op('Sub', ['audio_signal', mean])], { perm: [0, 2, 1] });
+  const all = [g.constant([subsampling >> 1]), g.constant([2 ** 31]), g.constant([1]), g.constant([subsampling])];
+  const frames = g.op('Slice', [centred, ...all]);
+  const logits = g.op('Add', [g.op('MatMul', [frames, g.floats(weights, [bands, size])]), g.floats(bias)]);
+  const heard = isSlow ? g.op('Add', [logits, slowZeros(g, frames, size)]) : logits;
+  g.op('LogSoftmax', [heard], { axis: -1 }, 'logprobs');
+  return g;
+}
+
+function slowZeros(g: Graph, frames: string, size: number): string {
+  const [layers, width] = [96, 512];
+  const zeros = (rows: number, columns: number) => g.floats(new Float32Array(rows * columns), [rows, columns]);
+  const layer = zeros(width, width);
+  let x = g.op('MatMul', [frames, zeros(bands, width)]);
+  for (let count = 0; count < layers; count++) x = g.op('MatMul', [x, layer]);
+  return g.op('MatMul', [x, zeros(width, size)]);
+}
+
+function nearest(centres: readonly number[], hz: number): number {
+  const distances = centres.map((centre) => Math.abs(centre - hz));
+  return distances.indexOf(Math.min(...distances));
+}
+
+function defined<T>(values: Readonly<Record<string, T | undefined>>): Record<string, T> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  );
+}
