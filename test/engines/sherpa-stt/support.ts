@@ -12,7 +12,9 @@ import { wav } from '../../support/tone-model.ts';
 
 export interface StartOptions {
   /** By id: a model to write, or more options of the engine's for one whose folder is there. */
-  readonly models?: Readonly<Record<string, RecognizerOptions | { readonly folder: string; readonly language?: string }>>;
+  readonly models?: Readonly<
+    Record<string, RecognizerOptions | { readonly folder: string; readonly language?: string }>
+  >;
   /** More options of the engine. */
   readonly options?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
@@ -31,10 +33,9 @@ export interface Heard {
   readonly words?: readonly Timed[];
 }
 
-/** Times in seconds. */
 export interface Timed {
-  readonly start: number;
-  readonly end: number;
+  readonly start_ms: number;
+  readonly end_ms: number;
   readonly text: string;
 }
 
@@ -54,8 +55,9 @@ export async function startRecognizers(start: StartOptions = {}): Promise<Recogn
   const list = await Promise.all(
     Object.entries(models).map(async ([id, model]) => {
       const kind = 'nemo-ctc';
-      if ('folder' in model) return { id, kind, ...model };
-      return { id, kind, folder: await writeRecognizer(join(directory, id), model) };
+      if (typeof model === 'string') return { id, kind, folder: model };
+      const { language, ...rest } = model;
+      return { id, kind, folder: await writeRecognizer(join(directory, id), rest), ...(language && { language }) };
     }),
   );
   const engines = { stt: { use: 'sherpa-stt', models: list, ...options }, ...others };
@@ -67,7 +69,10 @@ export async function startRecognizers(start: StartOptions = {}): Promise<Recogn
     service,
     engine: served!.engine,
     async hear(recording, fields = {}, signal) {
-      const answer = await upload(service, recording, { fields: { model: first, ...fields }, ...(signal && { signal }) });
+      const answer = await upload(service, recording, {
+        fields: { model: first, ...fields },
+        ...(signal && { signal }),
+      });
       return { status: answer.status, ...((await answer.json()) as object) };
     },
     programs: () => processesWith(directory),

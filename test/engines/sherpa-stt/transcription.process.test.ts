@@ -1,0 +1,185 @@
+/** Models made by hand, run by the real library: every sound is a token, and the tests see which were heard, and when. */
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { multipart, multipartType } from '../../api/support/forms.ts';
+import { describeWith } from '../../support/programs.ts';
+import { noise } from '../../support/noise.ts';
+import { until } from '../../support/processes.ts';
+import { recordings, usual } from '../../support/recordings.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { tonePcm, words, type Word } from '../../support/tone-model.ts';
+import { writeVoice } from '../../support/voice-model.ts';
+import { expectGuarantees, readStream } from '../../transcription/support/stream.ts';
+import { said, sentenceOf } from '../sherpa-voice/support.ts';
+import { recordingOf, startRecognizers, type Recognizers, type Timed } from './support.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const wordsModel = { models: { words: { code: 'words' } } } as const;
+
+const recordingOfWords = (...spoken: Word[]) => recordingOf(tonePcm({ words: spoken, rate: 16_000 }));
+
+/** So many words, the same for the same numbers. */
+const wordsFrom = (first: number, count: number): Word[] =>
+  Array.from({ length: count }, (_, at) => words[(first + at * 5) % words.length]!);
+
+async function startWithVoice(): Promise<
+  Recognizers & { readonly say: (text: string, format: string) => Promise<Buffer> }
+> {
+  const file = await writeVoice(await temporaryDirectory(), 'spelled');
+  const started = await startRecognizers({
+    others: { voice: { use: 'sherpa-voice', voices: [{ id: 'spelled', file }] } },
+  });
+  const say = async (text: string, format: string) => {
+    const answer = await started.service.post('/tts', { text, format });
+    expect(answer.status).toBe(200);
+    return Buffer.from(await answer.arrayBuffer());
+  };
+  return { ...started, say };
+}
+
+describe('what a voice of letters has said', () => {
+  it.each(['wav', 'mp3'])('is heard: the same text, through %s', async (format) => {
+    const { hear, say } = await startWithVoice();
+    for (const text of ['yes no hello', "it's 12 o'clock, is it?", 'ssshhh, aaa bb!']) {
+      expect(await hear(await say(text, format))).toMatchObject({ status: 200, text });
+    }
+  });
+
+  it('is heard completely where it is longer than a piece', async () => {
+    const { hear, say } = await startWithVoice();
+    const text = Array.from({ length: 12 }, (_, k) => sentenceOf(90, k)).join(' ');
+    const { text: heard = '' } = await hear(await say(text, 'wav'));
+    expect(said(heard)).toBe(said(text));
+  });
+});
+
+describe('words', () => {
+  it('have their times, also when they are repeated', async () => {
+    const { hear } = await startRecognizers(wordsModel);
+    const spoken = ['alpha', 'bravo', 'bravo', '東京'] as const;
+    const heard = await hear(recordingOfWords(...spoken), { timestamps: 'word' });
+    expect(heard).toMatchObject({ status: 200, text: spoken.join(' '), language: null, duration_ms: 2_750 });
+    expectTimes(heard.words, spoken, 2_750);
+    expect(heard.segments).toEqual([
+      { start_ms: heard.words?.[0]?.start_ms, end_ms: 2_750, text: 'alpha bravo bravo 東京' },
+    ]);
+  });
+
+  it.each([2, 4, 8])('have their times with a frame of %d0 ms', async (subsampling) => {
+    const { hear } = await startRecognizers({ models: { words: { code: 'words', subsampling } } });
+    const { words: heard } = await hear(recordingOfWords('kilo', 'golf'), { timestamps: 'word' });
+    expectTimes(heard, ['kilo', 'golf'], 1_750, 10 * subsampling);
+  });
+
+  it('are neither lost nor doubled at the seams of a long recording, and keep their times', async () => {
+    const { hear, service } = await startRecognizers(wordsModel);
+    const spoken = Array.from({ length: 6 }, (_, k) => wordsFrom(k, 28));
+    const samples = spoken.map((part) => tonePcm({ words: part, rate: 16_000, tailSeconds: 0.5 }));
+    const recording = recordingOf(Int16Array.from(samples.flatMap((part) => Array.from(part))));
+    const { text, words: heard = [] } = await hear(recording, { timestamps: 'word' });
+    expect(text).toBe(spoken.flat().join(' '));
+    const offsets = heard.map(({ start_ms }, at) => Math.abs(start_ms - 500 * (2 * Math.floor(at / 28) + at + 1)));
+    expect(Math.max(...offsets)).toBeLessThanOrEqual(20);
+
+    const body = multipart({ name: 'timestamps', value: 'segment' }, { name: 'file', value: recording, filename: 'memo.wav' }); // prettier-ignore
+    const { events } = await readStream(service.url, { headers: multipartType, body });
+    expectGuarantees(events);
+    const done = events.flatMap((event) => (event.type === 'transcription.progress' ? [event.processed_ms] : []));
+    expect(done.length).toBeGreaterThanOrEqual(3);
+    expect(done.at(-1)).toBe(90_000);
+  });
+
+  function expectTimes(
+    heard: readonly Timed[] | undefined,
+    spoken: readonly Word[],
+    durationMs: number,
+    frameMs = 10,
+  ): void {
+    expect(heard?.map(({ text }) => text)).toEqual(spoken);
+    for (const [at, { start_ms, end_ms }] of (heard ?? []).entries()) {
+      expect(Math.abs(start_ms - 500 * (at + 1))).toBeLessThanOrEqual(10 + frameMs);
+      expect(end_ms).toBe(heard?.[at + 1]?.start_ms ?? durationMs);
+    }
+  }
+});
+
+describeWith(['ffmpeg'], 'the recordings of the other transcription tests', ({ ffmpeg }) => {
+  it('are heard in every container and codec', async () => {
+    const { hear } = await startRecognizers({ ...wordsModel, env: { PATH: join(ffmpeg, '..') } });
+    const directory = await temporaryDirectory();
+    for (const [number, { name, make }] of recordings.entries()) {
+      const own = join(directory, String(number));
+      await mkdir(own);
+      const path = await make(usual.words, { directory: own });
+      expect(await hear(await readFile(path)), name).toMatchObject({ status: 200, text: usual.words.join(' ') });
+    }
+  });
+});
+
+describe('a recording without words', () => {
+  const samplesOf = (bytes: Buffer, shift: number) => Int16Array.from({ length: bytes.length >> 1 }, (_, i) => bytes.readInt16LE(2 * i) >> shift); // prettier-ignore
+
+  it.each([
+    ['silence', new Int16Array(16_000)],
+    ['45 s of silence', new Int16Array(45 * 16_000)],
+    ['a single sample', new Int16Array(1)],
+    ['loud noise', samplesOf(noise(64_000), 1)],
+    ['faint noise', samplesOf(noise(64_000), 8)],
+  ])('is empty: %s', async (_what, samples) => {
+    const { hear } = await startRecognizers({ models: { words: { code: 'words' }, letters: {} } });
+    for (const model of ['words', 'letters']) {
+      const heard = await hear(recordingOf(samples), { model, timestamps: 'word' });
+      expect(heard).toMatchObject({ status: 200, text: '', language: null, segments: [], words: [] });
+    }
+  });
+});
+
+describe('models', () => {
+  it('transcribe several recordings at once, in one program', async () => {
+    const { hear, programs } = await startRecognizers({ ...wordsModel, options: { slots: 5 } });
+    const spoken = Array.from({ length: 5 }, (_, k) => wordsFrom(k, 20));
+    const heard = await Promise.all(spoken.map((part) => hear(recordingOfWords(...part))));
+    expect(heard.map(({ text }) => text)).toEqual(spoken.map((part) => part.join(' ')));
+    expect(programs()).toHaveLength(1);
+  });
+
+  it('are listed with what they support; each has its own program', async () => {
+    const models = { words: { code: 'words' }, letters: {} } as const;
+    const { hear, service, programs } = await startRecognizers({ models });
+    const { data } = (await (await service.api('/transcribe/models')).json()) as { data: object[] };
+    const supports = ['segment', 'word'];
+    expect(data).toMatchObject([{ id: 'words', local: true, supports }, { id: 'letters', local: true, supports }]); // prettier-ignore
+    await hear(recordingOfWords('alpha'), { model: 'words' });
+    await hear(recordingOfWords('alpha'), { model: 'letters' });
+    expect(programs()).toHaveLength(2);
+  });
+
+  it('transcribe the language of the settings', async () => {
+    const { hear } = await startRecognizers({ models: { words: { code: 'words', language: 'en' } } });
+    expect(await hear(recordingOfWords('alpha'))).toMatchObject({ text: 'alpha', language: 'en' });
+    expect(await hear(recordingOfWords('alpha'), { language: 'en' })).toMatchObject({ text: 'alpha', language: 'en' });
+    expect(await hear(recordingOfWords('alpha'), { language: 'de' })).toMatchObject({
+      status: 422,
+      code: 'language-not-supported',
+      detail: 'The model words supports only "en", not "de".',
+    });
+  });
+
+  it('without a language in the settings refuse that of a request', async () => {
+    const { hear } = await startRecognizers(wordsModel);
+    expect(await hear(recordingOfWords('alpha'), { language: 'de' })).toMatchObject({
+      status: 422,
+      detail: 'The model words takes no language: its settings name none.',
+    });
+  });
+
+  it('are loaded while a recording is uploaded', async () => {
+    const { engine, programs } = await startRecognizers(wordsModel);
+    await engine.warmUp?.();
+    expect(programs()).toEqual([]);
+    await engine.warmUp?.('words');
+    await until('it is loaded', () => programs().length === 1);
+  });
+});
