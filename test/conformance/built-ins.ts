@@ -9,6 +9,7 @@ import { openRecorder } from '../../src/conformance/recordings.ts';
 import { speechChecks } from '../../src/conformance/speech.ts';
 import { transcriptionChecks, type TranscriptionSubject } from '../../src/conformance/transcription.ts';
 import { describeWith, requireProgram } from '../support/programs.ts';
+import { writeRecognizer } from '../support/recognizer-model.ts';
 import { toneWav, writeToneModel } from '../support/tone-model.ts';
 import { writeVoice } from '../support/voice-model.ts';
 import { startChatProvider, startSpeechProvider, startTranscriptionProvider } from './providers.ts';
@@ -24,6 +25,12 @@ interface BuiltIn {
   readonly words?: () => Promise<string>;
 }
 
+async function writeToneWords(): Promise<string> {
+  const file = join(directory.path, 'words.wav');
+  await writeFile(file, toneWav({ words: ['alpha', 'bravo', 'charlie', 'delta'], rate: 16_000 }));
+  return file;
+}
+
 export const builtIns: Readonly<Record<string, BuiltIn>> = {
   'whisper-cli': {
     needs: ['whisper-cli'],
@@ -33,11 +40,7 @@ export const builtIns: Readonly<Record<string, BuiltIn>> = {
       await writeToneModel(file);
       return { program: requireProgram('whisper-cli'), models: [{ id: 'tones', file }], slots: 1, threads: 1 };
     },
-    words: async () => {
-      const file = join(directory.path, 'words.wav');
-      await writeFile(file, toneWav({ words: ['alpha', 'bravo', 'charlie', 'delta'], rate: 16_000 }));
-      return file;
-    },
+    words: writeToneWords,
   },
   'hosted-stt': {
     needs: [],
@@ -61,6 +64,15 @@ export const builtIns: Readonly<Record<string, BuiltIn>> = {
       const file = await writeVoice(directory.path, 'tones', { kind: 'piper', isPlain: true });
       return { voices: [{ id: 'tones', file }] };
     },
+  },
+  'sherpa-stt': {
+    needs: [],
+    checks: transcriptionChecks,
+    options: async () => {
+      const folder = await writeRecognizer(join(directory.path, 'tones'), { code: 'words' });
+      return { models: [{ id: 'tones', kind: 'nemo-ctc', folder }] };
+    },
+    words: writeToneWords,
   },
   tts: {
     needs: [],

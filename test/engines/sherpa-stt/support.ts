@@ -8,7 +8,7 @@ import { processesWith } from '../../support/processes.ts';
 import { writeRecognizer, type RecognizerOptions } from '../../support/recognizer-model.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
-import { wav } from '../../support/tone-model.ts';
+import { tonePcm, wav, type Word } from '../../support/tone-model.ts';
 
 export interface StartOptions {
   /** By id: a model to write, or more options of the engine's for one whose folder is there. */
@@ -81,6 +81,13 @@ export async function startRecognizers(start: StartOptions = {}): Promise<Recogn
 
 /** Samples at 16 kHz as a recording. */
 export const recordingOf = (samples: Int16Array): Buffer => wav(samples, { rate: 16_000, channels: 1 });
+
+/** Of 75 s. */
+export function longRecording(words: readonly Word[]): Buffer {
+  const samples = Array.from(tonePcm({ words, rate: 16_000, tailSeconds: 0.5 }));
+  const times = Math.ceil((75 * 16_000) / samples.length);
+  return recordingOf(Int16Array.from(Array.from({ length: times }, () => samples).flat()));
+}
 
 /** How long a process has worked (proc(5)), in ticks of 10 ms. */
 export function ticksOf(pid: string): number {

@@ -1,0 +1,33 @@
+/** A client that disconnects in the middle of a piece, with a model that takes its time. */
+import { expect, it, vi } from 'vitest';
+import { until } from '../../support/processes.ts';
+import { startStopwatch } from '../../support/stopwatch.ts';
+import { tonePcm, words } from '../../support/tone-model.ts';
+import { longRecording, recordingOf, startRecognizers, ticksOf } from './support.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+it('ends its program within 2.5 s if nobody else is served; others are served to the end', async () => {
+  const models = { words: { code: 'words', isSlow: true } } as const;
+  const { hear, programs, service } = await startRecognizers({ models, options: { slots: 2 } });
+  const short = recordingOf(tonePcm({ words: ['alpha'], rate: 16_000 }));
+  const other = recordingOf(tonePcm({ words: words.slice(0, 9), rate: 16_000 }));
+  await hear(short);
+  for (const isAlone of [true, false]) {
+    const [program] = programs();
+    const before = ticksOf(program!);
+    const leaving = new AbortController();
+    const left = hear(longRecording(words), {}, leaving.signal);
+    left.catch(() => {});
+    const served = isAlone ? undefined : hear(other);
+    await until('it is at work', () => ticksOf(program!) >= before + 10);
+    const elapsedMs = startStopwatch();
+    leaving.abort(new Error('gone'));
+    await expect(left).rejects.toThrow('gone');
+    if (isAlone) await until('the program has ended', () => !programs().includes(program!), 2_500);
+    else expect(await served).toMatchObject({ status: 200, text: words.slice(0, 9).join(' ') });
+    if (isAlone) expect(elapsedMs()).toBeLessThan(2_500);
+    expect(await hear(short)).toMatchObject({ status: 200, text: 'alpha' });
+  }
+  await until('nothing is left behind', async () => (await service.leftovers()).length === 0);
+});
