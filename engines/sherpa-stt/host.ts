@@ -45,7 +45,7 @@ serveQuestions(async (question, { say, signal }) => {
   for await (const { start, samples } of piecesOf(sound.samples)) {
     signal.throwIfAborted();
     const stream = recognizer.createStream();
-    stream.acceptWaveform({ samples: Float32Array.from(samples, (sample) => sample / 32_768), sampleRate });
+    stream.acceptWaveform({ samples: toFloats(samples), sampleRate });
     const { tokens, timestamps } = await recognizer.decodeAsync(stream);
     const startMs = msOf(start);
     const starts = timestamps.map((seconds) => startMs + Math.round(1000 * seconds));
@@ -55,4 +55,11 @@ serveQuestions(async (question, { say, signal }) => {
 
 function msOf(samples: number): number {
   return Math.round((1000 * samples) / sampleRate);
+}
+
+/** In a loop: `Float32Array.from` takes ten times as long. */
+function toFloats(samples: Int16Array): Float32Array {
+  const floats = new Float32Array(samples.length);
+  for (let i = 0; i < samples.length; i++) floats[i] = (samples[i] ?? 0) / 32_768;
+  return floats;
 }

@@ -21,7 +21,8 @@ export function readTokens(file: string, size: number): { readonly marksWords: b
 
 /** A line with an id alone is that of the space. */
 function readLine(line: string): [id: number, symbol: string] {
-  const [id = '', symbol = ' ', ...more] = line.trim().split(/[ \t]+/).reverse(); // prettier-ignore
+  const columns = line.split(/[ \t\r]+/).filter((column) => column !== '');
+  const [id = '', symbol = ' ', ...more] = columns.reverse();
   if (!/^\d{1,7}$/.test(id) || more.length > 0) throw new Unusable('a line is not a symbol and its id');
   return [Number(id), symbol];
 }

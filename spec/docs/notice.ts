@@ -60,10 +60,10 @@ or fleet/node_modules.
 contains it distributes GPL code: offer its source (https://github.com/echogarden-project/espeak-ng-emscripten), or build
 the image without it (--build-arg NPM_OMIT="dev optional").
 
-The engine sherpa-voice uses sherpa-onnx-node, which is not among these packages: the operator installs it, and it runs in
-a process of its own. Its package says Apache-2.0, but its binary contains eSpeak NG, so it is under GPL-3.0 as a whole. Who
-distributes an image that contains it distributes GPL code: offer its source (https://github.com/k2-fsa/sherpa-onnx).
-Voices have licences of their own.
+The engines sherpa-voice and sherpa-stt use sherpa-onnx-node, which is not among these packages: the operator installs it,
+and it runs in processes of its own. Its package says Apache-2.0, but its binary contains eSpeak NG, so it is under GPL-3.0
+as a whole. Who distributes an image that contains it distributes GPL code: offer its source
+(https://github.com/k2-fsa/sherpa-onnx). Voices and models have licences of their own.
 `;
 
 export function notice(): string {

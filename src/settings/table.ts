@@ -169,7 +169,7 @@ const table = {
     schema: text,
     inFile: false,
     description:
-      'For sherpa-voice: directory with node_modules/sherpa-onnx-node; unset: a package beside Parlance, then that of `npm run setup -- voice`',
+      'For sherpa-voice and sherpa-stt: directory with node_modules/sherpa-onnx-node; unset: a package beside Parlance, then that of `npm run setup -- voice`',
   },
   ffmpeg: {
     env: 'FFMPEG',

@@ -66,6 +66,11 @@ describe('a model', () => {
     expect(await inspected(change, { code: 'words' })).toMatchObject({ ok: true, marksWords: false });
   });
 
+  it('without marks may have a wide space among its tokens', async () => {
+    const change = tokens((lines) => [...lines.map((line) => line.replace('▁', '')), '\u3000 99']);
+    expect(await inspected(change, { code: 'words' })).toMatchObject({ ok: true, marksWords: false });
+  });
+
   it('is looked at again when a file has changed', async () => {
     const folder = await writeRecognizer(await temporaryDirectory());
     const look = modelKinds['nemo-ctc'](folder);

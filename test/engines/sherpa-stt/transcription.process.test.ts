@@ -126,6 +126,7 @@ describe('a recording without words', () => {
     ['45 s of silence', new Int16Array(45 * 16_000)],
     ['a single sample', new Int16Array(1)],
     ['loud noise', samplesOf(noise(64_000), 1)],
+    ['hum', Int16Array.from({ length: 48_000 }, (_, i) => 8_000 * Math.sin((2 * Math.PI * 50 * i) / 16_000))],
     ['faint noise', samplesOf(noise(64_000), 8)],
   ])('is empty: %s', async (_what, samples) => {
     const { hear } = await startRecognizers({ models: { words: { code: 'words' }, letters: {} } });
