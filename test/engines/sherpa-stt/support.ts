@@ -11,10 +11,8 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 import { tonePcm, wav, type Word } from '../../support/tone-model.ts';
 
 export interface StartOptions {
-  /** By id: a model to write, or more options of the engine's for one whose folder is there. */
-  readonly models?: Readonly<
-    Record<string, RecognizerOptions | { readonly folder: string; readonly language?: string }>
-  >;
+  /** By id: a model to write, or the folder of one. */
+  readonly models?: Readonly<Record<string, (RecognizerOptions & { readonly language?: string }) | string>>;
   /** More options of the engine. */
   readonly options?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
@@ -64,7 +62,7 @@ export async function startRecognizers(start: StartOptions = {}): Promise<Recogn
   const service = await startTestService({ env, config: JSON.stringify({ engines }) });
   onTestFinished(() => service[Symbol.asyncDispose]());
   const [served] = await service.service.registry.models('transcription');
-  const [{ id: first }] = list as [{ id: string }];
+  const [first = ''] = Object.keys(models);
   return {
     service,
     engine: served!.engine,
