@@ -100,6 +100,7 @@ describe('a file that would end the program', () => {
   it.each([
     ['no model_type', { model_type: undefined }, /model_type is missing/],
     ['the model_type of a transducer', { model_type: 'EncDecRNNTBPEModel' }, /model_type is EncDecRNNTBPEModel/],
+    ['those of a streaming model', { window_size: 65 }, /it is a streaming model/],
     ['no vocab_size', { vocab_size: undefined }, /its vocab_size is not 1 or more/],
     ['a negative vocab_size', { vocab_size: -1 }, /its vocab_size is not 1 or more/],
     ['no subsampling_factor', { subsampling_factor: undefined }, /its subsampling_factor is not 1 or more/],
