@@ -2,7 +2,7 @@
  * Keeps one model in memory and transcribes with it. sherpa-onnx ends its process on bad files, and contains eSpeak NG
  * (GPL-3.0): so this is a program of its own.
  *
- * Question: `HostQuestion`. Answers: `HeardPiece`, in order. A piece that is at work cannot be stopped.
+ * Question: `HostQuestion`. Answers: `RecognizedPiece`, in order. A piece that is at work cannot be stopped.
  */
 import { createReadStream } from 'node:fs';
 import { sampleRate } from '../../lib/wav.ts';
@@ -24,7 +24,7 @@ export interface HostQuestion {
   readonly wav: string;
 }
 
-export interface HeardPiece {
+export interface RecognizedPiece {
   readonly startMs: number;
   readonly endMs: number;
   readonly tokens: readonly string[];
@@ -49,7 +49,7 @@ serveQuestions(async (question, { say, signal }) => {
     const { tokens, timestamps } = await recognizer.decodeAsync(stream);
     const startMs = msOf(start);
     const starts = timestamps.map((seconds) => startMs + Math.round(1000 * seconds));
-    say({ startMs, endMs: msOf(start + samples.length), tokens, starts } satisfies HeardPiece);
+    say({ startMs, endMs: msOf(start + samples.length), tokens, starts } satisfies RecognizedPiece);
   }
 });
 

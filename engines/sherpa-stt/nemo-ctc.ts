@@ -36,7 +36,7 @@ function vocabularySize(metadata: ReadonlyMap<string, string>): number {
     throw new Unusable(`its model_type is ${type ?? 'missing'}; supported: ${modelTypes.join(', ')}`);
   if (!normalizations.includes(metadata.get('normalize_type') ?? ''))
     throw new Unusable('its normalize_type is neither empty nor per_feature');
-  // It has further inputs, which a whole recording does not give it.
+  // Its caches are further inputs, which the library does not feed here.
   if (metadata.has('window_size')) throw new Unusable('it is a streaming model');
   countOf(metadata, 'subsampling_factor');
   return countOf(metadata, 'vocab_size');

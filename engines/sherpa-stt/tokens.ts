@@ -7,7 +7,7 @@ const longestTable = 4_194_304;
 
 const blanks = ['<blk>', '<blank>', '<eps>'];
 
-/** Throws `Unusable`. An id below `size` without a symbol would end the process when it is heard. */
+/** Throws `Unusable`. An id below `size` without a symbol would end the process when it is recognized. */
 export function readTokens(file: string, size: number): { readonly marksWords: boolean } {
   if (statSync(file).size > longestTable) throw new Unusable('it is too long');
   const lines = readFileSync(file, 'utf8').split('\n').filter((line) => line.trim() !== ''); // prettier-ignore

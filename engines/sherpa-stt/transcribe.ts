@@ -1,4 +1,4 @@
-/** The way of a recording: decoded, then heard piece by piece by the program (host.ts). */
+/** The way of a recording: decoded, then transcribed piece by piece by the program (host.ts). */
 import {
   EngineError,
   type EngineContext,
@@ -9,7 +9,7 @@ import {
   type Transcript,
   type TranscriptionOptions,
 } from '../contract/index.ts';
-import type { HeardPiece, HostQuestion } from './host.ts';
+import type { RecognizedPiece, HostQuestion } from './host.ts';
 import { segmentsOf, wordsOf, type Word } from './words.ts';
 
 export interface TranscribeJob {
@@ -36,9 +36,9 @@ export async function transcribe(
       signal,
       onMessage(message) {
         const piece = readPiece(message, Math.floor(durationMs));
-        const heard = wordsOf(piece, marksWords);
-        words.push(...heard);
-        for (const segment of segmentsOf(heard, separator)) {
+        const found = wordsOf(piece, marksWords);
+        words.push(...found);
+        for (const segment of segmentsOf(found, separator)) {
           segments.push(segment);
           onSegment?.(segment);
         }
@@ -59,7 +59,7 @@ export async function transcribe(
 function readPiece(
   { startMs, endMs, tokens, starts }: Readonly<Record<string, unknown>>,
   durationMs: number,
-): HeardPiece {
+): RecognizedPiece {
   if (!isNumber(startMs) || !isNumber(endMs) || !isListOf(tokens, isText) || !isListOf(starts, isNumber)) {
     const cause = new Error('the program wrote a message of an unexpected structure');
     throw new EngineError('engine-failed', 'The loaded model failed.', { cause });

@@ -1,6 +1,6 @@
 /** Joins tokens to words, and words to segments. */
 import type { TimedText } from '../contract/index.ts';
-import type { HeardPiece } from './host.ts';
+import type { RecognizedPiece } from './host.ts';
 
 export interface Word extends TimedText {
   /** When its last token begins. */
@@ -13,7 +13,7 @@ const pauseMs = 1_000;
 const sentenceEnd = /[.!?…。！？]$/;
 
 /** A word ends where the next token begins; the last one with the piece. */
-export function wordsOf({ endMs, tokens, starts }: HeardPiece, marksWords: boolean): Word[] {
+export function wordsOf({ endMs, tokens, starts }: RecognizedPiece, marksWords: boolean): Word[] {
   const words: { text: string; startMs: number; lastMs: number; endMs: number }[] = [];
   let isInWord = false;
   for (const [index, token] of tokens.entries()) {

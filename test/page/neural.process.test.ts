@@ -1,4 +1,4 @@
-/** The page with sherpa-onnx in both directions: what its voice says, its recognizer hears. */
+/** The page with sherpa-onnx in both directions: what its voice says, its recognizer transcribes. */
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { describeWith } from '../support/programs.ts';

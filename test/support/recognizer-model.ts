@@ -2,7 +2,7 @@
  * A CTC model of NeMo made from nothing, which the real library transcribes tones with: what a voice of letters says
  * (voice-model.ts), or the words of the tone model (tone-model.ts). A lost or doubled sound changes the text.
  *
- * How it hears: a linear layer over the log mel spectrum, with one band for each token. The loudest band wins, and the blank
+ * How it works: a linear layer over the log mel spectrum, with one band for each token. The loudest band wins, and the blank
  * where none is far above the average.
  */
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -45,7 +45,7 @@ describe('without the library', () => {
     expect(started.programs()).toEqual([]);
   });
 
-  it('setup installs it for who names `stt`', async () => {
+  it('setup offers it as `stt`', async () => {
     const { engine } = await startRecognizers();
     expect(await engine.preparations?.()).toMatchObject([{ id: 'stt', licence: 'GPL-3.0', state: 'ready' }]);
   });

@@ -1,4 +1,4 @@
-/** Models made by hand, run by the real library: every sound is a token, and the tests see which were heard, and when. */
+/** Models made by hand, run by the real library: every sound is a token, and the tests see which were recognized, and when. */
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -40,14 +40,14 @@ async function startWithVoice(): Promise<
 }
 
 describe('what a voice of letters has said', () => {
-  it.each(['wav', 'mp3'])('is heard: the same text, through %s', async (format) => {
+  it.each(['wav', 'mp3'])('is transcribed to the same text, through %s', async (format) => {
     const { hear, say } = await startWithVoice();
     for (const text of ['yes no hello', "it's 12 o'clock, is it?", 'ssshhh, aaa bb!']) {
       expect(await hear(await say(text, format))).toMatchObject({ status: 200, text });
     }
   });
 
-  it('is heard completely where it is longer than a piece', async () => {
+  it('is transcribed completely where it is longer than a piece', async () => {
     const { hear, say } = await startWithVoice();
     const text = Array.from({ length: 12 }, (_, k) => sentenceOf(90, k)).join(' ');
     const { text: heard = '' } = await hear(await say(text, 'wav'));
@@ -106,7 +106,7 @@ describe('words', () => {
 });
 
 describeWith(['ffmpeg'], 'the recordings of the other transcription tests', ({ ffmpeg }) => {
-  it('are heard in every container and codec', async () => {
+  it('are transcribed in every container and codec', async () => {
     const { hear } = await startRecognizers({ ...wordsModel, env: { PATH: join(ffmpeg, '..') } });
     const directory = await temporaryDirectory();
     for (const [number, { name, make }] of recordings.entries()) {
