@@ -1,7 +1,6 @@
 /** A client that disconnects in the middle of a piece, with a model that takes its time. */
 import { expect, it, vi } from 'vitest';
 import { until } from '../../support/processes.ts';
-import { startStopwatch } from '../../support/stopwatch.ts';
 import { tonePcm, words } from '../../support/tone-model.ts';
 import { longRecording, recordingOf, startRecognizers, ticksOf } from './support.ts';
 
@@ -21,12 +20,10 @@ it('ends its program within 2.5 s if nobody else is served; others are served to
     left.catch(() => {});
     const served = isAlone ? undefined : hear(other);
     await until('it is at work', () => ticksOf(program!) >= before + 10);
-    const elapsedMs = startStopwatch();
     leaving.abort(new Error('gone'));
     await expect(left).rejects.toThrow('gone');
     if (isAlone) await until('the program has ended', () => !programs().includes(program!), 2_500);
     else expect(await served).toMatchObject({ status: 200, text: words.slice(0, 9).join(' ') });
-    if (isAlone) expect(elapsedMs()).toBeLessThan(2_500);
     expect(await hear(short)).toMatchObject({ status: 200, text: 'alpha' });
   }
   await until('nothing is left behind', async () => (await service.leftovers()).length === 0);
