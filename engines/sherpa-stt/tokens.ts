@@ -1,6 +1,5 @@
 /** tokens.txt: a symbol and its id a line. sherpa-onnx ends its process for what throws here. */
-import { readFileSync, statSync } from 'node:fs';
-import { Unusable } from '../lib/sherpa/model-files.ts';
+import { Unusable, readText } from '../lib/sherpa/model-files.ts';
 
 /** The tables of NeMo's models have less than 0.1 MB. */
 const longestTable = 4_194_304;
@@ -9,8 +8,7 @@ const blanks = ['<blk>', '<blank>', '<eps>'];
 
 /** Throws `Unusable`. An id below `size` without a symbol would end the process when it is recognized. */
 export function readTokens(file: string, size: number): { readonly marksWords: boolean } {
-  if (statSync(file).size > longestTable) throw new Unusable('it is too long');
-  const lines = readFileSync(file, 'utf8').split('\n').filter((line) => line.trim() !== ''); // prettier-ignore
+  const lines = readText(file, longestTable).split('\n').filter((line) => line.trim() !== ''); // prettier-ignore
   const tokens = new Map(lines.map(readLine));
   const symbols = [...tokens.values()];
   if (!symbols.some((symbol) => blanks.includes(symbol))) throw new Unusable('it has no <blk>');

@@ -1,6 +1,5 @@
 /** Judges a voice without loading it. */
-import { readFileSync } from 'node:fs';
-import { Unusable, explained, rememberFiles, type Judged } from '../lib/sherpa/model-files.ts';
+import { Unusable, explained, readText, rememberFiles, type Judged } from '../lib/sherpa/model-files.ts';
 import { readOnnxFile } from '../lib/sherpa/onnx-file.ts';
 import { readPiperConfig, sampleRateOf, type PiperConfig } from './piper-config.ts';
 
@@ -23,10 +22,13 @@ export const needOf = ({ bytes }: UsableVoice): number => bytes + 475_000_000;
 export const rememberVoiceFile = (file: string): (() => Promise<VoiceFile>) =>
   rememberFiles([file, `${file}.json`], () => inspectVoice(file));
 
+/** Those of Piper's voices with many speakers have 20 kB. */
+const longestConfig = 4_194_304;
+
 function inspectVoice(file: string): VoiceFacts {
   const json = `${file}.json`;
   const { bytes, metadata } = explained(file, () => readOnnxFile(file));
-  const published = explained(json, () => readPiperConfig(readFileSync(json, 'utf8')));
+  const published = explained(json, () => readPiperConfig(readText(json, longestConfig)));
   const config = explained(file, () => withMetadata(published, metadata));
   return { file, bytes, config, metadata: new Set(metadata.keys()) };
 }

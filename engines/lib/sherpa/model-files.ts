@@ -1,5 +1,6 @@
 /** Files of models are judged without loading them: a broken one would end the program that loads it. */
 import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { errnoOf, messageOf } from '../../../lib/errors.ts';
 
@@ -44,6 +45,14 @@ async function stampOf(files: readonly string[]): Promise<string> {
     ),
   );
   return createHash('sha256').update(JSON.stringify([files, await Promise.all(parts)])).digest('hex'); // prettier-ignore
+}
+
+/** A text beside a model. Throws `Unusable` before it reads what is too long, or never ends. */
+export function readText(path: string, maxBytes: number): string {
+  const found = statSync(path);
+  if (!found.isFile()) throw new Unusable('it is not a regular file');
+  if (found.size > maxBytes) throw new Unusable('it is too long');
+  return readFileSync(path, 'utf8');
 }
 
 /** What `read` returns; its failure as a sentence about the file. */

@@ -112,6 +112,11 @@ describe('a file that would end the program', () => {
 
   it.each([
     ['missing', (folder: string) => rm(join(folder, 'tokens.txt')), /tokens\.txt does not exist$/],
+    [
+      'a directory',
+      async (folder: string) => (await rm(join(folder, 'tokens.txt')), mkdir(join(folder, 'tokens.txt'))),
+      /not a regular file/,
+    ],
     ['empty', tokens(() => []), /tokens\.txt is not usable: it has no <blk>/],
     ['without the blank', tokens((lines) => lines.slice(0, -1)), /it has no <blk>/],
     ['too short', tokens((lines) => lines.slice(10)), /it has no token 0, but vocab_size is 42/],

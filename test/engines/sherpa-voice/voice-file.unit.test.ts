@@ -1,5 +1,5 @@
 /** Voices are judged before they are loaded. */
-import { mkdir, readFile, rename, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { rememberVoiceFile, type VoiceFile } from '../../../engines/sherpa-voice/voice-file.ts';
 import { metadataFields } from '../../support/onnx-writer.ts';
@@ -111,6 +111,8 @@ describe('a file that would end the program', () => {
 
 describe('an .onnx.json', () => {
   it.each([
+    ['no file', async (file: string) => (await rm(`${file}.json`), mkdir(`${file}.json`)), 'not a regular file'],
+    ['longer than any', (file: string) => truncate(`${file}.json`, 4_194_305), 'it is too long'],
     ['no JSON', (file: string) => writeFile(`${file}.json`, '<html>'), 'not a JSON object'],
     ['of another front end', configured({ phoneme_type: 'pinyin' }), 'phoneme_type is pinyin; supported: espeak, text'],
     ['without an eSpeak NG voice', configured({ phoneme_type: 'espeak', espeak: {} }), 'no espeak.voice'],
