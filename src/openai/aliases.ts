@@ -56,6 +56,16 @@ export async function resolveModel<C extends Capability>(
   return chooseModel(registry, capability, named);
 }
 
+/** Whether a request leaves the model to the settings: it names none, or one that apps hard-code. */
+export function leavesModel(
+  { compatAliases }: AliasServices,
+  { id }: ServedModel<'speech'>,
+  named: string | null | undefined,
+): boolean {
+  if (named == null || named === '') return true;
+  return id !== named && modelAliases.speech.includes(named) && !compatAliases.has(named);
+}
+
 type AliasServices = Pick<Services, 'registry' | 'compatAliases'>;
 
 /** The same, but undefined for an unknown name, and whether or not the API key may use the model. */

@@ -3,7 +3,7 @@ import { EngineError, type SpeechFormat } from '../../engines/contract/index.ts'
 import { inBody, ProblemError } from '../contract/problems.ts';
 import { requireSupport, supports } from '../engine-host/model-selection.ts';
 import type { Services } from '../handlers/dependencies.ts';
-import { ignoredHeader, modelHeader, resolveModel, resolveVoice } from './aliases.ts';
+import { ignoredHeader, leavesModel, modelHeader, resolveModel, resolveVoice } from './aliases.ts';
 import { UnsupportedValue } from './errors.ts';
 import { answer, type Handler, type Schemas } from './operations.ts';
 
@@ -15,14 +15,15 @@ export const createSpeech: Handler<'createSpeech', Services> = async ({ body, si
   const format = readFormat(body.response_format);
   const speed = body.speed === 1 ? null : body.speed;
   const instructions = readInstructions(body.instructions);
-  const model = await resolveModel(services, 'speech', body.model);
-  if (speed != null) requireSupport(model, 'speed', '/speed');
-  const takesInstructions = supports(model, 'instructions');
+  const usual = await resolveModel(services, 'speech', body.model);
   const speaker = await services.speakers.choose({
-    model: model.id,
-    voice: resolveVoice(model, typeof body.voice === 'object' ? body.voice?.id : body.voice),
+    model: leavesModel(services, usual, body.model) ? undefined : usual.id,
+    voice: resolveVoice(usual, typeof body.voice === 'object' ? body.voice?.id : body.voice),
     pointers: { model: '/model', voice: '/voice' },
   });
+  const { model } = speaker;
+  if (speed != null) requireSupport(model, 'speed', '/speed');
+  const takesInstructions = supports(model, 'instructions');
   const utterance = {
     ...{ text: body.input, format },
     ...(speed != null && { speed }),

@@ -36,6 +36,8 @@ export interface Utterance {
 }
 
 export interface SelectedSpeech {
+  /** For a text without a language. */
+  readonly model: ServedModel<'speech'>;
   /** Resolves once the first bytes are available; later failures are thrown by the audio. */
   speak(utterance: Utterance, listener: Listener): Promise<Audio>;
 }
@@ -84,7 +86,7 @@ export async function createSpeechModelSelector({
         chosenVoice !== undefined || wanted === undefined || !isFree
           ? chosen
           : withVoice(chosen, ({ language }) => language === null || language === wanted);
-      return selectedSpeech(forLanguage, chosenVoice, { limits, metrics });
+      return { model: chosen, ...selectedSpeech(forLanguage, chosenVoice, { limits, metrics }) };
     },
     async defaultIsAvailable() {
       const found = await defaultModel(registry, 'speech');
@@ -118,7 +120,7 @@ function selectedSpeech(
   modelFor: (language: string | undefined) => ServedModel<'speech'> | Promise<ServedModel<'speech'>>,
   voice: string | undefined,
   { limits, metrics }: { readonly limits: SpeechTimeouts; readonly metrics: Metrics | undefined },
-): SelectedSpeech {
+): Pick<SelectedSpeech, 'speak'> {
   return {
     async speak({ text, language, format, speed, instructions }, listener) {
       const model = await modelFor(language);

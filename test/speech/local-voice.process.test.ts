@@ -72,6 +72,21 @@ describeWith(['espeak-ng'], 'once it is installed', () => {
     expect((await service.post('/tts', { text: 'yes', model: 'local-voice', voice_id: 'de' })).status).toBe(422);
   });
 
+  test('through the OpenAI-compatible door, too', async () => {
+    const { service } = await start({ VOICE_MODEL: await toneVoice() });
+    const modelFor = async (model: string, voice: string) => {
+      const body = JSON.stringify({ model, voice, input: 'yes' });
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(`${service.url}/v1/audio/speech`, { method: 'POST', headers, body });
+      return answer.ok ? answer.headers.get('x-parlance-model') : answer.status;
+    };
+    expect(await modelFor('tts-1', 'alloy')).toBe('local-voice');
+    expect(await modelFor('tts-1', 'de')).toBe('espeak');
+    expect(await modelFor('espeak', 'de')).toBe('espeak');
+    expect(await modelFor('local-voice', 'de')).toBe(400);
+    expect(await modelFor('tts-1', 'nobody')).toBe(400);
+  });
+
   test('TTS_VOICE selects the entry that has it', async () => {
     const { service, listing } = await start({ VOICE_MODEL: await toneVoice(), TTS_VOICE: 'de' });
     expect((await listing()).default).toBe('espeak');
