@@ -259,7 +259,7 @@ export type components = {
          * @description Machine-readable availability. New codes may be added: fall back to `available` for an unknown one.
          * @enum {string}
          */
-        AvailabilityCode: "ready" | "disabled" | "unknown-model" | "no-model" | "program-missing" | "model-file-missing" | "key-missing" | "key-refused" | "upstream-unreachable" | "preparing" | "busy" | "engine-failed";
+        AvailabilityCode: "ready" | "disabled" | "unknown-model" | "no-model" | "program-missing" | "model-file-missing" | "key-missing" | "key-refused" | "upstream-unreachable" | "preparing" | "busy" | "loading" | "engine-failed";
         /** @description The last event of a successful run. */
         ChatCompleted: {
             /**

@@ -8,6 +8,8 @@ export interface Transcript {
   readonly ahead?: number;
   /** Share of the recording that has been transcribed, 0 to 1; undefined where the model does not say. */
   readonly done?: number;
+  /** The model is being loaded. */
+  readonly isLoading?: boolean;
   /** What is known of the text. */
   readonly text: string;
 }
@@ -30,9 +32,15 @@ export function applyTranscriptionEvent(transcript: Transcript, event: Transcrip
   }
 }
 
-export function textOfTranscript({ sent, ahead, done }: Transcript): string {
+/** Whether the recording is at the service, and nothing is known of its transcript. */
+export const isUnknown = ({ sent = 1, ahead, done = 0, text }: Transcript): boolean =>
+  sent === 1 && ahead === undefined && done === 0 && text === '';
+
+export function textOfTranscript(transcript: Transcript): string {
+  const { sent, ahead, done, isLoading } = transcript;
   if (sent !== undefined && sent < 1) return `Uploading: ${percent(sent)}.`;
   if (ahead !== undefined) return ahead === 0 ? 'Waiting: it is next.' : `Waiting: ${ahead} ahead.`;
+  if (isLoading && isUnknown(transcript)) return 'Loading the model.';
   return done === undefined ? 'Transcribing.' : `Transcribing: ${percent(done)}.`;
 }
 

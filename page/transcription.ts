@@ -6,7 +6,7 @@ import { isKeyAsked } from './key.ts';
 import { chosen } from './listings.ts';
 import { client } from './service.ts';
 import { announce } from './announcements.ts';
-import { applyTranscriptionEvent, newTranscript, type Transcript } from './transcript.ts';
+import { applyTranscriptionEvent, isUnknown, newTranscript, type Transcript } from './transcript.ts';
 
 export interface Undelivered {
   readonly failure: Failure;
@@ -54,13 +54,30 @@ async function textOf(recording: File, signal: AbortSignal): Promise<string> {
   };
   const onUploadProgress = (sent: number) => change((transcript) => ({ ...transcript, sent }));
   const model = chosen.value.transcription?.id;
-  const options = { signal, onUploadProgress, ...(model !== undefined && { model }) };
-  for await (const event of client.value.streamTranscription(recording, options)) {
-    if (event.type === 'transcription.completed') return event.result.text.trim();
-    if (event.type === 'transcription.failed') throw ParlanceError.fromProblem(event.problem);
-    change((transcript) => applyTranscriptionEvent(transcript, event));
+  const options = { signal, ...(model !== undefined && { model }) };
+  const asking = setInterval(() => {
+    if (!transcribing.value || !isUnknown(transcribing.value)) return;
+    void isLoading(options).then((isLoading) => change((transcript) => ({ ...transcript, isLoading })));
+  }, askAgainMs);
+  try {
+    for await (const event of client.value.streamTranscription(recording, { ...options, onUploadProgress })) {
+      if (event.type === 'transcription.completed') return event.result.text.trim();
+      if (event.type === 'transcription.failed') throw ParlanceError.fromProblem(event.problem);
+      change((transcript) => applyTranscriptionEvent(transcript, event));
+    }
+  } finally {
+    clearInterval(asking);
   }
   throw new Error('The stream of a transcription ended without its last event.'); // the client throws before
+}
+
+/** A key may have 60 requests in a minute. */
+const askAgainMs = 2_000;
+
+/** A large model takes a while. No answer, or a key that may not ask: it is not known. */
+async function isLoading(options: { readonly signal: AbortSignal; readonly model?: string }): Promise<boolean> {
+  const probe = await client.value.transcriptionAvailability(options).catch(() => undefined);
+  return probe?.code === 'loading';
 }
 
 export function stopTranscribing(): void {

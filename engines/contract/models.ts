@@ -56,6 +56,7 @@ export const availabilityCodes = [
   'upstream-unreachable',
   'preparing',
   'busy',
+  'loading',
   /** Set by the service when an engine throws or does not answer in time. Engines must not return it. */
   'engine-failed',
 ] as const;

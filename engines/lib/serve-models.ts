@@ -38,6 +38,8 @@ export function fixedModels<M extends { readonly id: string }>(
 
 export const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
 const busy: Availability = { available: true, code: 'busy', reason: 'All slots are in use; try again in a moment.' };
+/** For an engine whose model is not in memory yet, but on its way. */
+export const loading: Availability = { available: true, code: 'loading', reason: 'Ready: loading the model.' };
 
 /** For an engine that lacks nothing but a slot of its queue. */
 export function readyOrBusy({ full }: Pick<JobQueue, 'full'>): Availability {

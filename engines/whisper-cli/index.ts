@@ -9,7 +9,7 @@ import {
   type PrepareCall,
   type TranscriptionEngine,
 } from '../contract/index.ts';
-import { entryOf, fixedModels, readyOrBusy, serveModels } from '../lib/serve-models.ts';
+import { entryOf, fixedModels, loading, readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { inMebibytes } from '../lib/in-mebibytes.ts';
 import { setupCommand } from '../../lib/setup-command.ts';
 import { isBuilding, type Program } from './build.ts';
@@ -144,8 +144,6 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
 
 const failed = (code: Availability['code'], why: string): Availability =>
   unavailable(code, `${why}. \`${setupCommand}\` tries again.`);
-
-const loading: Availability = { available: true, code: 'ready', reason: 'Ready: loading the model.' };
 
 const unavailable = (code: Availability['code'], reason: string): Availability => ({ available: false, code, reason });
 

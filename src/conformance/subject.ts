@@ -81,6 +81,7 @@ export function checksFor<S extends Subject>(
 const availableFor: Readonly<Record<Exclude<AvailabilityCode, 'engine-failed'>, boolean | 'either'>> = {
   ready: true,
   busy: true,
+  loading: true,
   'upstream-unreachable': 'either',
   disabled: false,
   'unknown-model': false,

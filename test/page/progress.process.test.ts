@@ -30,6 +30,26 @@ export default {
 };
 `;
 
+/** Its model is loaded when the process emits `line-moves`. */
+const loadingModel = `
+let isLoaded = false;
+export default {
+  contract: 1,
+  name: 'loading-model',
+  capability: 'transcription',
+  options: { type: 'object', properties: {} },
+  create: () => ({
+    models: async () => [{ id: 'base', local: true }],
+    availability: async () => ({ available: true, code: isLoaded ? 'ready' : 'loading', reason: 'Ready.' }),
+    async transcribe() {
+      await new Promise((resolve) => process.once('line-moves', resolve));
+      isLoaded = true;
+      return { text: 'its words', language: 'en', durationMs: 1000 };
+    },
+  }),
+};
+`;
+
 describeWith(programs, 'a user who waits for a transcript', () => {
   const service = sharedService();
   const browser = sharedBrowser();
@@ -54,6 +74,18 @@ describeWith(programs, 'a user who waits for a transcript', () => {
     await page.upload('memo.wav', toneWav({ words: ['alpha'], rate: 48_000 }));
     await draftOf(page).toBe('alpha');
     expect(await page.page.evaluate('hints')).toContainEqual(expect.stringMatching(/^Uploading: [1-9]\d? %\.$/));
+  });
+
+  test('sees that the model is being loaded', async () => {
+    const slow = await startPageService({
+      config: 'engines: { slow: { use: ./loading-model.mjs } }',
+      files: { 'loading-model.mjs': loadingModel },
+    });
+    const page = await openPage(browser(), slow);
+    await page.upload('memo.wav', toneWav({ words: ['alpha'], rate: 16_000 }));
+    await textOf(page.hint).toBe('Loading the model.');
+    (process as NodeJS.EventEmitter).emit('line-moves');
+    await draftOf(page).toBe('its words');
   });
 
   test('sees the place in the line, and a transcript that grows', async () => {

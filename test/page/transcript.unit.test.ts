@@ -40,6 +40,9 @@ describe('the progress', () => {
     ['a turn without a duration', after(queued(1), progress(0)), 'Transcribing.', undefined],
     ['a share', { ...after(progress(3_000, 4_000)), sent: 1 }, 'Transcribing: 75 %.', 0.75],
     ['no duration', after(progress(3_000)), 'Transcribing.', undefined],
+    ['a model that is being loaded', { ...after(progress(0, 4_000)), isLoading: true }, 'Loading the model.', 0],
+    ['a place in the line, and a model', { ...after(queued(1)), isLoading: true }, 'Waiting: 1 ahead.', undefined],
+    ['a share, and a model', { ...after(progress(3_000, 4_000)), isLoading: true }, 'Transcribing: 75 %.', 0.75],
     ['more than all', after(progress(5_000, 4_000)), 'Transcribing: 100 %.', 1],
   ])('of %s', (_what, transcript, text, share) => {
     expect(textOfTranscript(transcript)).toBe(text);

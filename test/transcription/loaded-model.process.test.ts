@@ -212,11 +212,24 @@ describeWith(['whisper-cli', 'whisper-host'], 'a loaded model', (programs) => {
     expect(hosts()[0]!.pid).not.toBe(first!.pid);
   });
 
-  test('that cannot be loaded is replaced by whisper-cli', async () => {
+  /** whisper-cli in a directory where whisper-host is the script. */
+  async function besideHost(script: string): Promise<string> {
     const bin = await mkdtemp(join(directory, 'bin-'));
     await symlink(programs['whisper-cli'], join(bin, 'whisper-cli'));
-    await writeFile(join(bin, 'whisper-host'), '#!/bin/sh\necho no such instruction >&2; exit 4\n', { mode: 0o755 });
-    const { service } = await start({ program: join(bin, 'whisper-cli') });
+    await writeFile(join(bin, 'whisper-host'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return join(bin, 'whisper-cli');
+  }
+
+  test('is said to be loading while it is', async () => {
+    // The program is never ready.
+    const { service } = await start({ program: await besideHost('exec cat'), preload: true });
+    const probe = async () => (await (await fetch(`${service.url}/api/v1/transcribe`)).json()) as object;
+    const loading = { available: true, code: 'loading', reason: 'Ready: loading the model.' };
+    await expect.poll(probe).toMatchObject(loading);
+  });
+
+  test('that cannot be loaded is replaced by whisper-cli', async () => {
+    const { service } = await start({ program: await besideHost('echo no such instruction >&2; exit 4') });
     for (let n = 0; n < 4; n++) expect(await transcribe(service)).toMatchObject({ status: 200, text });
     expect(logged(service, 'a loaded model has crashed')).toHaveLength(3); // then it is paused
     expect(
