@@ -15,6 +15,7 @@ import type { FormFields } from '../../contract/operations.ts';
 import { inBody, invalid, ProblemError } from '../../contract/problems.ts';
 import type { DiskAccount } from '../../system/disk-budget.ts';
 import type { AccountedDirectory } from '../../system/workspace.ts';
+import { takeTurn } from './read-turns.ts';
 import { declaredLength, receive, type BodySource } from './receive.ts';
 
 /** 25 MB, inclusive (contract). */
@@ -132,13 +133,15 @@ function feed(req: IncomingMessage, { parser, account, signal, fail }: Feeding):
       bytes += chunk.length;
       if (bytes > maxRecordingBytes + frameBytes) throw tooLarge();
       account.take(chunk.length);
-      if (!parser.write(chunk)) req.pause();
+      req.pause();
+      if (parser.write(chunk)) takeTurn(read);
     } catch (problem) {
       fail(problem);
     }
   };
   const end = () => parser.end();
-  parser.on('drain', () => req.resume());
+  const read = () => req.resume();
+  parser.on('drain', () => takeTurn(read));
   req.on('data', add).once('end', end);
   onAbort(signal, () => req.off('data', add).off('end', end));
 }

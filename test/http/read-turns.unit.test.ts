@@ -1,0 +1,25 @@
+/** Recordings are read in turns, so that the event loop serves others in between. */
+import { setImmediate as nextRound } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { takeTurn } from '../../src/http/body/read-turns.ts';
+
+test('whoever asks first reads first, and only some read in one round of the event loop', async () => {
+  const read: number[] = [];
+  for (let upload = 0; upload < 20; upload += 1) takeTurn(() => void read.push(upload));
+  expect(read).toEqual([]);
+  await nextRound();
+  const first = read.length;
+  expect([first > 0, first < 20]).toEqual([true, true]);
+  await expect.poll(() => read.length).toBe(20);
+  expect(read).toEqual(Array.from({ length: 20 }, (_, upload) => upload));
+});
+
+test('one that asks again is behind those that wait', async () => {
+  const read: string[] = [];
+  takeTurn(() => {
+    read.push('a');
+    takeTurn(() => void read.push('a again'));
+  });
+  takeTurn(() => void read.push('b'));
+  await expect.poll(() => read).toEqual(['a', 'b', 'a again']);
+});
