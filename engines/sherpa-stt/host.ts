@@ -7,7 +7,8 @@
 import { createReadStream } from 'node:fs';
 import { sampleRate } from '../../lib/wav.ts';
 import { readWav } from '../../lib/wav-reader.ts';
-import { loadLibrary, serveQuestions, type Question } from '../lib/sherpa/program.ts';
+import { serveQuestions, type Question } from '../lib/runtime/host-program.ts';
+import { loadLibrary } from '../lib/sherpa/program.ts';
 import { piecesOf } from './pieces.ts';
 
 /** Its only argument, as JSON. */

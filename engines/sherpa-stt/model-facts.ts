@@ -1,4 +1,4 @@
-import type { Judged } from '../lib/sherpa/model-files.ts';
+import type { Judged } from '../lib/model-files.ts';
 
 export interface ModelFacts {
   /** The weights. */

@@ -1,7 +1,7 @@
 /** CTC models of NVIDIA NeMo, as the scripts of sherpa-onnx export them. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Unusable, explained, rememberFiles } from '../lib/sherpa/model-files.ts';
+import { Unusable, explained, rememberFiles } from '../lib/model-files.ts';
 import { readOnnxFile } from '../lib/sherpa/onnx-file.ts';
 import type { ModelFacts, ModelFiles } from './model-facts.ts';
 import { readTokens } from './tokens.ts';

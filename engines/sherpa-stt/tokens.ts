@@ -1,5 +1,5 @@
 /** tokens.txt: a symbol and its id a line. sherpa-onnx ends its process for what throws here. */
-import { Unusable, readText } from '../lib/sherpa/model-files.ts';
+import { Unusable, readText } from '../lib/model-files.ts';
 
 /** The tables of NeMo's models have less than 0.1 MB. */
 const longestTable = 4_194_304;

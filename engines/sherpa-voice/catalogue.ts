@@ -66,3 +66,24 @@ export function voiceUrl(id: string, source: string): string {
   const folder = [locale.split('_')[0], locale, dataset, quality].join('/');
   return `${source.replace(/\/+$/, '')}/rhasspy/piper-voices/resolve/${revision}/${folder}/${id}.onnx`;
 }
+
+/** The files of a voice, beside `file`. */
+export function voiceDownload(
+  id: string,
+  { licence, config, model }: CatalogueVoice,
+  file: string,
+  source = voiceSource,
+) {
+  const url = voiceUrl(id, source);
+  return {
+    id,
+    licence,
+    files: [
+      { url: `${url}.json`, to: `${file}.json`, ...config },
+      { url, to: file, ...model },
+    ],
+  };
+}
+
+/** Its name in `npm run setup -- voice`. */
+export const part = 'voice';

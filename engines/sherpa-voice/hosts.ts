@@ -2,12 +2,12 @@
 import { EngineError, type EngineContext, type Finding, type Resident } from '../contract/index.ts';
 import { cached } from '../lib/cached.ts';
 import { openLibrary } from '../lib/sherpa/library.ts';
-import { scriptCommand } from '../lib/sherpa/runtime.ts';
+import { scriptCommand } from '../lib/runtime/script-command.ts';
 import { convertVoice, type ConvertedVoice } from './convert.ts';
 import { findEspeakData } from './espeak-data.ts';
 import type { HostOptions } from './host.ts';
 import type { Options } from './options.ts';
-import { part } from './prepare.ts';
+import { part } from './catalogue.ts';
 import { needOf, type UsableVoice } from './voice-file.ts';
 
 type HostsOptions = Pick<Options, 'runtime' | 'data' | 'threads' | 'idleUnload'>;

@@ -9,12 +9,13 @@ import {
 import { linkedSignal, raceAbort } from '../../lib/abort.ts';
 import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
 import { toSpeakable } from '../lib/espeak-text/speakable.ts';
+import { createPreparation } from '../lib/preparation.ts';
 import { requireFormat } from '../lib/require-format.ts';
 import { readyOrBusy, serveModels } from '../lib/serve-models.ts';
+import { part } from './catalogue.ts';
 import { createHosts } from './hosts.ts';
 import { optionsSchema, type Options } from './options.ts';
 import { piecesOf } from './pieces.ts';
-import { createPreparation } from './prepare.ts';
 import { sayWith, speak } from './speak.ts';
 import { createTurns } from './turns.ts';
 import { findSpeaker, openVoices, problemOf } from './voice-set.ts';
@@ -41,7 +42,7 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
   const hosts = createHosts(options, context);
   const voices = await openVoices(options, context);
   const { library } = hosts;
-  const preparation = createPreparation({ library, wanted: voices.downloads, mirror: options.mirror }, context);
+  const preparation = createPreparation({ part, library, wanted: voices.downloads }, context);
 
   const { modelOf, ...served } = serveModels(
     {

@@ -1,6 +1,6 @@
 /** Piper's .onnx.json: what of it a voice needs. */
 import { isObject, parseObject, textOf, type JsonObject } from '../../lib/json.ts';
-import { Unusable } from '../lib/sherpa/model-files.ts';
+import { Unusable } from '../lib/model-files.ts';
 
 export interface PiperConfig {
   /** How text becomes tokens: by eSpeak NG, or letter by letter. */

@@ -1,5 +1,5 @@
 /** Judges a voice without loading it. */
-import { Unusable, explained, readText, rememberFiles, type Judged } from '../lib/sherpa/model-files.ts';
+import { Unusable, explained, readText, rememberFiles, type Judged } from '../lib/model-files.ts';
 import { readOnnxFile } from '../lib/sherpa/onnx-file.ts';
 import { readPiperConfig, sampleRateOf, type PiperConfig } from './piper-config.ts';
 

@@ -9,9 +9,10 @@ import {
 } from '../contract/index.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
 import { cached } from '../lib/cached.ts';
+import type { Download } from '../lib/preparation.ts';
+import { part, voiceDownload } from './catalogue.ts';
 import { inMebibytes } from '../lib/in-mebibytes.ts';
 import { defaultVoices, type Options } from './options.ts';
-import { part, type Download } from './prepare.ts';
 import { needOf, type UsableVoice, type VoiceFile } from './voice-file.ts';
 import { chooseSpeaker, expectedVoices, speakersOf, toSource, type Speaker, type VoiceSource } from './voices.ts';
 
@@ -30,7 +31,7 @@ export interface VoiceSet {
 }
 
 /** Throws an `OptionsError` for voices that cannot be meant. */
-export async function openVoices({ voices = defaultVoices, voice }: Options, context: EngineContext) {
+export async function openVoices({ voices = defaultVoices, voice, mirror }: Options, context: EngineContext) {
   const sources = voices.map((each) => toSource(each, context));
   const inspect = async (): Promise<VoiceSet> =>
     toSet(await Promise.all(sources.map(async (source) => ({ ...source, found: await source.inspect() }))));
@@ -38,7 +39,7 @@ export async function openVoices({ voices = defaultVoices, voice }: Options, con
   checkVoices(await recent(), voice);
   return {
     downloads: sources.flatMap(({ id, file, download, inspect: find }): Download[] =>
-      download ? [{ id, file, download, isThere: async () => (await find()).ok }] : [],
+      download ? [{ ...voiceDownload(id, download, file, mirror), isThere: async () => (await find()).ok }] : [],
     ),
     inspect,
     /** Of the last two seconds: listings are asked for with every request. */

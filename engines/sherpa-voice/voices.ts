@@ -4,7 +4,7 @@ import { EngineError, OptionsError, type EngineContext, type SpeechCall, type Vo
 import { nameSetup } from '../../lib/setup-command.ts';
 import { catalogueIds, downloadedVoicePath, findInCatalogue, type CatalogueVoice } from './catalogue.ts';
 import type { VoiceOptions } from './options.ts';
-import { part } from './prepare.ts';
+import { part } from './catalogue.ts';
 import { rememberVoiceFile, type UsableVoice, type VoiceFile } from './voice-file.ts';
 
 /** A voice of the settings. */

@@ -126,7 +126,7 @@ async function installPackages(
     '--no-package-lock-only',
     '--install-strategy=hoisted',
   ];
-  const args = ['ci', '--omit=dev', '--ignore-scripts', `--prefix=${cwd}`, ...quiet, ...plain];
+  const args = ['ci', '--omit=dev', '--omit=optional', '--ignore-scripts', `--prefix=${cwd}`, ...quiet, ...plain];
   // npm is a script for the node beside it; its cache goes with the workspace, unless the operator has named one.
   const PATH = [dirname(npm), env.PATH ?? '', dirname(process.execPath)].join(delimiter);
   const npmEnv = { npm_config_cache: join(dirname(cwd), 'cache'), ...env, PATH };

@@ -1,6 +1,6 @@
 /** Reads an ONNX file without loading it: whether it is whole, and its metadata. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { Unusable } from './model-files.ts';
+import { Unusable } from '../model-files.ts';
 
 export interface OnnxFile {
   readonly bytes: number;

@@ -1,7 +1,7 @@
 /** Finds, installs and checks the package sherpa-onnx-node, which is loaded in programs of their own (program.ts). */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, extname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EngineContext, PrepareCall, Preparation } from '../../contract/index.ts';
 import {
@@ -11,21 +11,12 @@ import {
   openRuntime,
   type Runtime,
 } from '../runtime/packages.ts';
-import { compileCacheEnv } from '../../../lib/compile-cache.ts';
+import { scriptCommand } from '../runtime/script-command.ts';
 import { parseObject, textOf } from '../../../lib/json.ts';
 
 const packageName = 'sherpa-onnx-node';
 
 const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
-
-/**
- * How to run a script of ours that loads the library: beside the module `url`, `.ts` in the repository and `.js` in the built
- * package.
- */
-export function scriptCommand(name: string, url: string, argument: string) {
-  const script = fileURLToPath(new URL(`./${name}${extname(url)}`, url));
-  return { program: process.execPath, args: [script, argument], env: compileCacheEnv() };
-}
 
 /**
  * The library and its binary, as `npm run setup` installs them. Exactly this version: 2.0.0 drops what Piper voices

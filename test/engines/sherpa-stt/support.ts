@@ -1,5 +1,4 @@
 /** A service whose engine is sherpa-stt, with models made by hand and the real library. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { TranscriptionEngine } from '../../../engines/contract/index.ts';
@@ -87,8 +86,4 @@ export function longRecording(words: readonly Word[]): Buffer {
   return recordingOf(Int16Array.from(Array.from({ length: times }, () => samples).flat()));
 }
 
-/** How long a process has worked (proc(5)), in ticks of 10 ms. */
-export function ticksOf(pid: string): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ');
-  return Number(fields[11]) + Number(fields[12]);
-}
+export { ticksOf } from '../../support/processes.ts';

@@ -1,5 +1,4 @@
 /** A service whose only engine is sherpa-voice, with voices made by hand and the real library. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Speech, SpeechCall, SpeechEngine } from '../../../engines/contract/index.ts';
@@ -67,8 +66,4 @@ export function sentenceOf(length: number, first: number): string {
   return `${sentence.slice(0, length - 1).trimEnd()}.`;
 }
 
-/** How long a process has worked (proc(5)), in ticks of 10 ms. */
-export function ticksOf(pid: string): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ');
-  return Number(fields[11]) + Number(fields[12]);
-}
+export { ticksOf } from '../../support/processes.ts';

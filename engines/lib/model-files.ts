@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { errnoOf, messageOf } from '../../../lib/errors.ts';
+import { errnoOf, messageOf } from '../../lib/errors.ts';
 
 /** What a file lacks, as the end of a sentence; for the operator. */
 export class Unusable extends Error {}

@@ -1,37 +1,44 @@
-/** Installs the library and downloads the voices of the catalogue, when the operator asks for it. */
+/** Installs the library of an engine and downloads models of its catalogue, when the operator asks for it. */
 import type { Availability, EngineContext, PrepareCall, Preparation } from '../contract/index.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
-import { download, isDownloading } from '../lib/download/download.ts';
-import type { Library } from '../lib/sherpa/library.ts';
-import { voiceSource, voiceUrl, type CatalogueFile, type CatalogueVoice } from './catalogue.ts';
+import { download, isDownloading } from './download/download.ts';
 
-/** Its name in `npm run setup -- voice`. */
-export const part = 'voice';
-
-/** A voice of the settings that is in the catalogue. */
+/** A model of the settings that is in the catalogue. */
 export interface Download {
   readonly id: string;
-  readonly file: string;
-  readonly download: CatalogueVoice;
+  readonly licence: string;
+  /** In the order in which they are downloaded. */
+  readonly files: readonly DownloadFile[];
   readonly isThere: () => Promise<boolean>;
 }
 
-interface PreparationOptions {
-  readonly library: Library;
-  readonly wanted: readonly Download[];
-  readonly mirror: string | undefined;
+interface DownloadFile {
+  readonly url: string;
+  readonly to: string;
+  readonly bytes: number;
+  readonly sha256: string;
 }
 
-export function createPreparation(
-  { library, wanted, mirror = voiceSource }: PreparationOptions,
-  context: EngineContext,
-) {
+interface PreparationOptions {
+  /** Its name in `npm run setup -- NAME`. */
+  readonly part: string;
+  readonly library: {
+    /** Undefined where there is nothing to install. */
+    readonly preparation: () => Promise<Preparation | undefined>;
+    /** A sentence on what is missing. */
+    readonly missing: () => string | undefined;
+    readonly install: (call: PrepareCall) => Promise<void>;
+  };
+  readonly wanted: readonly Download[];
+}
+
+export function createPreparation({ part, library, wanted }: PreparationOptions, context: EngineContext) {
   let step: { readonly name: string; readonly done: number | null } | undefined;
   let failure: string | undefined;
 
-  async function get(file: CatalogueFile, url: string, to: string, { signal, progress }: PrepareCall): Promise<void> {
+  async function get({ url, to, ...file }: DownloadFile, { signal, progress }: PrepareCall): Promise<void> {
     const name = `downloading ${url.slice(url.lastIndexOf('/') + 1)}`;
     try {
       await download({
@@ -48,11 +55,9 @@ export function createPreparation(
   async function prepareAll(call: PrepareCall): Promise<void> {
     await makeDirectory(context.dataDir);
     await library.install(call);
-    for (const { id, file, download: voice, isThere } of wanted) {
+    for (const { files, isThere } of wanted) {
       if (await isThere()) continue;
-      const url = voiceUrl(id, mirror);
-      await get(voice.config, `${url}.json`, `${file}.json`, call);
-      await get(voice.model, url, file, call);
+      for (const file of files) await get(file, call);
     }
   }
 
@@ -72,13 +77,14 @@ export function createPreparation(
     async list(): Promise<Preparation[]> {
       const runtime = await library.preparation();
       if (!runtime && wanted.length === 0) return [];
+      const files = wanted.flatMap((model) => model.files);
       const found = await Promise.all(wanted.map(({ isThere }) => isThere()));
-      const downloading = await Promise.all(wanted.map(({ file }) => isDownloading(file)));
+      const downloading = await Promise.all(files.map(({ to }) => isDownloading(to)));
       const isReady = found.every(Boolean) && (runtime ? runtime.state === 'ready' : library.missing() === undefined);
       const isBusy = step !== undefined || runtime?.state === 'preparing' || downloading.includes(true);
       const titles = [runtime?.title ?? [], wanted.map(({ id }) => id)].flat(2);
-      const licences = [runtime?.licence ?? [], wanted.map((voice) => voice.download.licence)].flat(2);
-      const bytes = wanted.reduce((sum, { download: { model, config } }) => sum + model.bytes + config.bytes, 0);
+      const licences = [runtime?.licence ?? [], wanted.map(({ licence }) => licence)].flat(2);
+      const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
       return [
         {
           id: part,
