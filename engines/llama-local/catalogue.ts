@@ -1,0 +1,46 @@
+/** Models that can be downloaded. Their digests were found alike in several independent public repositories. */
+import { join } from 'node:path';
+import type { EngineContext } from '../contract/index.ts';
+
+interface CatalogueModel {
+  /** Of the repository at huggingface.co. */
+  readonly repository: string;
+  readonly revision: string;
+  readonly file: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly licence: string;
+  readonly name: string;
+}
+
+/** Its name in `npm run setup -- chat`. */
+export const part = 'chat';
+
+const catalogue: Readonly<Record<string, CatalogueModel>> = {
+  'qwen3-0.6b': {
+    repository: 'Qwen/Qwen3-0.6B-GGUF',
+    revision: '23749fefcc72300e3a2ad315e1317431b06b590a',
+    file: 'Qwen3-0.6B-Q8_0.gguf',
+    bytes: 639_446_688,
+    sha256: '9465e63a22add5354d9bb4b99e90117043c7124007664907259bd16d043bb031',
+    licence: 'Apache-2.0',
+    name: 'Qwen3 0.6B',
+  },
+};
+
+export const catalogueIds = Object.keys(catalogue);
+
+export const findInCatalogue = (id: string): CatalogueModel | undefined =>
+  Object.hasOwn(catalogue, id) ? catalogue[id] : undefined;
+
+/** Where a model is downloaded to. */
+export const downloadedModelPath = ({ dataDir }: Pick<EngineContext, 'dataDir'>, { file }: CatalogueModel): string =>
+  join(dataDir, 'models', file);
+
+const source = 'https://huggingface.co';
+
+export function modelDownload(id: string, model: CatalogueModel, to: string, mirror = source) {
+  const { repository, revision, file, bytes, sha256, licence } = model;
+  const url = `${mirror.replace(/\/+$/, '')}/${repository}/resolve/${revision}/${file}`;
+  return { id, licence, files: [{ url, to, bytes, sha256 }] };
+}

@@ -1,0 +1,158 @@
+/** A conversation with the loaded model, for the agent loop: one question to the program for each round. */
+import { randomUUID } from 'node:crypto';
+import { EngineError, type CallerTool, type ChatCall, type Message, type Tool } from '../contract/index.ts';
+import { isObject, objectsOf, parseObject, textOf } from '../../lib/json.ts';
+import type { Conversation, Delta, Round, RoundStream } from '../lib/agent/loop.ts';
+import { toGrammarSchema } from './grammar-schema.ts';
+import type { HostAnswer, HostQuestion } from './host.ts';
+import type { FunctionCall, HistoryItem } from './library-types.ts';
+
+/** Asks the program; the deltas are its messages. */
+export type Ask = (
+  question: HostQuestion,
+  onMessage: (message: Readonly<Record<string, unknown>>) => void,
+  signal: AbortSignal,
+) => Promise<unknown>;
+
+interface ConverseOptions {
+  readonly ask: Ask;
+  readonly tools: readonly (Tool | CallerTool)[];
+  readonly contextSize: number;
+  readonly reasons: boolean;
+}
+
+/** As the makers of Qwen3 advise, for answers and for reasoning; others do well with it. */
+const sampling = {
+  answer: { temperature: 0.7, topP: 0.8, topK: 20 },
+  reasoning: { temperature: 0.6, topP: 0.95, topK: 20 },
+};
+
+export function converse(call: ChatCall, { ask, tools, contextSize, reasons }: ConverseOptions): Conversation {
+  const history = toHistory(call.messages);
+  const usual = sampling[reasons ? 'reasoning' : 'answer'];
+  const { temperature = usual.temperature, topP = usual.topP, maxTokens } = call;
+  const fixed = {
+    functions: Object.fromEntries(tools.map(toFunction)),
+    ...{ temperature, topP, topK: usual.topK },
+    ...(maxTokens !== undefined && { maxTokens }),
+  };
+  let left = maxTokens;
+
+  function requestRound(_isLast: boolean, signal: AbortSignal): RoundStream {
+    const question = { ...fixed, history, ...(left !== undefined && { maxTokens: left }) };
+    requireFitting(question, contextSize);
+    const said = { content: '', reasoning: '' };
+    let answer: HostAnswer | undefined;
+    async function* deltas(): AsyncGenerator<readonly Delta[]> {
+      const messages = receive((onMessage) => ask(question, onMessage, signal));
+      for await (const batch of messages.batches) {
+        const next = batch.flatMap(toDelta);
+        for (const { type, delta } of next) said[type === 'content-delta' ? 'content' : 'reasoning'] += delta;
+        if (next.length > 0) yield next;
+      }
+      answer = readAnswer(await messages.end);
+    }
+    return { deltas: deltas(), end: () => toRound(answer, said, contextSize) };
+  }
+
+  return {
+    requestRound,
+    append({ content, calls, usage }, outputs) {
+      if (left !== undefined) left = Math.max(1, left - (usage?.completionTokens ?? 0));
+      const made = calls.map(({ name, arguments: json }, index) => toFunctionCall(name, json, outputs[index] ?? ''));
+      addResponse(history, [content, ...made]);
+    },
+  };
+}
+
+/** Collects messages while nobody reads. `end` is what `work` resolves with. */
+function receive(work: (onMessage: (message: object) => void) => Promise<unknown>) {
+  let waiting: object[] = [];
+  let wake = () => {};
+  let isOver = false;
+  const end = work((message) => {
+    waiting.push(message);
+    wake();
+  }).finally(() => {
+    isOver = true;
+    wake();
+  });
+  end.catch(() => undefined); // whoever awaits it sees it
+  async function* batches(): AsyncGenerator<readonly object[]> {
+    while (waiting.length > 0 || !isOver) {
+      const batch = waiting;
+      waiting = [];
+      if (batch.length > 0) yield batch;
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  }
+  return { batches: batches(), end };
+}
+
+function toDelta(message: object): Delta[] {
+  const { content, thought } = message as { readonly content?: unknown; readonly thought?: unknown };
+  if (typeof content === 'string') return [{ type: 'content-delta', delta: content }];
+  return typeof thought === 'string' ? [{ type: 'reasoning-delta', delta: thought }] : [];
+}
+
+function readAnswer(answer: unknown): HostAnswer {
+  if (!isObject(answer)) throw new EngineError('engine-failed', 'The model failed.');
+  return answer as unknown as HostAnswer;
+}
+
+function toRound(
+  answer: HostAnswer | undefined,
+  said: Pick<Round, 'content' | 'reasoning'>,
+  contextSize: number,
+): Round {
+  if (!answer) throw new EngineError('engine-failed', 'The model ended without an answer.');
+  if ('tooLong' in answer) throw tooLong(`${answer.tooLong} tokens`, contextSize);
+  const { finish, promptTokens, completionTokens, reasoningTokens } = answer;
+  const calls = objectsOf(answer.calls).map(({ name, arguments: json }) => ({ id: randomUUID(), name: textOf(name), arguments: textOf(json) })); // prettier-ignore
+  const usage = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens, reasoningTokens };
+  return { ...said, calls, finish, usage };
+}
+
+function tooLong(length: string, contextSize: number): EngineError {
+  return new EngineError('context-length-exceeded', `The conversation has ${length}; the model's context has ${contextSize} tokens.`); // prettier-ignore
+}
+
+/** No tokenizer makes fewer tokens, and while the program counts it serves nobody. A line to it has at most 1 MiB. */
+const [mostBytesPerToken, longestQuestion] = [64, 1_000_000];
+
+function requireFitting(question: HostQuestion, contextSize: number): void {
+  const bytes = Buffer.byteLength(JSON.stringify(question));
+  if (bytes > Math.min(mostBytesPerToken * contextSize, longestQuestion)) throw tooLong(`${bytes} bytes`, contextSize);
+}
+
+function toFunction({ name, description, parameters }: Tool | CallerTool) {
+  const params = parameters && toGrammarSchema(parameters);
+  return [name, { ...(description !== undefined && { description }), ...(params && { params }) }] as const;
+}
+
+// ------------------------------------------------------------------------------------------------- the history
+
+function toHistory(messages: readonly Message[]): HistoryItem[] {
+  const history: HistoryItem[] = [];
+  const outputs = new Map(messages.flatMap(({ toolCallId, content }) => (toolCallId === undefined ? [] : [[toolCallId, content]]))); // prettier-ignore
+  for (const { role, content, toolCalls = [] } of messages) {
+    if (role === 'system' || role === 'user') history.push({ type: role, text: content });
+    if (role !== 'assistant') continue;
+    const calls = toolCalls.map(({ id, name, arguments: json }) => toFunctionCall(name, json, outputs.get(id) ?? ''));
+    addResponse(history, [content, ...calls]);
+  }
+  addResponse(history, []); // the one to come
+  return history;
+}
+
+/** Answers that follow each other are one: the library continues the last one. */
+function addResponse(history: HistoryItem[], parts: readonly (string | FunctionCall)[]): void {
+  const response = parts.filter((part) => part !== '');
+  const last = history.at(-1);
+  if (last?.type === 'model') history[history.length - 1] = { ...last, response: [...last.response, ...response] };
+  else history.push({ type: 'model', response });
+}
+
+function toFunctionCall(name: string, json: string, result: string): FunctionCall {
+  return { type: 'functionCall', name, params: parseObject(json) ?? {}, result };
+}

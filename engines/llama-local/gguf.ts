@@ -1,0 +1,175 @@
+/** Reads a GGUF file without loading it: whether it is whole, and what it needs. Format: ggml's docs/gguf.md, version 3. */
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { Unusable } from '../lib/model-files.ts';
+
+export interface GgufFile {
+  readonly bytes: number;
+  /** Of the cache, for each token of a conversation. */
+  readonly cacheBytes: number;
+  /** Tokens that the model was made for, if it says so. */
+  readonly contextLength: number | undefined;
+}
+
+/** No model has more. */
+const limits = { entries: 10_000, tensors: 100_000, items: 10_000_000, name: 1_024 } as const;
+
+/** Numbers of the types of metadata. */
+const [stringType, arrayType] = [8, 9];
+const sizes: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8 };
+
+/** Elements and bytes of a block, by the number of the tensor's type (ggml.h). Others are not checked for their length. */
+const blocks: Readonly<Record<number, readonly [elements: number, bytes: number]>> = {
+  ...{
+    0: [1, 4],
+    1: [1, 2],
+    30: [1, 2],
+    2: [32, 18],
+    3: [32, 20],
+    6: [32, 22],
+    7: [32, 24],
+    8: [32, 34],
+    20: [32, 18],
+  },
+  ...{ 10: [256, 84], 11: [256, 110], 12: [256, 144], 13: [256, 176], 14: [256, 210], 23: [256, 136], 39: [32, 17] },
+};
+
+/** Throws `Unusable`. Synchronous, as in whisper-cli: a chain of tiny reads takes ten times as long through the thread pool. */
+export function readGgufFile(path: string): GgufFile {
+  const found = statSync(path);
+  if (!found.isFile()) throw new Unusable('it is not a regular file');
+  const file = openSync(path, 'r');
+  try {
+    return judge(new Reader(file, found.size), found.size);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function judge(reader: Reader, bytes: number): GgufFile {
+  if (bytes < 24 || reader.u32() !== 0x46554747) throw new Unusable('it is not a GGUF model');
+  const version = reader.u32();
+  if (version !== 3) throw new Unusable(`its version of GGUF is ${version}, not 3`);
+  const [tensors, entries] = [reader.count(limits.tensors), reader.count(limits.entries)];
+  const metadata = new Map<string, number | string>();
+  for (let entry = 0; entry < entries; entry += 1) {
+    const [key, value] = [reader.text(), readValue(reader)];
+    if (value !== undefined) metadata.set(key, value);
+  }
+  let end = 0;
+  for (let tensor = 0; tensor < tensors; tensor += 1) end = Math.max(end, readTensor(reader));
+  const alignment = metadata.get('general.alignment') ?? 32;
+  const begin = Math.ceil(reader.at / Number(alignment)) * Number(alignment);
+  if (tensors === 0 || !(begin + end <= bytes)) throw new Unusable(`it is cut: ${bytes} bytes of ${begin + end}`);
+  return { bytes, ...needsOf(metadata) };
+}
+
+/** Of a list: its length. Undefined: of no interest. */
+function readValue(reader: Reader): number | string | undefined {
+  const type = reader.u32();
+  if (type === stringType) return reader.shortText();
+  if (type !== arrayType) return reader.number(type);
+  const [itemType, items] = [reader.u32(), reader.count(limits.items)];
+  const size = sizes[itemType];
+  if (size !== undefined) reader.skip(size * items);
+  else if (itemType === stringType) for (let item = 0; item < items; item += 1) reader.skip(reader.u64());
+  else throw new Unusable('it has lists of lists');
+  return undefined;
+}
+
+/** Where its data ends, from the begin of all data. */
+function readTensor(reader: Reader): number {
+  reader.text();
+  const dimensions = reader.u32();
+  if (dimensions > 8) throw new Unusable('it is not a GGUF model');
+  let elements = 1;
+  for (let dimension = 0; dimension < dimensions; dimension += 1) elements *= reader.u64();
+  const [type, offset] = [reader.u32(), reader.u64()];
+  const [perBlock, bytes] = blocks[type] ?? [1, 0];
+  return offset + Math.ceil(elements / perBlock) * bytes;
+}
+
+/** The cache has a key and a value for each layer, in 16 bits. Where the file does not say it, nothing is added. */
+function needsOf(metadata: ReadonlyMap<string, number | string>): Pick<GgufFile, 'cacheBytes' | 'contextLength'> {
+  const architecture = String(metadata.get('general.architecture'));
+  const numberAt = (key: string) => {
+    const value = metadata.get(`${architecture}.${key}`);
+    return typeof value === 'number' ? value : undefined;
+  };
+  const heads = numberAt('attention.head_count') ?? 0;
+  const headSize = numberAt('attention.key_length') ?? (heads === 0 ? 0 : (numberAt('embedding_length') ?? 0) / heads);
+  const cached = (numberAt('attention.head_count_kv') ?? heads) * headSize * (numberAt('block_count') ?? 0);
+  return { cacheBytes: Math.round(2 * 2 * cached), contextLength: numberAt('context_length') };
+}
+
+/** Little-endian; in windows, so that the tensors are not read. */
+class Reader {
+  readonly #file: number;
+  readonly #size: number;
+  #window = Buffer.alloc(0);
+  #begin = 0;
+  at = 0;
+
+  constructor(file: number, size: number) {
+    this.#file = file;
+    this.#size = size;
+  }
+
+  u32(): number {
+    return this.#take(4).readUInt32LE();
+  }
+
+  /** Inexact above 2^53, where every check fails. */
+  u64(): number {
+    return Number(this.#take(8).readBigUInt64LE());
+  }
+
+  count(most: number): number {
+    const count = this.u64();
+    if (count > most) throw new Unusable('it is not a GGUF model');
+    return count;
+  }
+
+  number(type: number): number | undefined {
+    const size = sizes[type];
+    if (size === undefined) throw new Unusable('it is not a GGUF model');
+    const bytes = this.#take(size);
+    if (type === 4) return bytes.readUInt32LE();
+    return type === 10 ? Number(bytes.readBigUInt64LE()) : undefined;
+  }
+
+  text(): string {
+    const length = this.u64();
+    if (length > limits.name) throw new Unusable('it has a name that is too long');
+    return this.#take(length).toString('utf8');
+  }
+
+  /** Undefined for a long one, such as a template. */
+  shortText(): string | undefined {
+    const length = this.u64();
+    if (length <= limits.name) return this.#take(length).toString('utf8');
+    this.skip(length);
+    return undefined;
+  }
+
+  skip(length: number): void {
+    this.at += length;
+    if (!(this.at <= this.#size)) throw this.#isCut();
+  }
+
+  #take(length: number): Buffer {
+    if (this.at + length > this.#size) throw this.#isCut();
+    if (this.at < this.#begin || this.at + length > this.#begin + this.#window.length) {
+      const window = Buffer.alloc(Math.min(65_536, this.#size - this.at));
+      this.#window = window.subarray(0, readSync(this.#file, window, 0, window.length, this.at));
+      this.#begin = this.at;
+      if (this.#window.length < length) throw this.#isCut();
+    }
+    const start = this.at - this.#begin;
+    this.at += length;
+    return this.#window.subarray(start, start + length);
+  }
+
+  #isCut(): Unusable {
+    return new Unusable(`it is cut: ${this.#size} bytes of at least ${this.at}`);
+  }
+}

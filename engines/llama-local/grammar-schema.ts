@@ -1,0 +1,44 @@
+/** JSON Schema of a tool's arguments -> what node-llama-cpp's grammar can express (3.22.1). The tool checks them afterwards. */
+import { isObject, objectsOf, type JsonObject } from '../../lib/json.ts';
+
+/** Shapes with and without optional properties; the grammar demands every property of a shape. */
+const maxShapes = 8;
+const maxDepth = 16;
+const anything = { type: 'string' } as const;
+const plainTypes = ['string', 'number', 'integer', 'boolean', 'null'];
+
+export function toGrammarSchema(schema: JsonObject, depth = 0): JsonObject {
+  if (depth > maxDepth) return anything;
+  const description = typeof schema.description === 'string' ? { description: schema.description } : {};
+  if (isPrimitive(schema.const)) return { const: schema.const, ...description };
+  const values = Array.isArray(schema.enum) ? schema.enum.filter(isPrimitive) : [];
+  if (values.length > 0) return { enum: values, ...description };
+  const choices = [...objectsOf(schema.oneOf), ...objectsOf(schema.anyOf)];
+  if (choices.length > 0) return { oneOf: choices.map((choice) => toGrammarSchema(choice, depth + 1)), ...description };
+  const types = [schema.type].flat().filter((type) => typeof type === 'string');
+  if (types.includes('object') || isObject(schema.properties)) return { ...toObject(schema, depth), ...description };
+  if (types.includes('array')) {
+    return { type: 'array', items: toGrammarSchema(isObject(schema.items) ? schema.items : {}, depth + 1), ...description }; // prettier-ignore
+  }
+  const plain = types.filter((type) => plainTypes.includes(type));
+  return { ...(plain.length === 0 ? anything : { type: plain.length === 1 ? plain[0] : plain }), ...description };
+}
+
+function toObject({ properties = {}, required = [] }: JsonObject, depth: number): JsonObject {
+  const given = Object.entries(isObject(properties) ? properties : {});
+  const all = given.map(([name, value]) => [name, toGrammarSchema(isObject(value) ? value : {}, depth + 1)] as const);
+  const isRequired = ([name]: readonly [string, ...unknown[]]) => Array.isArray(required) && required.includes(name);
+  const [needed, optional] = [all.filter(isRequired), all.filter((entry) => !isRequired(entry))];
+  // A choice of shapes is understood at the top only.
+  const offered = depth === 0 ? optional.slice(0, maxShapes - 1) : [];
+  const shapes = offered.map((_, count) => [...needed, ...offered.slice(0, count + 1)]);
+  const [only, ...more] = [needed, ...shapes].map((shape) => ({
+    type: 'object',
+    properties: Object.fromEntries(shape),
+  }));
+  return more.length === 0 ? { ...only } : { oneOf: [only, ...more] };
+}
+
+function isPrimitive(value: unknown): value is string | number | boolean | null {
+  return value === null || ['string', 'number', 'boolean'].includes(typeof value);
+}

@@ -1,0 +1,163 @@
+/**
+ * Keeps one model in memory and answers with it, by llama.cpp. A broken file or too little memory ends its process: so this is
+ * a program of its own.
+ *
+ * Question: `HostQuestion`. Answers: {"content": text} and {"thought": text} as they come; at the end `HostAnswer`.
+ */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { serveQuestions, type Caller, type Question } from '../lib/runtime/host-program.ts';
+import type { Functions, HistoryItem, Library, Sequence, Token } from './library-types.ts';
+
+/** Its only argument, as JSON. */
+export interface HostOptions {
+  /** The directory of the package node-llama-cpp. */
+  readonly library: string;
+  readonly model: string;
+  /** Tokens of each conversation. */
+  readonly contextSize: number;
+  /** Conversations at once. */
+  readonly sequences: number;
+  readonly threads: number;
+  readonly gpu: string | false;
+  /** Tokens of reasoning an answer may have; 0: none. */
+  readonly thoughtTokens: number;
+}
+
+export interface HostQuestion {
+  readonly history: readonly HistoryItem[];
+  readonly functions: Functions;
+  readonly maxTokens?: number;
+  readonly temperature: number;
+  readonly topP: number;
+  readonly topK: number;
+}
+
+export type HostAnswer =
+  | { readonly tooLong: number }
+  | {
+      readonly finish: 'stop' | 'length';
+      readonly calls: readonly { readonly name: string; readonly arguments: string }[];
+      readonly promptTokens: number;
+      readonly completionTokens: number;
+      readonly reasoningTokens: number;
+      /** Tokens of the prompt that had to be read: the others were in memory. */
+      readonly readTokens: number;
+    };
+
+/** Tokens of the window that stay free: the end of an answer may need some. */
+const spareTokens = 8;
+/** A cancellation takes effect between two pieces of the prompt. */
+const pieceMs = 50;
+const pieceTokens = { first: 32, least: 8, most: 512 } as const;
+
+// stdout is the protocol's.
+console.log = console.info = console.warn = console.error;
+const options = JSON.parse(process.argv[2] ?? '') as HostOptions;
+const { contextSize, thoughtTokens } = options;
+const library = (await import(pathToFileURL(join(options.library, 'dist/index.js')).href)) as Library;
+const llama = await library.getLlama({
+  ...{ build: 'never', skipDownload: true, progressLogs: false, gpu: options.gpu, logLevel: 'error' },
+  ...{ maxThreads: options.threads, logger: (_level: string, message: string) => process.stderr.write(`${message}\n`) },
+});
+const model = await llama.loadModel({ modelPath: options.model });
+const { sequences, threads } = options;
+const context = await model.createContext({ contextSize, sequences, threads, failedCreationRemedy: false });
+const free = Array.from({ length: sequences }, () => context.getSequence());
+const thoughts = thoughtTokens === 0 ? 'discourage' : 'auto';
+const wrapper = library.resolveChatWrapper(model, {
+  customWrapperSettings: { qwen: { thoughts } },
+  warningLogs: false,
+});
+
+serveQuestions(async (question, { say, signal }) => {
+  const { history, functions, ...sampling } = question as Question & HostQuestion;
+  const given = Object.keys(functions).length === 0 ? {} : { availableFunctions: functions };
+  const state = wrapper.generateContextState({ chatHistory: history, ...given, documentFunctionParams: true });
+  const tokens = state.contextText.tokenize(model.tokenizer);
+  if (tokens.length + spareTokens >= contextSize) return { tooLong: tokens.length } satisfies HostAnswer;
+  const sequence = takeSequence(tokens);
+  try {
+    const readTokens = await read(sequence, tokens, signal);
+    const answered = await answer(sequence, { ...sampling, history, functions, room: contextSize - spareTokens - tokens.length }, { say, signal }); // prettier-ignore
+    return { ...answered, promptTokens: tokens.length, readTokens } satisfies HostAnswer;
+  } finally {
+    free.push(sequence);
+  }
+});
+
+/** The one that remembers most of the prompt. As many questions are asked at once as there are sequences. */
+function takeSequence(tokens: readonly Token[]): Sequence {
+  const known = free.map((sequence) => sharedLength(sequence.contextTokens, tokens));
+  const [best] = free.splice(known.indexOf(Math.max(...known)), 1);
+  if (!best) throw new Error('more questions at once than sequences');
+  return best;
+}
+
+function sharedLength(some: readonly Token[], others: readonly Token[]): number {
+  const different = some.findIndex((token, index) => token !== others[index]);
+  return different === -1 ? some.length : different;
+}
+
+/**
+ * Reads the prompt but for its last token, in pieces, since nothing stops the library while it reads. Returns the number of
+ * tokens that were not in memory.
+ */
+async function read(sequence: Sequence, tokens: readonly Token[], signal: AbortSignal): Promise<number> {
+  await sequence.adaptStateToTokens([...tokens], false);
+  const begin = Math.min(sequence.nextTokenIndex, tokens.length - 1);
+  let size: number = pieceTokens.first;
+  for (let at = begin; at < tokens.length - 1;) {
+    signal.throwIfAborted();
+    const piece = tokens.slice(at, Math.min(at + size, tokens.length - 1));
+    const started = performance.now();
+    await sequence.evaluateWithoutGeneratingNewTokens(piece);
+    at += piece.length;
+    const fitting = Math.round((piece.length * pieceMs) / (performance.now() - started));
+    size = Math.max(pieceTokens.least, Math.min(pieceTokens.most, fitting));
+  }
+  signal.throwIfAborted();
+  return tokens.length - begin;
+}
+
+interface Answering extends Omit<HostQuestion, 'history'> {
+  readonly history: readonly HistoryItem[];
+  /** Tokens that are left for the answer. */
+  readonly room: number;
+}
+
+async function answer(
+  contextSequence: Sequence,
+  { history, functions, room, maxTokens = room, temperature, topP, topK }: Answering,
+  { say, signal }: Pick<Caller, 'say' | 'signal'>,
+) {
+  const chat = new library.LlamaChat({ contextSequence, chatWrapper: wrapper, autoDisposeSequence: false });
+  const before = contextSequence.tokenMeter.getState();
+  let reasoningTokens = 0;
+  const offered = Object.keys(functions).length === 0 ? {} : { functions, documentFunctionParams: true };
+  try {
+    const { functionCalls = [], metadata } = await chat.generateResponse([...history], {
+      ...{ ...offered, signal, temperature, topP, topK, maxTokens: Math.min(maxTokens, room) },
+      seed: Math.floor(Math.random() * 2 ** 32),
+      budgets: { thoughtTokens },
+      contextShift: { strategy: forgetNothing },
+      onResponseChunk({ segmentType, text, tokens }) {
+        if (segmentType !== undefined) reasoningTokens += tokens.length;
+        if (text === '') return;
+        if (segmentType === undefined) say({ content: text });
+        else if (thoughtTokens > 0) say({ thought: text });
+      },
+    });
+    const { usedOutputTokens: completionTokens } = contextSequence.tokenMeter.diff(before);
+    const finish = metadata.stopReason === 'maxTokens' ? ('length' as const) : ('stop' as const);
+    const calls = functionCalls.map(({ functionName: name, params = {} }) => ({ name, arguments: JSON.stringify(params) })); // prettier-ignore
+    return { finish, calls, completionTokens, reasoningTokens };
+  } finally {
+    chat.dispose({ disposeSequence: false });
+  }
+}
+
+/** By default the library drops the oldest messages without a word. `maxTokens` keeps it from getting there. */
+function forgetNothing(): never {
+  throw new Error('the context is full');
+}

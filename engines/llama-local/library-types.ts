@@ -1,0 +1,60 @@
+/** The part of node-llama-cpp 3.22.1 that we use. */
+
+export type Token = number;
+
+export type HistoryItem =
+  | { readonly type: 'system' | 'user'; readonly text: string }
+  | { readonly type: 'model'; readonly response: readonly (string | FunctionCall)[] };
+
+export interface FunctionCall {
+  readonly type: 'functionCall';
+  readonly name: string;
+  readonly params: unknown;
+  readonly result: unknown;
+}
+
+export type Functions = Readonly<Record<string, { readonly description?: string; readonly params?: object }>>;
+
+interface Meter {
+  readonly usedOutputTokens: number;
+}
+
+export interface Sequence {
+  readonly contextTokens: readonly Token[];
+  readonly nextTokenIndex: number;
+  readonly tokenMeter: { getState(): Meter; diff(before: Meter): Meter };
+  adaptStateToTokens(tokens: Token[], allowShift: boolean): Promise<void>;
+  evaluateWithoutGeneratingNewTokens(tokens: readonly Token[]): Promise<void>;
+}
+
+interface Model {
+  readonly tokenizer: unknown;
+  createContext(options: object): Promise<{ getSequence(): Sequence }>;
+}
+
+interface ChatWrapper {
+  generateContextState(state: object): { readonly contextText: { tokenize(tokenizer: unknown): Token[] } };
+}
+
+interface Generation {
+  readonly [option: string]: unknown;
+  readonly onResponseChunk: (chunk: {
+    readonly segmentType: string | undefined;
+    readonly text: string;
+    readonly tokens: readonly Token[];
+  }) => void;
+}
+
+interface Generated {
+  readonly functionCalls?: readonly { readonly functionName: string; readonly params?: unknown }[];
+  readonly metadata: { readonly stopReason: string };
+}
+
+export interface Library {
+  getLlama(options: object): Promise<{ loadModel(options: object): Promise<Model> }>;
+  resolveChatWrapper(model: Model, options: object): ChatWrapper;
+  readonly LlamaChat: new (options: object) => {
+    generateResponse(history: readonly HistoryItem[], options: Generation): Promise<Generated>;
+    dispose(options: object): void;
+  };
+}

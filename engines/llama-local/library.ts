@@ -1,0 +1,83 @@
+/** node-llama-cpp on this machine: found in the settings, beside us or installed. Loaded in a program of its own (host.ts). */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  EngineError,
+  type EngineContext,
+  type Finding,
+  type PrepareCall,
+  type Preparation,
+} from '../contract/index.ts';
+import { nameSetup } from '../../lib/setup-command.ts';
+import { cached } from '../lib/cached.ts';
+import { findRuntime, installRuntime, isInstalling, openRuntime } from '../lib/runtime/packages.ts';
+import { part } from './catalogue.ts';
+
+const packageName = 'node-llama-cpp';
+const platform = `${process.platform}-${process.arch}`;
+const installedBytes = 88_000_000;
+
+export function openLibrary(named: string | undefined, context: EngineContext) {
+  const manifest = fileURLToPath(new URL(`./runtime/${platform}`, import.meta.url));
+  const binary = `@${packageName}/${platform}/bins/${platform}/llama-addon.node`;
+  const packages = { manifest, files: [`${packageName}/package.json`, binary] };
+  const runtime = existsSync(manifest) ? openRuntime(packages, context) : undefined;
+  const find = cached(search, context.now);
+
+  function search(): { readonly directory: string } | { readonly missing: string } {
+    if (named !== undefined) {
+      // Whoever names it may have installed it for another processor.
+      const directory = context.resolve(named);
+      if (existsSync(join(directory, 'node_modules', packageName, 'package.json'))) return { directory };
+      return { missing: `${packageName} not found: ${directory} has no node_modules/${packageName}.` };
+    }
+    const found = runtime && findRuntime(runtime);
+    if (found && 'directory' in found) return found;
+    const fix = runtime
+      ? `run \`${nameSetup(part)}\` to install it`
+      : `install it, and set the option \`runtime\` to the directory with node_modules/${packageName}`;
+    return { missing: `${packageName} not found: ${fix}.` };
+  }
+
+  return {
+    /** A sentence on what is missing; from memory. */
+    missing(): string | undefined {
+      const found = find();
+      return 'missing' in found ? found.missing : undefined;
+    },
+    /** The directory of the package. Throws `model-unavailable`. */
+    open(): string {
+      const found = find();
+      if ('missing' in found) throw new EngineError('model-unavailable', found.missing);
+      return join(found.directory, 'node_modules', packageName);
+    },
+    /** Undefined where the settings name its place, and where there is no lock for this platform. */
+    async preparation(): Promise<Preparation | undefined> {
+      if (named !== undefined || !runtime) return undefined;
+      const state = 'directory' in find() ? 'ready' : (await isInstalling(runtime)) ? 'preparing' : 'missing';
+      return {
+        id: part,
+        title: `llama.cpp (${packageName} ${runtime.version})`,
+        bytes: installedBytes,
+        licence: 'MIT',
+        state,
+      };
+    },
+    async install({ signal, progress }: PrepareCall): Promise<void> {
+      if (named !== undefined || !runtime || 'directory' in find()) return;
+      const step = 'installing llama.cpp';
+      await installRuntime(runtime, {
+        ...{ ...context, signal, progress: (done) => progress(step, done) },
+        onWait: () => progress(`another process is ${step}`, null),
+      });
+    },
+    inspect(): Finding {
+      const found = find();
+      const isFixable = named === undefined && runtime !== undefined;
+      const what = 'llama.cpp';
+      if ('directory' in found) return { what, ok: true, detail: found.directory };
+      return { what, ok: false, detail: found.missing, ...(isFixable && { fix: nameSetup(part) }) };
+    },
+  };
+}

@@ -1,0 +1,68 @@
+/** The models of the settings, and what is known of their files. */
+import { OptionsError, type EngineContext, type Finding, type ModelEntry } from '../contract/index.ts';
+import { nameSetup } from '../../lib/setup-command.ts';
+import { inMebibytes } from '../lib/in-mebibytes.ts';
+import { explained, rememberFiles, type Judged } from '../lib/model-files.ts';
+import type { Download } from '../lib/preparation.ts';
+import { entryOf } from '../lib/serve-models.ts';
+import { catalogueIds, downloadedModelPath, findInCatalogue, modelDownload, part } from './catalogue.ts';
+import { readGgufFile, type GgufFile } from './gguf.ts';
+import type { ModelOptions } from './options.ts';
+
+export type UsableModel = Extract<Judged<GgufFile>, { readonly ok: true }>;
+
+export interface Model {
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly file: string;
+  readonly inspect: () => Promise<Judged<GgufFile>>;
+  /** For a model of the catalogue. */
+  readonly download: Download | undefined;
+}
+
+type ModelContext = Pick<EngineContext, 'dataDir' | 'resolve'>;
+
+/** Throws an `OptionsError` for an unknown id. */
+export function toModel(given: string | ModelOptions, mirror: string | undefined, context: ModelContext): Model {
+  if (typeof given === 'object')
+    return { name: undefined, ...given, ...fileOf(context.resolve(given.file)), download: undefined };
+  const known = findInCatalogue(given);
+  if (!known)
+    throw new OptionsError(
+      `models: unknown model "${given}"; known: ${catalogueIds.join(', ')}, or an object with id and file`,
+    );
+  const file = fileOf(downloadedModelPath(context, known));
+  const isThere = async () => (await file.inspect()).ok;
+  return {
+    id: given,
+    name: known.name,
+    ...file,
+    download: { ...modelDownload(given, known, file.file, mirror), isThere },
+  };
+}
+
+function fileOf(file: string): Pick<Model, 'file' | 'inspect'> {
+  return { file, inspect: rememberFiles([file], () => explained(file, () => readGgufFile(file))) };
+}
+
+export const toEntry = (model: Model): ModelEntry => ({ ...entryOf(model, true), supports: ['tools'] });
+
+/** Why the model cannot be used, with the one command where that helps. */
+export function problemOf({ id, download }: Model, detail: string): string {
+  return download ? `The model ${id} is not there: run \`${nameSetup(part)}\` to download it.` : `${detail}.`;
+}
+
+/** Bytes: the file, which is mapped or repacked, the cache of each conversation, and what the library needs itself. */
+export function needOf(
+  { bytes, cacheBytes }: GgufFile,
+  { contextSize, slots }: { contextSize: number; slots: number },
+) {
+  return Math.round(1.1 * bytes) + cacheBytes * contextSize * slots + 150 * 2 ** 20;
+}
+
+export async function inspectModel(model: Model, need: { contextSize: number; slots: number }): Promise<Finding> {
+  const what = `model ${model.id}`;
+  const found = await model.inspect();
+  if (found.ok) return { what, ok: true, detail: `${inMebibytes(found.bytes)}, needs about ${inMebibytes(needOf(found, need))} loaded, ${model.file}` }; // prettier-ignore
+  return { what, ok: false, detail: found.detail, ...(model.download && { fix: nameSetup(part) }) };
+}
