@@ -8,6 +8,8 @@ import { openerOf } from '../../src/conformance/open.ts';
 import { openRecorder } from '../../src/conformance/recordings.ts';
 import { speechChecks } from '../../src/conformance/speech.ts';
 import { transcriptionChecks, type TranscriptionSubject } from '../../src/conformance/transcription.ts';
+import { writeChatModel } from '../support/chat-model.ts';
+import { hasLibrary } from '../engines/llama-local/support.ts';
 import { describeWith, requireProgram } from '../support/programs.ts';
 import { writeRecognizer } from '../support/recognizer-model.ts';
 import { toneWav, writeToneModel } from '../support/tone-model.ts';
@@ -19,6 +21,9 @@ const directory = sharedDirectory();
 
 interface BuiltIn {
   readonly needs: readonly string[];
+  /** Whether what else it needs is there. Default: true. */
+  readonly isThere?: boolean;
+  readonly callsTools?: boolean;
   readonly checks: readonly Check<TranscriptionSubject & ChatSubject>[];
   readonly options: () => Promise<Record<string, unknown>>;
   /** Words that it understands, where those of the kit are none. */
@@ -56,6 +61,13 @@ export const builtIns: Readonly<Record<string, BuiltIn>> = {
     checks: chatChecks,
     options: async () => ({ baseUrl: await startChatProvider(), apiKey: 'sk-test', models: ['mind'] }),
   },
+  'llama-local': {
+    needs: [],
+    isThere: hasLibrary,
+    callsTools: false, // but for read_aloud
+    checks: chatChecks,
+    options: async () => ({ models: [{ id: 'mind', file: await writeChatModel(join(directory.path, 'chat.gguf')) }] }),
+  },
   espeak: { needs: ['espeak-ng'], checks: speechChecks, options: () => Promise.resolve({}) },
   'sherpa-voice': {
     needs: [],
@@ -92,12 +104,13 @@ export const builtIns: Readonly<Record<string, BuiltIn>> = {
 
 /** Those of the checks, with every built-in engine. */
 export function describeBuiltIns(isChecked: (check: Check<never>) => boolean): void {
-  for (const [name, { needs, checks, options, words }] of Object.entries(builtIns)) {
+  for (const [name, { needs, isThere = true, callsTools = true, checks, options, words }] of Object.entries(builtIns)) {
+    if (!isThere) continue;
     describeWith(needs, name, () => {
       let subject: TranscriptionSubject & ChatSubject;
       beforeAll(async () => {
         const record = await openRecorder(await words?.());
-        subject = { options: await options(), open: openerOf(name, directory.path), record, callsTools: true };
+        subject = { options: await options(), open: openerOf(name, directory.path), record, callsTools };
       });
       it.each(checks.filter(isChecked))('$name', async ({ run }) => {
         await run(subject);

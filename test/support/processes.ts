@@ -57,3 +57,9 @@ export async function until(what: string, isSo: () => boolean | Promise<boolean>
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
+
+/** How long a process has worked (proc(5)), in ticks of 10 ms. */
+export function ticksOf(pid: string): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ');
+  return Number(fields[11]) + Number(fields[12]);
+}
