@@ -20,7 +20,7 @@ import { createLoadedModels, needOf } from './loaded-models.ts';
 import { featuresOf, toModel, type Model, type UsableFile } from './models.ts';
 import { optionsSchema, type ModelOptions, type Options } from './options.ts';
 import { createPreparationTracker, type PreparationState } from './preparation-tracker.ts';
-import { buildStep, downloadStep } from './prepare.ts';
+import { buildStep, downloadStep, type PreparationPlan } from './prepare.ts';
 import { findHost, findWhisper, versionOf } from './program.ts';
 import { transcribe } from './transcribe.ts';
 
@@ -79,6 +79,12 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     return isAsked && findHost(program(), context.dataDir) === undefined ? wanted.slice(1) : [];
   }
 
+  async function makePlan(call: PrepareCall): Promise<PreparationPlan> {
+    const files = await Promise.all(models.map(async (model) => ((await model.inspect()).ok ? undefined : model.download))); // prettier-ignore
+    const missing = new Set(files.filter((name) => name !== undefined));
+    return { programs: missingPrograms(call), models: [...missing], mirror: options.mirror };
+  }
+
   function preparing({ description, progress }: PreparationState): Availability {
     const reason = `Preparing (${description}).`;
     return { available: false, code: 'preparing', reason, ...(progress !== undefined && { progress }) };
@@ -125,15 +131,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       const title = ['whisper-cli', ...downloads.map(modelFileName)].join(' and ');
       return [{ id: 'transcription', title, bytes, licence: 'MIT', state, atStart: true }];
     },
-    async prepare(call) {
-      const files = await Promise.all(
-        models.map(async ({ download, inspect }) => ((await inspect()).ok ? undefined : download)),
-      );
-      const missing = new Set(files.filter((name) => name !== undefined));
-      const programs = missingPrograms(call);
-      if (programs.length === 0 && missing.size === 0) return;
-      await preparation.run({ programs, models: [...missing], mirror: options.mirror }, call);
-    },
+    prepare: (call) => preparation.run(() => makePlan(call), call),
     inspect: async () => [
       await inspectProgram(program(), context),
       ...(options.keepLoaded === false ? [] : [inspectHost(findHost(program(), context.dataDir))]),

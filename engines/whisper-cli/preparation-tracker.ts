@@ -37,10 +37,14 @@ export function createPreparationTracker(context: EngineContext) {
     },
     /** Why a step of the current preparation, or else of the last one, failed. */
     failureOf: (step: string): string | undefined => failures.get(step),
-    async run(plan: PreparationPlan, { signal, progress }: PrepareCall): Promise<void> {
-      planned = Math.min(1, plan.programs.length) + plan.models.length;
+    /** It counts from the call on, while the plan is made: a probe right after it says `preparing`. */
+    async run(makePlan: () => Promise<PreparationPlan>, { signal, progress }: PrepareCall): Promise<void> {
+      planned = 1;
       failures.clear();
       try {
+        const plan = await makePlan();
+        planned = Math.min(1, plan.programs.length) + plan.models.length;
+        if (planned === 0) return;
         await prepareWhisper({
           ...{ ...context, ...plan, signal },
           progress(step, done) {

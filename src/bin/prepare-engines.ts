@@ -9,6 +9,8 @@ export interface PrepareOptions extends WantedPreparations {
   readonly terminal: NodeJS.WriteStream;
   /** The operator has asked for it. */
   readonly isAsked?: boolean;
+  /** All engines that prepare something are at it. */
+  readonly onBegun?: () => void;
 }
 
 /** True if nothing failed. A failure is logged and shown at the terminal, and does not stop the other engines. */

@@ -18,6 +18,9 @@ const sandboxNotice =
 /** The first requests come first. */
 const settleMs = 500;
 
+/** An engine that is slow to say what it would prepare does not delay the summary any longer. */
+const begunWithinMs = 1_000;
+
 keepYoungObjectsYoung();
 const started = await start();
 if (started) {
@@ -26,13 +29,16 @@ if (started) {
   const ended = new AbortController();
   const withoutTranscription = !settings.transcribeSetup || !settings.transcribeEnabled;
   const also = settings.voiceSetup ? ['voice'] : [];
-  const preparation = prepare(service, log, { signal: ended.signal, withoutTranscription, also });
+  const begun = Promise.withResolvers<undefined>();
+  const wanted = { signal: ended.signal, withoutTranscription, also, onBegun: () => begun.resolve(undefined) };
+  const preparation = prepare(service, log, wanted);
   endOnSignals(started, ended, preparation);
   // Without a file the default stays: a terminal that is closed ends the service.
   if (settings.apiKeysFile !== undefined && 'reloadKeys' in service) {
     process.on('SIGHUP', () => void service.reloadKeys());
   }
   setTimeout(() => void finishStart(service), settleMs).unref();
+  await Promise.race([begun.promise, sleep(begunWithinMs, undefined, { ref: false })]);
   // For the operator, on stderr; stdout is for the log.
   const description = describeService(service, settings).catch((err: unknown) => {
     log.error({ err }, 'failed to describe the service');
@@ -66,11 +72,11 @@ async function start(): Promise<Started | undefined> {
   }
 }
 
-/** Runs in the background; starts before the summary, which then shows `preparing`. Resolves after cleanup. */
+/** Runs in the background; begins before the summary, which then shows `preparing`. Resolves after cleanup. */
 async function prepare(
   { registry }: Service | RunningWorker,
   log: Logger,
-  wanted: Pick<PrepareOptions, 'signal' | 'withoutTranscription' | 'also'>,
+  wanted: Omit<PrepareOptions, 'log' | 'terminal'>,
 ): Promise<void> {
   try {
     await prepareEngines(registry, { ...wanted, log, terminal: process.stderr });

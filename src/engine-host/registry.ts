@@ -116,23 +116,27 @@ export class Registry {
     });
   }
 
-  /** Prepares what is wanted of every engine; the failure of one does not stop the others. */
+  /**
+   * Prepares what is wanted of every engine; the failure of one does not stop the others. `onBegun` is called once all of
+   * them have begun, so that their availability says it.
+   */
   async prepare(
     { progress, ...call }: Omit<PrepareCall, 'id'>,
-    wanted: WantedPreparations = {},
+    { onBegun, ...wanted }: WantedPreparations & { readonly onBegun?: (() => void) | undefined } = {},
   ): Promise<PromiseSettledResult<void>[]> {
     const able = this.#instances.filter(
       ({ capability, guarded }) =>
         hasFunction(guarded.engine, 'prepare') && !(wanted.withoutTranscription && capability === 'transcription'),
     );
-    return Promise.allSettled(
-      able.map(async ({ name, guarded: { engine } }) => {
-        const each = { ...call, progress: (step: string, done: number | null) => progress(`${name}: ${step}`, done) };
-        for (const id of await wantedIds(engine, wanted)) {
-          await engine.prepare?.({ ...each, ...(id !== undefined && { id }) });
-        }
-      }),
-    );
+    const begun = able.map(async ({ name, guarded: { engine } }) => {
+      const each = { ...call, progress: (step: string, done: number | null) => progress(`${name}: ${step}`, done) };
+      const running = prepareEach(engine, await wantedIds(engine, wanted), each);
+      running.catch(ignore); // it may fail before the others have begun
+      return { running };
+    });
+    await Promise.allSettled(begun);
+    onBegun?.();
+    return Promise.allSettled(begun.map(async (one) => (await one).running));
   }
 
   /** What can be had for the engines, or why an engine does not say. */
@@ -171,6 +175,10 @@ export class Registry {
   }
 }
 
+async function prepareEach(engine: Engine, ids: readonly (string | undefined)[], call: PrepareCall): Promise<void> {
+  for (const id of ids) await engine.prepare?.({ ...call, ...(id !== undefined && { id }) });
+}
+
 /** Undefined: the whole of an engine that names no parts. */
 async function wantedIds(engine: Engine, { id, also = [], withoutTranscription }: WantedPreparations) {
   if (engine.preparations === undefined) return id === undefined && !withoutTranscription ? [undefined] : [];
@@ -182,4 +190,8 @@ async function wantedIds(engine: Engine, { id, also = [], withoutTranscription }
 
 function isOf<C extends Capability>(capability: C) {
   return (instance: AnyInstance): instance is AnyInstance & Instance<C> => instance.capability === capability;
+}
+
+function ignore(): void {
+  // Settled later.
 }

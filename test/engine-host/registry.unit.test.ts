@@ -487,4 +487,20 @@ describe('preparing', () => {
   it('without transcription, does what other engines start unasked', async () => {
     expect(await prepared({ withoutTranscription: true })).toEqual(['mouth voice']);
   });
+
+  it('says when all engines have begun, and does not wait for their end', async () => {
+    const slow = `preparations: async () => { await globalThis.listed; return [${JSON.stringify(part('voice', true))}]; },`;
+    const endless = `prepare: async () => { context.log.info({}, 'begun'); await globalThis.ended; },`;
+    await writeFiles(home, { 'slow.js': preparing('transcription', slow + endless), 'old.js': preparing('speech') });
+    const [listed, ended, begun] = Array.from({ length: 3 }, () => Promise.withResolvers<undefined>());
+    Object.assign(globalThis, { listed: listed!.promise, ended: ended!.promise });
+    const registry = await open({ slow: { use: './slow.js' }, old: { use: './old.js' } });
+    const done = registry.prepare(call, { onBegun: () => (said.push('all'), begun!.resolve(undefined)) });
+    await expect.poll(() => said).toEqual(['old ']);
+    listed!.resolve(undefined);
+    await begun!.promise;
+    expect(said).toEqual(['old ', 'begun', 'all']);
+    ended!.resolve(undefined);
+    expect(await done).toMatchObject([{ status: 'fulfilled' }, { status: 'fulfilled' }]);
+  });
 });

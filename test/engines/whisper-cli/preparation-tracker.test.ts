@@ -10,21 +10,21 @@ vi.mock('../../../engines/whisper-cli/prepare.ts', () => ({
   prepareWhisper: (options: PrepareOptions) => prepare.run(options),
 }));
 
-function start(plan: { programs: readonly Program[]; models: readonly ('base' | 'tiny')[] }) {
+async function start(plan: { programs: readonly Program[]; models: readonly ('base' | 'tiny')[] }) {
   const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-  let options: PrepareOptions | undefined;
-  prepare.run = (given) => ((options = given), promise);
+  const called = Promise.withResolvers<PrepareOptions>();
+  prepare.run = (given) => (called.resolve(given), promise);
   const shown: [step: string, fraction: number | null][] = [];
   const signal = new AbortController().signal;
   const tracker = createPreparationTracker({ dataDir: '/nowhere' } as EngineContext);
   const progress = (step: string, fraction: number | null) => void shown.push([step, fraction]);
-  const done = tracker.run({ ...plan, mirror: undefined }, { signal, progress });
+  const done = tracker.run(() => Promise.resolve({ ...plan, mirror: undefined }), { signal, progress });
   done.catch(() => {});
-  return { tracker, shown, done, end: () => resolve(undefined), fail: reject, ...options! };
+  return { tracker, shown, done, end: () => resolve(undefined), fail: reject, ...(await called.promise) };
 }
 
 it('counts the build and each download alike, those that are done included', async () => {
-  const { tracker, progress, end, done } = start({
+  const { tracker, progress, end, done } = await start({
     programs: ['whisper-cli', 'whisper-host'],
     models: ['base', 'tiny'],
   });
@@ -45,7 +45,7 @@ it('counts the build and each download alike, those that are done included', asy
 });
 
 it('reports a step that failed at once, and counts it no more', async () => {
-  const { tracker, progress, failed, fail, done } = start({
+  const { tracker, progress, failed, fail, done } = await start({
     programs: ['whisper-cli', 'whisper-host'],
     models: ['base'],
   });
@@ -60,11 +60,21 @@ it('reports a step that failed at once, and counts it no more', async () => {
   expect(tracker.failureOf('downloading ggml-base.bin')).toBe('no network');
 });
 
-it('says that another process is at work', () => {
-  const { tracker, progress, shown } = start({ programs: ['whisper-cli', 'whisper-host'], models: [] });
+it('says that another process is at work', async () => {
+  const { tracker, progress, shown } = await start({ programs: ['whisper-cli', 'whisper-host'], models: [] });
   progress('building whisper-cli', 'waiting');
   expect(shown).toEqual([['another process is building whisper-cli', null]]);
   expect(tracker.state).toEqual({ description: 'another process is building whisper-cli', progress: undefined });
   progress('building whisper-cli', 0);
   expect(tracker.state).toEqual({ description: 'building whisper-cli: 0 %', progress: 0 });
+});
+
+it('counts from the call on, while the plan is made', async () => {
+  const plan = Promise.withResolvers<{ programs: []; models: []; mirror: undefined }>();
+  const tracker = createPreparationTracker({ dataDir: '/nowhere' } as EngineContext);
+  const done = tracker.run(() => plan.promise, { signal: new AbortController().signal, progress: () => {} });
+  expect(tracker.state).toEqual({ description: 'starting', progress: undefined });
+  plan.resolve({ programs: [], models: [], mirror: undefined });
+  await done;
+  expect(tracker.state).toBeUndefined();
 });
