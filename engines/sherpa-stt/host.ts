@@ -8,7 +8,7 @@ import { createReadStream } from 'node:fs';
 import { sampleRate } from '../../lib/wav.ts';
 import { readWav } from '../../lib/wav-reader.ts';
 import { serveQuestions, type Question } from '../lib/runtime/host-program.ts';
-import { loadLibrary } from '../lib/sherpa/program.ts';
+import { loadLibrary, toFloats } from '../lib/sherpa/program.ts';
 import { piecesOf } from './pieces.ts';
 
 /** Its only argument, as JSON. */
@@ -56,11 +56,4 @@ serveQuestions(async (question, { say, signal }) => {
 
 function msOf(samples: number): number {
   return Math.round((1000 * samples) / sampleRate);
-}
-
-/** In a loop: `Float32Array.from` takes ten times as long. */
-function toFloats(samples: Int16Array): Float32Array {
-  const floats = new Float32Array(samples.length);
-  for (let i = 0; i < samples.length; i++) floats[i] = (samples[i] ?? 0) / 32_768;
-  return floats;
 }

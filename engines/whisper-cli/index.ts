@@ -7,6 +7,7 @@ import {
   type EngineContext,
   type Finding,
   type PrepareCall,
+  type Preparation,
   type TranscriptionEngine,
 } from '../contract/index.ts';
 import { entryOf, fixedModels, loading, readyOrBusy, serveModels } from '../lib/serve-models.ts';
@@ -15,6 +16,7 @@ import { setupCommand } from '../../lib/setup-command.ts';
 import { isBuilding, type Program } from './build.ts';
 import { catalogue, modelFileName, modelSource, modelUrl } from './catalogue.ts';
 import { isDownloading } from '../lib/download/download.ts';
+import { openVoiceActivity, part } from '../lib/voice-activity/index.ts';
 import { languageFor } from './languages.ts';
 import { createLoadedModels, needOf } from './loaded-models.ts';
 import { featuresOf, toModel, type Model, type UsableFile } from './models.ts';
@@ -42,6 +44,8 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   const fitContext = options.audioContext === 'auto';
   const models = options.models.map((model) => toModel({ ...model, ...withPaths(model, context) }, context.dataDir));
   const preparation = createPreparationTracker(context);
+  const isWanted = options.voiceActivity !== 'off' && models.some(({ vad }) => vad === undefined);
+  const activity = isWanted ? openVoiceActivity({ runtime: undefined }, context) : undefined;
   const program = () => findWhisper(options.program, context);
   const loaded = createLoadedModels({ slots, program, idleUnloadMs: 1000 * (options.idleUnload ?? 300) }, context);
   const freeHost = (model: Model, file: UsableFile) =>
@@ -105,7 +109,17 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       const whisperLanguage = languageFor(language ?? model.language, file.multilingual, id);
       const files = { program: found, modelFile: model.file, vadFile: model.vad };
       const { recording, prompt, temperature, timestamps } = call;
-      const job = { ...files, language: whisperLanguage, recording, prompt, temperature, timestamps, fitContext };
+      const detector = model.vad === undefined ? activity : undefined;
+      const job = {
+        ...files,
+        detector,
+        language: whisperLanguage,
+        recording,
+        prompt,
+        temperature,
+        timestamps,
+        fitContext,
+      };
       return queue.run(async ({ threads = fewThreads }) => {
         const now = await model.inspect(); // it may have been replaced since
         const free = () => (now.ok ? freeHost(model, now) : undefined);
@@ -116,7 +130,9 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       const wanted = id === undefined ? (options.preload ? models : []) : [modelOf(id)];
       for (const model of wanted) {
         const file = await model.inspect();
-        if (file.ok && program() !== undefined) freeHost(model, file)?.preload();
+        if (!file.ok || program() === undefined) continue;
+        freeHost(model, file)?.preload();
+        if (model.vad === undefined) await activity?.preload();
       }
     },
     async preparations() {
@@ -129,13 +145,18 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       const isBusy = preparation.state !== undefined || (await Promise.all(elsewhere)).includes(true);
       const state = isBusy ? 'preparing' : isReady ? 'ready' : 'missing';
       const title = ['whisper-cli', ...downloads.map(modelFileName)].join(' and ');
-      return [{ id: 'transcription', title, bytes, licence: 'MIT', state, atStart: true }];
+      const own: Preparation = { id: 'transcription', title, bytes, licence: 'MIT', state, atStart: true };
+      return [own, ...((await activity?.preparations()) ?? [])];
     },
-    prepare: (call) => preparation.run(() => makePlan(call), call),
+    async prepare(call) {
+      if (call.id === part) await activity?.prepare(call);
+      else await preparation.run(() => makePlan(call), call);
+    },
     inspect: async () => [
       await inspectProgram(program(), context),
       ...(options.keepLoaded === false ? [] : [inspectHost(findHost(program(), context.dataDir))]),
       ...(await Promise.all(models.map(inspectModel))),
+      ...(activity ? [await activity.inspect()] : []),
     ],
   };
 }

@@ -11,6 +11,7 @@ export interface Options {
   readonly idleUnload?: number;
   readonly preload?: boolean;
   readonly audioContext?: 'auto' | 'full';
+  readonly voiceActivity?: 'auto' | 'off';
 }
 
 export interface ModelOptions {
@@ -75,6 +76,12 @@ export const optionsSchema: OptionsSchema = {
       enum: ['auto', 'full'],
       description:
         'auto: recordings of less than 30 s are encoded with the context of their length, which is faster and may cost words. Default: full.',
+    },
+    voiceActivity: {
+      type: 'string',
+      enum: ['auto', 'off'],
+      description:
+        'auto: only speech is transcribed, once `npm run setup -- voice` has installed what finds it. off: for singing and whispering. Default: auto.',
     },
     mirror: { ...text, pattern: '^https?://', description: 'Base URL of a mirror for model downloads.' },
   },

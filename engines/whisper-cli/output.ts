@@ -24,10 +24,20 @@ export interface Wanted {
   readonly timestamps: readonly TimestampKind[];
 }
 
+export interface Heard {
+  readonly transcript: Transcript;
+  /** Whisper's code, also for silence. */
+  readonly language: string | undefined;
+}
+
+export function toHeard(json: WhisperJson, wanted: Wanted): Heard {
+  return { transcript: toTranscript(json, wanted), language: json.result.language };
+}
+
 /** `log` is what the program wrote to stderr. Throws `engine-failed` if the file is missing or invalid. */
-export async function readTranscript(jsonPath: string, log: string, wanted: Wanted): Promise<Transcript> {
+export async function readTranscript(jsonPath: string, log: string, wanted: Wanted): Promise<Heard> {
   try {
-    return toTranscript(parse(await readFile(jsonPath)), wanted);
+    return toHeard(parse(await readFile(jsonPath)), wanted);
   } catch (cause) {
     throw new EngineError('engine-failed', 'The transcription program produced no result.', {
       cause: new Error(`whisper-cli wrote no usable JSON; output: ${log.trim().slice(-2000)}`, { cause }),

@@ -1,15 +1,11 @@
 /** One recording with a loaded model (host/host.cpp). */
-import { EngineError, type Resident, type Transcript } from '../contract/index.ts';
+import { EngineError, type Resident } from '../contract/index.ts';
 import { isObject } from '../../lib/json.ts';
-import { isSegment, toTranscript, type Segment } from './output.ts';
+import { isSegment, toHeard, type Heard, type Segment } from './output.ts';
 import type { WhisperCall, WhisperOptions } from './whisper-call.ts';
 import { decodeBytes } from './words.ts';
 
-export async function runHost(
-  host: Resident,
-  call: WhisperCall,
-  { signal, onRaw }: WhisperOptions,
-): Promise<Transcript> {
+export async function runHost(host: Resident, call: WhisperCall, { signal, onRaw }: WhisperOptions): Promise<Heard> {
   const transcription: Segment[] = [];
   const done = await host.call(questionOf(call), {
     signal,
@@ -20,7 +16,7 @@ export async function runHost(
     },
   });
   if (!isObject(done) || typeof done.language !== 'string') throw unexpected();
-  return toTranscript({ result: { language: done.language }, transcription }, call.wanted);
+  return toHeard({ result: { language: done.language }, transcription }, call.wanted);
 }
 
 function questionOf({ wavPath, language, threads, wanted, prompt = '', temperature = 0, ...call }: WhisperCall) {

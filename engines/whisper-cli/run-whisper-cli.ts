@@ -1,8 +1,8 @@
 /** One recording with whisper-cli, which loads the model for it. */
 import { join } from 'node:path';
-import { EngineError, type EngineContext, type Transcript } from '../contract/index.ts';
+import { EngineError, type EngineContext } from '../contract/index.ts';
 import { spinLimit } from './loaded-models.ts';
-import { readTranscript } from './output.ts';
+import { readTranscript, type Heard } from './output.ts';
 import { readSegmentLine } from './segments.ts';
 import type { WhisperCall, WhisperOptions } from './whisper-call.ts';
 
@@ -13,7 +13,7 @@ export async function runWhisperCli(
   call: WhisperCall,
   context: EngineContext,
   { signal, onRaw }: WhisperOptions,
-): Promise<Transcript> {
+): Promise<Heard> {
   // A private working directory: builds with dynamic backends load libraries from the working directory.
   await using directory = await context.temporaryDirectory();
   const output = join(directory.path, 'out');

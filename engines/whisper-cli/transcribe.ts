@@ -8,13 +8,17 @@ import {
   type Transcript,
   type TranscriptionOptions,
 } from '../contract/index.ts';
+import type { VoiceActivity } from '../lib/voice-activity/index.ts';
 import { runHost } from './run-host.ts';
 import { runWhisperCli } from './run-whisper-cli.ts';
-import { toTranscript } from './output.ts';
+import { toTranscript, type Heard } from './output.ts';
 import { clamp, createTimeline, type RawSegment } from './segments.ts';
+import { transcribeSpeech, type Hear, type Sound } from './speech.ts';
 import type { WhisperCall } from './whisper-call.ts';
 
 export interface TranscribeJob extends Omit<WhisperCall, 'wavPath' | 'audioContext' | 'wanted'> {
+  /** Finds the speech in the decoded recording; undefined: all of it is transcribed. */
+  readonly detector?: Pick<VoiceActivity, 'find'> | undefined;
   /** Called when the recording is decoded: the loaded model that is free then, if any. */
   readonly free: () => Resident | undefined;
   /** Whether the encoder gets no more context than the recording needs. */
@@ -27,13 +31,33 @@ export interface TranscribeJob extends Omit<WhisperCall, 'wavPath' | 'audioConte
 const shortestMs = 25;
 
 export async function transcribe(
-  { recording, free, fitContext, prompt, timestamps = [], ...job }: TranscribeJob,
+  { recording, detector, ...job }: TranscribeJob,
+  context: EngineContext,
+  options: TranscriptionOptions,
+): Promise<Transcript> {
+  const { wavPath, durationMs } = await context.decode(recording, { signal: options.signal });
+  if (durationMs < shortestMs) return silence(durationMs, job.timestamps);
+  const speech = await detector?.find(wavPath, durationMs, options.signal);
+  const hear: Hear = (sound, callbacks, language = job.language) =>
+    hearSound(sound, { ...job, language }, context, { ...callbacks, signal: options.signal });
+  if (speech === undefined) return (await hear({ wavPath, durationMs }, options)).transcript;
+  if (speech.length === 0) return silence(durationMs, job.timestamps);
+  await using directory = await context.temporaryDirectory();
+  const whole = { wavPath, durationMs };
+  return await transcribeSpeech({ whole, speech, language: job.language, hear, directory: directory.path }, options);
+}
+
+const silence = (durationMs: number, timestamps: readonly TimestampKind[] = []): Transcript =>
+  toTranscript({ result: {}, transcription: [] }, { durationMs, timestamps });
+
+/** By a loaded model, or by whisper-cli. */
+async function hearSound(
+  { wavPath, durationMs }: Sound,
+  { free, fitContext, prompt, timestamps = [], ...job }: Omit<TranscribeJob, 'recording' | 'detector'>,
   context: EngineContext,
   { signal, ...callbacks }: TranscriptionOptions,
-): Promise<Transcript> {
-  const { wavPath, durationMs } = await context.decode(recording, { signal });
+): Promise<Heard> {
   const wanted = { durationMs, timestamps };
-  if (durationMs < shortestMs) return toTranscript({ result: {}, transcription: [] }, wanted);
   const audioContext = fitContext ? contextFor(durationMs) : undefined;
   const call = { ...job, prompt: prompt && shorten(prompt), wavPath, wanted, audioContext };
   const report = createReporter(durationMs, callbacks);

@@ -17,13 +17,16 @@ export interface Token {
 /** Whisper's codes of the languages without spaces between words: there each token is a word, as in openai/whisper. */
 const unspacedLanguages = new Set(['zh', 'ja', 'th', 'lo', 'my', 'yue']);
 
+/** `language` is whisper's code. */
+export const isSpaced = (language: string | undefined): boolean => !unspacedLanguages.has(language ?? '');
+
 /** `[_BEG_]`, `[_TT_175]`. whisper-cli also appends one to a character whose last bytes are missing. */
 const specialToken = /\[_[^\]]*\]/g;
 
 /** The words of a segment, in order and within its times. `language` is whisper's code. */
 export function wordsOf(segment: TimedText, tokens: readonly Token[], language: string | undefined): TimedText[] {
   const plain = tokens.map((token) => ({ ...token, text: token.text.replace(specialToken, '') }));
-  const words = joinTokens(removeNotes(plain), !unspacedLanguages.has(language ?? ''));
+  const words = joinTokens(removeNotes(plain), isSpaced(language));
   return placeWords(words, segment);
 }
 

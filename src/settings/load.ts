@@ -183,11 +183,15 @@ export function describeIgnoredVariables(settings: LoadedSettings): string[] {
  * responses must not depend on the machine or cost money.
  */
 function defaultEngines(settings: DefaultsSettings): LoadedSettings['engines'] {
-  const { sandbox, whisperModel, voiceModel, dataDir } = settings;
+  const { sandbox, whisperModel, voiceModel, transcribeVad, dataDir } = settings;
   if (sandbox) return { sandbox: { use: 'sandbox' } };
   const file = whisperModel ?? join(dataDir, 'models', 'ggml-base.bin');
   return {
-    [localModel]: { use: 'whisper-cli', models: [{ id: localModel, file }] },
+    [localModel]: {
+      use: 'whisper-cli',
+      models: [{ id: localModel, file }],
+      ...(transcribeVad === 'off' && { voiceActivity: transcribeVad }),
+    },
     voice: { use: 'sherpa-voice', ...(voiceModel !== undefined && { voices: [fileVoice(voiceModel)] }) },
     espeak: { use: 'espeak' },
     ...(providerOf(settings) ? { openai: hosted(settings) } : chatServersOfThisMachine(settings)),

@@ -126,6 +126,15 @@ const table = {
     default: true,
     description: 'off: do not build or download missing parts of local transcription in the background',
   },
+  transcribeVad: {
+    env: 'TRANSCRIBE_VAD',
+    schema: { type: 'string', enum: ['auto', 'off'] },
+    expects: 'must be auto or off',
+    default: 'auto',
+    inFile: false,
+    description:
+      'off: the local model also transcribes what is not found to be speech, such as singing; auto: only speech, once `npm run setup -- voice` has installed what finds it',
+  },
   transcribeMaxSeconds: {
     env: 'TRANSCRIBE_MAX_SECONDS',
     ...integer(1, 86400),
@@ -169,7 +178,7 @@ const table = {
     schema: text,
     inFile: false,
     description:
-      'For sherpa-voice and sherpa-stt: directory with node_modules/sherpa-onnx-node; unset: a package beside Parlance, then that of `npm run setup -- voice`',
+      'For sherpa-voice, sherpa-stt and whisper-cli: directory with node_modules/sherpa-onnx-node, and with silero_vad.onnx; unset: a package beside Parlance, then that of `npm run setup -- voice`',
   },
   ffmpeg: {
     env: 'FFMPEG',

@@ -13,6 +13,7 @@ import { benchStreams } from './streams.ts';
 import { runBenchmarks } from './support/table.ts';
 import { benchTranscribe } from './transcribe.ts';
 import { benchVoice } from './voice.ts';
+import { benchVoiceActivity } from './voice-activity.ts';
 
 const benchmarks = {
   transcribe: benchTranscribe,
@@ -26,6 +27,7 @@ const benchmarks = {
   streams: benchStreams,
   speech: benchSpeech,
   voice: benchVoice,
+  voiceActivity: benchVoiceActivity,
   fleet: benchFleet,
   fleetCost: benchFleetCost,
 };

@@ -28,6 +28,11 @@ describe('without a settings file', () => {
     expect(await enginesOf(env)).toEqual({ ...here, ollama, 'llama-cpp': llamaCpp });
   });
 
+  it('TRANSCRIBE_VAD=off is an option of the local model', async () => {
+    expect((await enginesOf({ TRANSCRIBE_VAD: 'auto' })).local).toEqual(here.local);
+    expect((await enginesOf({ TRANSCRIBE_VAD: 'off' })).local).toEqual({ ...here.local, voiceActivity: 'off' });
+  });
+
   it.each<{ model: string; models: object }>([
     { model: 'llama3.2', models: { models: ['llama3.2'], discover: true } },
     { model: 'ollama/llama3.2', models: {} },

@@ -152,7 +152,8 @@ async function load(
   if (exit.code !== 0) throw new Error(`${name} ${version} cannot be loaded on this machine: it ${describe(exit)}`);
 }
 
-function findNpm(path = ''): string {
+/** Throws where there is none. */
+export function findNpm(path = ''): string {
   const beside = join(dirname(process.execPath), 'npm');
   const npm = isExecutable(beside) ? beside : findExecutable('npm', path);
   if (npm === undefined) throw new Error('npm not found, beside node or on PATH (fix: apt-get install npm)');

@@ -17,11 +17,15 @@ export interface LibraryOptions {
   readonly part: string;
 }
 
+/** The directory that the settings name. */
+export function namedRuntime(option: string | undefined, { env }: Pick<EngineContext, 'env'>): string | undefined {
+  return option ?? (env.VOICE_RUNTIME === '' ? undefined : env.VOICE_RUNTIME);
+}
+
 export type Library = ReturnType<typeof openLibrary>;
 
 export function openLibrary({ runtime, part }: LibraryOptions, context: EngineContext) {
-  const { VOICE_RUNTIME } = context.env;
-  const named = runtime ?? (VOICE_RUNTIME === '' ? undefined : VOICE_RUNTIME);
+  const named = namedRuntime(runtime, context);
   const search = cached(() => {
     const found = findRuntime(named, context);
     return { found, lacking: found && lacks(found) };

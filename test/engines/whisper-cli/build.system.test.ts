@@ -15,7 +15,7 @@ const fakeSource = {
   name: 'nodejs-whisper',
   version: '0.3.1',
   integrity: `sha512-${hash('sha512', 'the packed source', 'base64')}`,
-  folder: 'package/cpp/whisper.cpp',
+  path: 'package/cpp/whisper.cpp',
 };
 
 async function buildOn(programs: Programs, changes: Partial<Build> = {}) {

@@ -1,0 +1,84 @@
+/**
+ * Finds speech with Silero's model. sherpa-onnx ends its process on bad files, and contains eSpeak NG (GPL-3.0): so this is
+ * a program of its own.
+ *
+ * Question: `HostQuestion`. Answers: `HostAnswer`, in order. Recordings take turns, 2 s of sound each.
+ */
+import { createReadStream } from 'node:fs';
+import { sampleRate } from '../../../lib/wav.ts';
+import { readWav } from '../../../lib/wav-reader.ts';
+import { serveQuestions, type Question } from '../runtime/host-program.ts';
+import { loadLibrary, toFloats, type VoiceActivityDetector } from '../sherpa/program.ts';
+
+/** Its only argument, as JSON. */
+export interface HostOptions {
+  /** The directory of the package sherpa-onnx-node. */
+  readonly library: string;
+  /** Path of silero_vad.onnx. */
+  readonly model: string;
+}
+
+export interface HostQuestion {
+  /** Path of a WAV file: 16 kHz mono. */
+  readonly wav: string;
+}
+
+export interface HostAnswer {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/**
+ * The longest stretch of speech that is kept in memory: a longer one is reported in parts. The library would cut it, too,
+ * after 20 s, and demand louder speech from then on.
+ */
+const stretch = 10 * sampleRate;
+
+/** Three windows of the model: with each call, the library copies the stretch. */
+const step = 3 * 512;
+
+const { library, model } = JSON.parse(process.argv[2] ?? '') as HostOptions;
+const { Vad } = loadLibrary(library);
+/** A short word is speech, a short pause is a part of it. */
+const sileroVad = { model, threshold: 0.5, minSpeechDuration: 0.1, minSilenceDuration: 0.25, windowSize: 512 };
+const config = { sileroVad, sampleRate, numThreads: 1, provider: 'cpu', debug: 0 };
+const open = (): VoiceActivityDetector => new Vad(config, 30);
+/** To load one takes as long as ten seconds of sound. */
+const idle = [open()];
+
+serveQuestions(async (question, { say, signal }) => {
+  const { wav } = question as Question & HostQuestion;
+  const sound = await readWav(createReadStream(wav));
+  if (sound?.sampleRate !== sampleRate) throw new Error('not a WAV file of 16 kHz');
+  const detector = idle.pop() ?? open();
+  const report = () => {
+    for (; !detector.isEmpty(); detector.pop()) {
+      const { start, samples } = detector.front(false);
+      say({ startMs: msOf(start), endMs: msOf(start + samples.length) } satisfies HostAnswer);
+    }
+  };
+  try {
+    let unbroken = 0;
+    for await (const chunk of sound.samples) {
+      signal.throwIfAborted();
+      for (let at = 0; at < chunk.length; at += step) {
+        detector.acceptWaveform(toFloats(chunk.subarray(at, at + step)));
+        unbroken += step;
+        if (unbroken >= stretch) {
+          detector.flush();
+          unbroken = 0;
+        }
+        report();
+      }
+    }
+    detector.flush();
+    report();
+  } finally {
+    detector.reset();
+    idle.push(detector);
+  }
+});
+
+function msOf(samples: number): number {
+  return Math.round((1000 * samples) / sampleRate);
+}

