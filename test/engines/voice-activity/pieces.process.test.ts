@@ -2,12 +2,14 @@
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { multipart, multipartType } from '../../api/support/forms.ts';
+import { upload } from '../../support/local-service.ts';
 import { noise } from '../../support/noise.ts';
 import { until } from '../../support/processes.ts';
 import { describeWith } from '../../support/programs.ts';
 import { recognizerModel } from '../../support/recognizer-model.ts';
 import { tonePcm, type Language, type Word } from '../../support/tone-model.ts';
 import { expectGuarantees, readStream } from '../../transcription/support/stream.ts';
+import { ticksOf } from '../sherpa-stt/support.ts';
 import { rate, recordingOf, startDetecting, type Timed } from './support.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -117,6 +119,23 @@ describeWith(['whisper-cli', 'whisper-host'], 'the speech of a recording', (prog
     const heard = await Promise.all(Array.from({ length: 4 }, () => hear(memo)));
     expect(heard.map((one) => one.text)).toEqual([text, text, text, text]);
     expect(detectors()).toHaveLength(1);
+  });
+
+  it('is looked for no more when its caller has left', async () => {
+    const { hear, service, detectors, encodes } = await startDetecting({ program });
+    expect(await hear(memo)).toMatchObject({ text });
+    const [detector = ''] = detectors();
+    const before = { ticks: ticksOf(detector), encodes: await encodes() };
+    const leaving = new AbortController();
+    const left = upload(service, recording(600), { signal: leaving.signal });
+    left.catch(() => {});
+    await until('it is at work', () => ticksOf(detector) >= before.ticks + 10);
+    leaving.abort(new Error('gone'));
+    await expect(left).rejects.toThrow('gone');
+    await until('nothing is left', async () => (await service.leftovers()).length === 0);
+    expect(await encodes()).toEqual(before.encodes);
+    expect(await hear(memo)).toMatchObject({ text });
+    expect(detectors()).toEqual([detector]); // it has stopped at once
   });
 
   function expectNear(timed: Timed | undefined, startMs: number): void {

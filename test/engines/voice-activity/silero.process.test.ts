@@ -84,7 +84,7 @@ describeWith(['espeak-ng', 'ffmpeg', 'pocketsphinx_continuous'], 'the detector',
 
   it('keeps every word that is spoken in noise', async () => {
     const recordFrom = await startRecorder();
-    for (const text of ['yes, no, hello, stop.', 'thank you', 'yes', 'no', 'bye']) {
+    for (const text of ['yes, no, hello, stop.', 'thank you', 'no']) {
       const speech = await espeak(text);
       for (const kind of Object.keys(noises) as Noise[]) {
         const sent = recording(kind, 0.05, speech);
