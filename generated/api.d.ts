@@ -132,6 +132,94 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/transcriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a transcription of a long recording
+         * @description Accepts a recording of any length and transcribes it in parts, in turn with the recordings of others. The answer comes
+         *     once the recording is stored: what is accepted survives a crash and a restart, a disconnect does not cancel it. The
+         *     recording is deleted at the end of the work, the rest at `expires_at`.
+         */
+        post: operations["createTranscriptionJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/transcriptions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Fetch the state of a transcription
+         * @description The state of a transcription. With `Prefer: wait=N`, once it is over, and after N seconds at the latest.
+         */
+        get: operations["getTranscriptionJob"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a transcription
+         * @description Ends the work and deletes the recording and the result.
+         */
+        delete: operations["deleteTranscriptionJob"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/transcriptions/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow a transcription as an event stream
+         * @description The events of a transcription, as of `POST /transcribe/stream` but for `transcription.queued`: each part waits in the
+         *     line again, and `ahead` of the transcription says where. Can be resumed: with `Last-Event-ID` it continues with the
+         *     event after that. A disconnect cancels nothing. It ends without a last event when the service shuts down: resume it.
+         */
+        get: operations["streamTranscriptionJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/transcriptions/{id}/transcript": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Fetch the transcript of a transcription
+         * @description The transcript so far; `status` of the transcription says whether it is complete.
+         */
+        get: operations["getTranscriptionJobTranscript"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/tts": {
         parameters: {
             query?: never;
@@ -481,7 +569,7 @@ export type components = {
          * @description Machine-readable problem code. New codes may be added: fall back to the status for an unknown one.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "malformed-body" | "body-too-large" | "recording-empty" | "recording-too-large" | "recording-too-long" | "recording-not-accepted" | "recording-undecodable" | "unknown-model" | "language-not-supported" | "voice-not-supported" | "format-not-supported" | "parameter-not-supported" | "context-length-exceeded" | "content-rejected" | "provider-rejected-request" | "unsupported-media-type" | "unauthorized" | "host-not-allowed" | "origin-not-allowed" | "operation-not-allowed" | "model-not-allowed" | "not-found" | "clip-not-found" | "method-not-allowed" | "malformed-request" | "request-timeout" | "expectation-failed" | "headers-too-large" | "range-not-satisfiable" | "rate-limited" | "concurrency-limited" | "quota-exceeded" | "provider-quota-exhausted" | "provider-rate-limited" | "internal-error" | "engine-failed" | "provider-auth-failed" | "provider-misconfigured" | "provider-unreachable" | "provider-error" | "provider-bad-response" | "transcription-disabled" | "no-engine" | "model-unavailable" | "overloaded" | "storage-full" | "shutting-down" | "not-ready" | "provider-overloaded" | "engine-timeout" | "provider-timeout";
+        ProblemCode: "invalid-request" | "malformed-body" | "body-too-large" | "recording-empty" | "recording-too-large" | "recording-too-long" | "recording-not-accepted" | "recording-undecodable" | "unknown-model" | "language-not-supported" | "voice-not-supported" | "format-not-supported" | "parameter-not-supported" | "context-length-exceeded" | "content-rejected" | "provider-rejected-request" | "unsupported-media-type" | "unauthorized" | "host-not-allowed" | "origin-not-allowed" | "operation-not-allowed" | "model-not-allowed" | "not-found" | "clip-not-found" | "transcription-not-found" | "transcript-not-ready" | "method-not-allowed" | "malformed-request" | "request-timeout" | "expectation-failed" | "headers-too-large" | "range-not-satisfiable" | "rate-limited" | "concurrency-limited" | "quota-exceeded" | "provider-quota-exhausted" | "provider-rate-limited" | "internal-error" | "engine-failed" | "provider-auth-failed" | "provider-misconfigured" | "provider-unreachable" | "provider-error" | "provider-bad-response" | "transcription-disabled" | "no-engine" | "model-unavailable" | "overloaded" | "storage-full" | "shutting-down" | "not-ready" | "provider-overloaded" | "engine-timeout" | "provider-timeout";
         /**
          * @description A piece of the reasoning text. The deltas concatenate to `reasoning` of the result, with an empty line between those of
          *     different steps.
@@ -681,6 +769,11 @@ export type components = {
         };
         /** Format: double */
         TopP: number;
+        /**
+         * @description Formats of `GET /transcriptions/{id}/transcript`.
+         * @enum {string}
+         */
+        TranscriptFormat: "text" | "srt" | "vtt" | "json";
         Transcription: {
             /** @description The transcript as one string; "" for silence. */
             text: string;
@@ -743,6 +836,63 @@ export type components = {
             seq: number;
             problem: components["schemas"]["Problem"];
         };
+        /** @description A transcription that belongs to no connection and survives a restart of the service. */
+        TranscriptionJob: {
+            /** @description Unguessable. With API keys, only the key that created it may use it. */
+            id: string;
+            status: components["schemas"]["TranscriptionJobStatus"];
+            /** @description The id of the model. */
+            model: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @description When the transcription is deleted: TRANSCRIBE_JOB_KEEP (an hour) after its end; null before. */
+            expires_at: string | null;
+            /**
+             * Format: int64
+             * @description The number of recordings that will be served before the next part of this one; 0: it is next, at work or over.
+             */
+            ahead: number;
+            /**
+             * Format: int64
+             * @description Milliseconds of the recording that have been transcribed.
+             */
+            processed_ms: number;
+            /** @description Duration of the recording in milliseconds; null until it has been decoded. */
+            duration_ms: number | null;
+            /** @description The parts that are transcribed, as fine as the model reports them; [] for silence. */
+            segments: components["schemas"]["TimedText"][];
+            /** @description What `POST /transcribe` returns; null until `completed`. */
+            result: components["schemas"]["Transcription"] | null;
+            /** @description Why it `failed`, with the minutes; otherwise null. */
+            problem: components["schemas"]["Problem"] | null;
+        };
+        TranscriptionJobRequest: {
+            /**
+             * Format: binary
+             * @description The recording, up to TRANSCRIBE_JOB_MAX_MB (500) and TRANSCRIBE_JOB_MAX_SECONDS (four hours) of sound.
+             */
+            file: string;
+            /**
+             * @description An id from `GET /transcribe/models`. Absent or empty: the server's default (TRANSCRIBE_MODEL). Models with
+             *     `local: true` keep the recording on the machine, or on its operator's fleet where one is configured; all others
+             *     send it to an external hosted provider.
+             */
+            model?: string;
+            /**
+             * @description The spoken language (ISO 639-1, two letters such as `de` or `en`). Usually not needed; when given, language
+             *     detection is skipped.
+             */
+            language?: string;
+            /**
+             * @description `segment` adds `segments` to the result, `word` adds `segments` and `words`. Absent or empty: `none`. The model must
+             *     list it in `supports`: otherwise the answer is 422 `parameter-not-supported`, without waiting for the recording when
+             *     this field and `model` come before `file`.
+             * @enum {string}
+             */
+            timestamps?: "none" | "segment" | "word";
+        };
+        /** @enum {string} */
+        TranscriptionJobStatus: "queued" | "running" | "completed" | "failed";
         /** @description How far the model is. Increases; a slow reader receives only the latest. */
         TranscriptionProgress: {
             /**
@@ -792,7 +942,8 @@ export type components = {
         TranscriptionRequest: {
             /**
              * Format: binary
-             * @description The recording, 1 byte to 25 MB (26214400 bytes). No client-side conversion is needed.
+             * @description The recording, 1 byte to 25 MB (26214400 bytes); `POST /transcriptions` takes larger ones. No client-side conversion
+             *     is needed.
              */
             file: string;
             /**
@@ -2730,6 +2881,1284 @@ export interface operations {
                      *       "detail": "The provider did not respond within 300 s.",
                      *       "code": "provider-timeout",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createTranscriptionJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Sandbox only, `pace=N`: transcribe an hour that is made up, N seconds for each five minutes. */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["TranscriptionJobRequest"];
+            };
+        };
+        responses: {
+            /** @description The request has been accepted for processing, but processing has not yet completed. */
+            202: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /**
+                     * @description URL of the transcription.
+                     * @example /api/v1/transcriptions/Vb1yPz4mQ0iYxkq3o9TtWw
+                     */
+                    Location: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TranscriptionJob"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /**
+                     * @description The authentication scheme (RFC 6750).
+                     * @example Bearer
+                     */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unauthorized",
+                     *       "title": "Missing or invalid API key",
+                     *       "status": 401,
+                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *       "code": "unauthorized",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
+                     *       "status": 403,
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /**
+                     * @description The supported methods.
+                     * @example GET, HEAD, POST
+                     */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "Method not allowed",
+                     *       "status": 405,
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:request-timeout",
+                     *       "title": "Request timeout",
+                     *       "status": 408,
+                     *       "detail": "The body did not arrive within 300 s.",
+                     *       "code": "request-timeout",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The operation does not accept this content type. */
+            415: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unsupported-media-type",
+                     *       "title": "Unsupported content type",
+                     *       "status": 415,
+                     *       "detail": "Expected application/json, got text/plain.",
+                     *       "code": "unsupported-media-type",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            422: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:recording-too-large",
+                     *       "title": "Recording too large",
+                     *       "status": 422,
+                     *       "detail": "The recording exceeds the limit of 500 MB (524288000 bytes).",
+                     *       "code": "recording-too-large",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "errors": [
+                     *         {
+                     *           "in": "body",
+                     *           "pointer": "/file",
+                     *           "detail": "must not have more than 524288000 bytes"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 12
+                     */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
+                     *       "status": 429,
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "Internal error",
+                     *       "status": 500,
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "Service overloaded",
+                     *       "status": 503,
+                     *       "detail": "All slots are in use; try again later.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTranscriptionJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `wait=N`: wait up to N seconds for the end (RFC 7240), 30 at most. */
+                Prefer?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state. */
+            200: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TranscriptionJob"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /**
+                     * @description The authentication scheme (RFC 6750).
+                     * @example Bearer
+                     */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unauthorized",
+                     *       "title": "Missing or invalid API key",
+                     *       "status": 401,
+                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *       "code": "unauthorized",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
+                     *       "status": 403,
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist or has expired. */
+            404: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:transcription-not-found",
+                     *       "title": "Transcription not found or expired",
+                     *       "status": 404,
+                     *       "detail": "No transcription Vb1yPz4mQ0iYxkq3o9TtWw: it does not exist or has expired.",
+                     *       "code": "transcription-not-found",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /**
+                     * @description The supported methods.
+                     * @example GET, HEAD, POST
+                     */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "Method not allowed",
+                     *       "status": 405,
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            422: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:invalid-request",
+                     *       "title": "Invalid request",
+                     *       "status": 422,
+                     *       "detail": "id must NOT have more than 128 characters",
+                     *       "code": "invalid-request",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "errors": [
+                     *         {
+                     *           "in": "path",
+                     *           "pointer": "/id",
+                     *           "detail": "must NOT have more than 128 characters"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 12
+                     */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
+                     *       "status": 429,
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "Internal error",
+                     *       "status": 500,
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "Service overloaded",
+                     *       "status": 503,
+                     *       "detail": "All slots are in use; try again later.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteTranscriptionJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description There is no content to send for this request, but the headers may be useful. */
+            204: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /**
+                     * @description The authentication scheme (RFC 6750).
+                     * @example Bearer
+                     */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unauthorized",
+                     *       "title": "Missing or invalid API key",
+                     *       "status": 401,
+                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *       "code": "unauthorized",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
+                     *       "status": 403,
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist or has expired. */
+            404: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:transcription-not-found",
+                     *       "title": "Transcription not found or expired",
+                     *       "status": 404,
+                     *       "detail": "No transcription Vb1yPz4mQ0iYxkq3o9TtWw: it does not exist or has expired.",
+                     *       "code": "transcription-not-found",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /**
+                     * @description The supported methods.
+                     * @example GET, HEAD, POST
+                     */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "Method not allowed",
+                     *       "status": 405,
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            422: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:invalid-request",
+                     *       "title": "Invalid request",
+                     *       "status": 422,
+                     *       "detail": "id must NOT have more than 128 characters",
+                     *       "code": "invalid-request",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "errors": [
+                     *         {
+                     *           "in": "path",
+                     *           "pointer": "/id",
+                     *           "detail": "must NOT have more than 128 characters"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 12
+                     */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
+                     *       "status": 429,
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "Internal error",
+                     *       "status": 500,
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "Service overloaded",
+                     *       "status": 503,
+                     *       "detail": "All slots are in use; try again later.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    streamTranscriptionJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `id` of the last event received: its `seq`. */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event stream of the transcription. */
+            200: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["TranscriptionEvent"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /**
+                     * @description The authentication scheme (RFC 6750).
+                     * @example Bearer
+                     */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unauthorized",
+                     *       "title": "Missing or invalid API key",
+                     *       "status": 401,
+                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *       "code": "unauthorized",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
+                     *       "status": 403,
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist or has expired. */
+            404: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:transcription-not-found",
+                     *       "title": "Transcription not found or expired",
+                     *       "status": 404,
+                     *       "detail": "No transcription Vb1yPz4mQ0iYxkq3o9TtWw: it does not exist or has expired.",
+                     *       "code": "transcription-not-found",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /**
+                     * @description The supported methods.
+                     * @example GET, HEAD, POST
+                     */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "Method not allowed",
+                     *       "status": 405,
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            422: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:invalid-request",
+                     *       "title": "Invalid request",
+                     *       "status": 422,
+                     *       "detail": "id must NOT have more than 128 characters",
+                     *       "code": "invalid-request",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "errors": [
+                     *         {
+                     *           "in": "path",
+                     *           "pointer": "/id",
+                     *           "detail": "must NOT have more than 128 characters"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 12
+                     */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
+                     *       "status": 429,
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "Internal error",
+                     *       "status": 500,
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "Service overloaded",
+                     *       "status": 503,
+                     *       "detail": "All slots are in use; try again later.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTranscriptionJobTranscript: {
+        parameters: {
+            query?: {
+                /** @description Absent: `text`. */
+                format?: components["schemas"]["TranscriptFormat"];
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The transcript. */
+            200: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Transcription"];
+                    "text/plain": string;
+                    "application/x-subrip": string;
+                    "text/vtt": string;
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /**
+                     * @description The authentication scheme (RFC 6750).
+                     * @example Bearer
+                     */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unauthorized",
+                     *       "title": "Missing or invalid API key",
+                     *       "status": 401,
+                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *       "code": "unauthorized",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
+                     *       "status": 403,
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist or has expired. */
+            404: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:transcription-not-found",
+                     *       "title": "Transcription not found or expired",
+                     *       "status": 404,
+                     *       "detail": "No transcription Vb1yPz4mQ0iYxkq3o9TtWw: it does not exist or has expired.",
+                     *       "code": "transcription-not-found",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /**
+                     * @description The supported methods.
+                     * @example GET, HEAD, POST
+                     */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "Method not allowed",
+                     *       "status": 405,
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is nothing to return yet. */
+            409: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 5
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:transcript-not-ready",
+                     *       "title": "Transcript not ready",
+                     *       "status": 409,
+                     *       "detail": "Nothing of the recording has been transcribed yet.",
+                     *       "code": "transcript-not-ready",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 5
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            422: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:invalid-request",
+                     *       "title": "Invalid request",
+                     *       "status": 422,
+                     *       "detail": "format must be equal to one of the allowed values: text, srt, vtt, json",
+                     *       "code": "invalid-request",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "errors": [
+                     *         {
+                     *           "in": "query",
+                     *           "pointer": "/format",
+                     *           "detail": "must be equal to one of the allowed values: text, srt, vtt, json"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 12
+                     */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
+                     *       "status": 429,
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "Internal error",
+                     *       "status": 500,
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "Service overloaded",
+                     *       "status": 503,
+                     *       "detail": "All slots are in use; try again later.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];

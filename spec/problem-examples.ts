@@ -58,6 +58,12 @@ const common: Readonly<Record<string, ProblemExample>> = {
     title: 'Request timeout',
     detail: 'The body did not arrive within 300 s.',
   },
+  409: {
+    code: 'transcript-not-ready',
+    title: 'Transcript not ready',
+    detail: 'Nothing of the recording has been transcribed yet.',
+    headers: { 'Retry-After': '5' },
+  },
   415: {
     code: 'unsupported-media-type',
     title: 'Unsupported content type',
@@ -99,6 +105,22 @@ const common: Readonly<Record<string, ProblemExample>> = {
   },
 };
 
+const idTooLong = violated({ in: 'path', pointer: '/id', detail: 'must NOT have more than 128 characters' });
+
+const jobNotFound: ProblemExample = {
+  code: 'transcription-not-found',
+  title: 'Transcription not found or expired',
+  detail: 'No transcription Vb1yPz4mQ0iYxkq3o9TtWw: it does not exist or has expired.',
+};
+
+/** Where `common` does not fit: by operation. */
+const missing: Readonly<Record<string, ProblemExample>> = {
+  getTranscriptionJob: jobNotFound,
+  streamTranscriptionJob: jobNotFound,
+  getTranscriptionJobTranscript: jobNotFound,
+  deleteTranscriptionJob: jobNotFound,
+};
+
 const invalid: Readonly<Record<string, ProblemExample>> = {
   createChat: violated({ in: 'body', pointer: '/messages', detail: 'must NOT have fewer than 1 items' }),
   streamChat: violated({ in: 'body', pointer: '/messages', detail: 'must NOT have fewer than 1 items' }),
@@ -115,8 +137,22 @@ const invalid: Readonly<Record<string, ProblemExample>> = {
     pointer: '/model',
     detail: 'must NOT have fewer than 1 characters',
   }),
-  getSpeechClip: violated({ in: 'path', pointer: '/id', detail: 'must NOT have more than 128 characters' }),
-  deleteSpeechClip: violated({ in: 'path', pointer: '/id', detail: 'must NOT have more than 128 characters' }),
+  getSpeechClip: idTooLong,
+  deleteSpeechClip: idTooLong,
+  createTranscriptionJob: {
+    code: 'recording-too-large',
+    title: 'Recording too large',
+    detail: 'The recording exceeds the limit of 500 MB (524288000 bytes).',
+    errors: [{ in: 'body', pointer: '/file', detail: 'must not have more than 524288000 bytes' }],
+  },
+  getTranscriptionJob: idTooLong,
+  streamTranscriptionJob: idTooLong,
+  getTranscriptionJobTranscript: violated({
+    in: 'query',
+    pointer: '/format',
+    detail: 'must be equal to one of the allowed values: text, srt, vtt, json',
+  }),
+  deleteTranscriptionJob: idTooLong,
 };
 
 interface Header {
@@ -138,8 +174,13 @@ export interface WithOperations {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** Where the clip of the examples is. */
-const clipPath = '/api/v1/tts/clips/Vb1yPz4mQ0iYxkq3o9TtWw';
+/** Where the clip and the transcription of the examples are. */
+const locations: Readonly<Record<string, string>> = {
+  createSpeechClip: '/api/v1/tts/clips/Vb1yPz4mQ0iYxkq3o9TtWw',
+  createTranscriptionJob: '/api/v1/transcriptions/Vb1yPz4mQ0iYxkq3o9TtWw',
+};
+
+const own: Readonly<Record<string, Readonly<Record<string, ProblemExample>>>> = { 404: missing, 422: invalid };
 
 /** Throws when a declared problem has no example. */
 export function addProblemExamples({ paths }: WithOperations): void {
@@ -147,9 +188,9 @@ export function addProblemExamples({ paths }: WithOperations): void {
     for (const [status, { headers = {}, content = {} }] of Object.entries(responses)) {
       const problem = content['application/problem+json'];
       // TypeSpec writes no examples of headers.
-      if (headers.Location) headers.Location.example = clipPath;
+      if (headers.Location) headers.Location.example = locations[operationId];
       if (!problem) continue;
-      const example = (status === '422' ? invalid[operationId] : undefined) ?? common[status];
+      const example = own[status]?.[operationId] ?? common[status];
       if (example) {
         for (const [name, value] of Object.entries(example.headers ?? {})) {
           const header = headers[name];

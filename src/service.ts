@@ -35,6 +35,7 @@ import { openBudgets } from './limits/usage-file.ts';
 import { largestSpeech } from './system/disk-budget.ts';
 import { createSpeechModelSelector } from './speech/speech-models.ts';
 import { createSpeechSpool } from './speech/speech-spool.ts';
+import { createJobs } from './jobs/index.ts';
 import { openMetrics } from './metrics/index.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { PrometheusMetrics } from './metrics/prometheus.ts';
@@ -65,6 +66,10 @@ export interface ServiceOptions {
   readonly clipUnreadMs?: number;
   /** Milliseconds to keep a complete clip after its last read; ten minutes when absent. */
   readonly clipKeepMs?: number;
+  /** Milliseconds before a part of a job that has failed is tried again, one after the other. */
+  readonly jobRetryMs?: readonly number[];
+  /** Milliseconds between two attempts to take over the jobs of another service; ten seconds when absent. */
+  readonly jobOwnerMs?: number;
   /** How long engines may take, where it is not the usual. */
   readonly engineLimits?: Partial<EngineTimeouts> | undefined;
   /** Limits of `startService`'s own server. */
@@ -223,6 +228,8 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
     heartbeatMs = 15_000,
     clipUnreadMs: unreadMs,
     clipKeepMs: keepMs,
+    jobRetryMs: retryMs,
+    jobOwnerMs: ownerMs,
   } = options;
   const { registry, workspace } = engines;
   const speakers = await createSpeechModelSelector({ registry, defaultVoice: settings.ttsVoice, metrics });
@@ -243,6 +250,14 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
   });
   const mcp = createMcpTools({ settings, env, log });
   const tools = createToolbox([createReadAloud({ speakers, clips, log }), mcp], log);
+  const keys = await openKeyRing(settings, log);
+  const budgets = keys && (await openBudgets({ path: join(settings.dataDir, 'usage.json'), log }));
+  const onRefused = (key: string, policy: string) => metrics?.keyLimited(key, policy);
+  const own = budgets && { minutes: createMinuteCounter(), concurrency: createConcurrencySlots(), budgets };
+  const limits = own && createLimits({ ...(engines.fleet?.shareLimits(own) ?? own), onRefused });
+  const transcribeTimeoutMs = settings.transcribeTimeout * 1000;
+  const working = { settings, env, registry, workspace, transcribeTimeoutMs, keys, limits, metrics, log };
+  const jobs = createJobs({ ...working, retryMs, ownerMs });
   const services: Services = {
     registry,
     tools,
@@ -252,7 +267,9 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
     linkTo: (path) => `${settings.publicUrl ?? ''}${nativeContract.root}${path}`,
     streamHoldMs,
     transcribeEnabled: settings.transcribeEnabled,
-    transcribeTimeoutMs: settings.transcribeTimeout * 1000,
+    transcribeTimeoutMs,
+    jobs,
+    sandbox: settings.sandbox,
     compatTools: settings.compatTools,
     compatAliases: new Map(Object.entries(settings.compatAliases)),
     metrics,
@@ -260,12 +277,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
   await checkAliases(services);
   const draining = new AbortController();
   const ending = new AbortController();
-  const keys = await openKeyRing(settings, log);
   const access = createAccess({ ...settings, keys, failedLogins: createFailedLogins(log) });
-  const budgets = keys && (await openBudgets({ path: join(settings.dataDir, 'usage.json'), log }));
-  const onRefused = (key: string, policy: string) => metrics?.keyLimited(key, policy);
-  const own = budgets && { minutes: createMinuteCounter(), concurrency: createConcurrencySlots(), budgets };
-  const limits = own && createLimits({ ...(engines.fleet?.shareLimits(own) ?? own), onRefused });
   const routing = { services, access, limits, checkAnswers: env.NODE_ENV !== 'production' };
   const prefer = settings.sandbox ? preferredAnswer : undefined;
   const native = await openApi(nativeFormat, { ...routing, operations: nativeOperations, prefer });
@@ -292,6 +304,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
   metrics?.watch({
     availability: () => registry.lastAvailability(),
     clips: () => ownClips.size(),
+    jobs: () => jobs.counts(),
     mcpServers: () => mcp.states(),
     residents: () => engines.residents.facts(),
     fleet: engines.fleet?.state,
@@ -303,6 +316,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
     engines.fleet?.end();
   };
   mcp.connect();
+  await jobs.open();
   return {
     listener,
     registry,
@@ -315,6 +329,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
     async [Symbol.asyncDispose]() {
       end();
       keys?.[Symbol.dispose]();
+      await jobs[Symbol.asyncDispose](); // first: it uses the engines
       await Promise.all([tools, ownClips, speechSpool].map((part) => part[Symbol.asyncDispose]()));
       await engines[Symbol.asyncDispose]();
       await budgets?.[Symbol.asyncDispose]();

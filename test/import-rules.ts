@@ -25,12 +25,16 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
     /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|settings|contract|system|keys)\/|src\/(request-scope|trace|metrics\/metrics)\.ts$)/,
   ],
   [
+    /^src\/jobs\//,
+    /^(lib\/|engines\/contract\/|src\/(transcription|engine-host|audio|settings|contract|system|keys|limits)\/|src\/(request-scope|metrics\/metrics)\.ts$)/,
+  ],
+  [
     /^src\/fleet\//,
     /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|limits|clips)\/|src\/(request-scope|trace|metrics\/metrics)\.ts$)/,
   ],
   [
     /^src\/handlers\//,
-    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|contract|keys)\/|src\/metrics\/metrics\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|jobs|engine-host|contract|keys)\/|src\/metrics\/metrics\.ts$)/,
   ],
   [
     /^src\/openai\//,

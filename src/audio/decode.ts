@@ -4,6 +4,7 @@ import { join, dirname } from 'node:path';
 import type { Decoded, EngineContext } from '../../engines/contract/index.ts';
 import type { DiskAccount } from '../system/disk-budget.ts';
 import { decodeWithFfmpeg } from './ffmpeg.ts';
+import type { DecodeJob, DecodeOptions } from './job.ts';
 
 export interface DecoderOptions {
   /** Path of the ffmpeg program; undefined if not installed. */
@@ -15,13 +16,20 @@ export interface DecoderOptions {
 
 /** The `decode` of an engine's context. Each call writes a new WAV file next to the recording, removed together with it. */
 export function createDecoder({ ffmpeg, maxSeconds, accountOf }: DecoderOptions): EngineContext['decode'] {
-  return async ({ path, container }, { signal }): Promise<Decoded> => {
+  return async ({ path, container }, { signal }) => {
     const job = { path, container, wavPath: join(dirname(path), `${randomUUID()}.decoded.wav`), maxSeconds };
-    const account = accountOf(path);
-    if (ffmpeg !== undefined) return decodeWithFfmpeg(ffmpeg, job, { signal, account });
-    // Lazy: the decoders are not needed with ffmpeg.
-    const { decodeWithWasm } = await import('./wasm/index.ts');
-    const { durationMs } = await decodeWithWasm(job, { signal, account });
-    return { wavPath: job.wavPath, durationMs };
+    return decodeTo(job, { signal, account: accountOf(path), ffmpeg });
   };
+}
+
+/** Creates the file `wavPath`, and removes it on failure. */
+export async function decodeTo(
+  job: DecodeJob,
+  { ffmpeg, ...options }: DecodeOptions & Pick<DecoderOptions, 'ffmpeg'>,
+): Promise<Decoded> {
+  if (ffmpeg !== undefined) return decodeWithFfmpeg(ffmpeg, job, options);
+  // Lazy: the decoders are not needed with ffmpeg.
+  const { decodeWithWasm } = await import('./wasm/index.ts');
+  const { durationMs } = await decodeWithWasm(job, options);
+  return { wavPath: job.wavPath, durationMs };
 }

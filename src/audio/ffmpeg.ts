@@ -50,7 +50,7 @@ async function decodeInto(
   wav: FileHandle,
   ffmpeg: string,
   { path, container, wavPath, maxSeconds }: DecodeJob,
-  { signal, account, timeoutMs = 180_000, cpuSeconds = 120 }: FfmpegOptions,
+  { signal, account, patience = 1, timeoutMs = 180_000 * patience, cpuSeconds = 120 * patience }: FfmpegOptions,
 ): Promise<Decoded> {
   const args = ffmpegArguments(path, container, maxSeconds);
   const [program, ...rest] = shell ? [shell, '-c', limits(cpuSeconds), 'sh', ffmpeg, ...args] : [ffmpeg, ...args];

@@ -15,6 +15,8 @@ export interface DecodeOptions {
   readonly signal: AbortSignal;
   /** The disk account for written bytes; absent: not accounted. */
   readonly account?: DiskAccount | undefined;
+  /** How many times the usual limits of time apply; 1 when absent. */
+  readonly patience?: number;
 }
 
 export function tooLong(maxSeconds: number): EngineError {

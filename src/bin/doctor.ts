@@ -4,11 +4,13 @@
  */
 import { access, constants } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Capability, Finding } from '../../engines/contract/index.ts';
 import type { Registry } from '../engine-host/registry.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { describeFailure } from './startup-summary.ts';
+import { measureJobs } from '../jobs/store.ts';
 import { findFfmpeg } from '../engine-host/context.ts';
 import { openEngines } from '../engine-host/open-engines.ts';
 import { mebibytes, type MemoryBudget } from '../engine-host/resident/memory-plan.ts';
@@ -38,7 +40,13 @@ try {
   await using engines = await openEngines(settings, process.env, log, { wrapAsRemote: fleet.wrapAsRemote });
   await using mcp = createMcpTools({ settings, env: process.env, log });
   for (const line of describeDoubts(process.env, settings)) console.log(`Warning: ${line}`);
-  print('this machine', [node(), await ffmpeg(settings), await data(settings), memory(engines.residents.budget)]);
+  print('this machine', [
+    node(),
+    await ffmpeg(settings),
+    await data(settings),
+    memory(engines.residents.budget),
+    ...(await jobs(settings)),
+  ]);
   if (fleet.findings.length > 0) print('fleet', fleet.findings);
   const optional = optionalInstances(engines.registry, settings);
   for (const [instance, findings] of await findingsByInstance(engines.registry)) {
@@ -115,6 +123,16 @@ async function data({ dataDir }: LoadedSettings): Promise<Finding> {
     const detail = `${dataDir} cannot be used: ${messageOf(error)}`;
     return { what: 'data', ok: false, detail, fix: 'set DATA_DIR to a directory that this user can write' };
   }
+}
+
+/** Says nothing where there have been none. */
+async function jobs({ dataDir }: LoadedSettings): Promise<Line[]> {
+  const found = await measureJobs(join(dataDir, 'jobs'));
+  if (found.jobs === 0 && found.setAside === 0) return [];
+  const aside = found.setAside === 0 ? '' : `, ${found.setAside} set aside, which could not be read`;
+  const line = { what: 'jobs', detail: `${found.jobs} transcription jobs, ${mebibytes(found.bytes)}${aside}` };
+  if (found.setAside === 0) return [{ ...line, ok: true }];
+  return [{ ...line, ok: false, isOptional: true, fix: `look into ${join(dataDir, 'jobs/set-aside')} and delete it` }];
 }
 
 function memory({ bytes, isStrict }: MemoryBudget): Finding {

@@ -41,18 +41,19 @@ const closeTimeoutMs = 1_000;
 
 /**
  * Skips events of unknown types. Yields the last event once the stream has ended after it. Breaking out of the loop
- * closes the connection. Throws a `ParlanceError` with the code `stream-broken`, or the signal's abort reason.
+ * closes the connection. `first`: the number of the first event. Throws a `ParlanceError` with the code `stream-broken`, or the signal's abort reason.
  */
 export async function* readEvents<Event extends AnyEvent>(
   body: ReadableStream<Uint8Array>,
   types: EventTypes<Event>,
   signal: AbortSignal | undefined,
+  first = 0,
 ): AsyncGenerator<Event, void, undefined> {
   const isKnown = (event: AnyEvent): event is Event => Object.hasOwn(types, event.type);
   const reader: Reader = body.getReader();
   const events = parse(reader);
   try {
-    for (let expected = 0; ; expected++) {
+    for (let expected = first; ; expected++) {
       const { value: event } = await events.next();
       signal?.throwIfAborted();
       if (!event) throw broken('The stream ended before its last event.');

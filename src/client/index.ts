@@ -14,10 +14,12 @@ import type {
   Transcription,
   TranscriptionAvailability,
   TranscriptionEvent,
+  TranscriptionJob,
 } from './contract.ts';
 import { ParlanceError, unexpected } from './errors.ts';
 import { chatEvents, readEvents, transcriptionEvents } from './events.ts';
 import { encodeForm, type Form } from './form.ts';
+import { followJob, waitForJob } from './jobs.ts';
 import { absoluteUrl, clipsOf, type Clip } from './links.ts';
 import { toFilePart, type RecordingSource } from './recording.ts';
 import { strict, type Fetch } from './transport.ts';
@@ -60,9 +62,33 @@ export interface ChatAnswer extends ChatResult {
   readonly clips: readonly Clip[];
 }
 
+/** Transcriptions of long recordings: they belong to no connection, and survive a restart of the service. */
+export interface Transcriptions {
+  /** Resolves once the recording is stored: from then on, nothing of it is lost. */
+  create(recording: RecordingSource, options?: TranscribeOptions): Promise<TranscriptionJob>;
+  /** `wait`: seconds to wait for the end, 30 at most. */
+  get(id: string, options?: CallOptions & { readonly wait?: number }): Promise<TranscriptionJob>;
+  /**
+   * Resolves with the transcript, however long that takes; rejects with the problem of a transcription that failed. Asks
+   * again while the service is restarted or busy, for up to five minutes without an answer. An abort ends the wait only.
+   */
+  wait(id: string, options?: CallOptions): Promise<Transcription>;
+  /**
+   * The events from the one after `after`, the `seq` of the last one that you have. Resumes when the connection breaks or
+   * the service is restarted, for up to five minutes without an event.
+   */
+  events(
+    id: string,
+    options?: CallOptions & { readonly after?: number },
+  ): AsyncGenerator<TranscriptionEvent, void, undefined>;
+  /** Ends the work and deletes the recording and the transcript. */
+  delete(id: string, options?: CallOptions): Promise<void>;
+}
+
 /**
  * Every method rejects with a `ParlanceError`, or with the signal's abort reason. Invalid arguments (a missing file, a
- * key that is not valid in a header) reject with a `TypeError`. There are no retries.
+ * key that is not valid in a header) reject with a `TypeError`. There are no retries, but in `transcriptions.wait` and
+ * `transcriptions.events`.
  */
 export interface Client {
   transcribe(recording: RecordingSource, options?: TranscribeOptions): Promise<Transcription>;
@@ -75,6 +101,7 @@ export interface Client {
     recording: RecordingSource,
     options?: TranscribeOptions,
   ): AsyncGenerator<TranscriptionEvent, void, undefined>;
+  readonly transcriptions: Transcriptions;
   /** Whether transcription is available; free of charge. An unknown model is reported in the result, not as an error. */
   transcriptionAvailability(options?: CallOptions & { readonly model?: string }): Promise<TranscriptionAvailability>;
   transcriptionModels(options?: CallOptions): Promise<ModelList>;
@@ -98,6 +125,8 @@ export interface Client {
 }
 
 const json = { Accept: 'application/json' };
+/** Seconds that the service waits for the end of a transcription. */
+const longestWait = 30;
 const eventStream = { Accept: 'text/event-stream' };
 
 /** Throws a `TypeError` if `baseUrl` is not a valid service URL. */
@@ -109,6 +138,12 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
     ...(apiKey !== undefined && { headers: { Authorization: `Bearer ${apiKey}` } }),
   });
 
+  function getJob(id: string, { wait, signal }: Parameters<Transcriptions['get']>[1] = {}): Promise<TranscriptionJob> {
+    const header = wait === undefined ? {} : { Prefer: `wait=${wait}` };
+    const call = { ...requestOf(json, signal), params: { path: { id }, header } };
+    return dataOf(http.GET('/transcriptions/{id}', call), signal);
+  }
+
   return {
     async transcribe(recording, options = {}) {
       const call = uploadOf(await formOf(recording, options), json, options, fetch);
@@ -118,6 +153,26 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
       const call = uploadOf(await formOf(recording, options), eventStream, options, fetch);
       const { response } = await http.POST('/transcribe/stream', call);
       yield* readEvents<TranscriptionEvent>(bodyOf(response), transcriptionEvents, options.signal);
+    },
+    transcriptions: {
+      async create(recording, options = {}) {
+        const call = uploadOf(await formOf(recording, options), json, options, fetch);
+        return dataOf(http.POST('/transcriptions', call), options.signal);
+      },
+      get: getJob,
+      wait: (id, { signal } = {}) =>
+        waitForJob(() => getJob(id, { wait: longestWait, ...(signal && { signal }) }), signal),
+      events(id, { after = -1, signal } = {}) {
+        const open = async (last: number) => {
+          const header = last < 0 ? {} : { 'Last-Event-ID': String(last) };
+          const call = { ...requestOf(eventStream, signal), params: { path: { id }, header } };
+          return bodyOf((await http.GET('/transcriptions/{id}/events', call)).response);
+        };
+        return followJob(open, after, signal);
+      },
+      async delete(id, { signal } = {}) {
+        await http.DELETE('/transcriptions/{id}', { ...requestOf({}, signal), params: { path: { id } } });
+      },
     },
     transcriptionAvailability({ model, signal } = {}) {
       const params = { query: { ...(model !== undefined && { model }) } };

@@ -129,6 +129,15 @@ export type Handler<Op extends OperationId, Services> = HandlerOf<operations, Op
 
 // ----------------------------------------------------------------------------------------------------- operations
 
+/** Where the file of a form goes, and how large it may be. Disposed at the end of the request. */
+export interface Upload extends AsyncDisposable {
+  /** A private directory. */
+  readonly path: string;
+  readonly maxBytes: number;
+  /** Bytes are taken before they are written; throws `storage-full`. */
+  readonly account: { take(bytes: number): void };
+}
+
 /** The daily budget of an API key that an operation uses. */
 export type Budget = 'audio' | 'tokens';
 
@@ -139,9 +148,13 @@ export interface OperationDefinition<Handle, Services> {
   readonly permissions: readonly OperationId[];
   readonly budget?: Budget;
   /** Refuses the operation before its body is read, by throwing. */
-  readonly beforeBody?: (services: Services) => void;
+  readonly beforeBody?: (services: Services) => void | Promise<void>;
   /** Refuses a form before its file is stored, by rejecting: with the text fields that precede it, not yet validated. */
   readonly beforeFile?: (fields: FormFields, services: Services) => Promise<void>;
+  /** Absent: the directory of the request, 25 MB. `declared`: the Content-Length. */
+  readonly upload?: (declared: number | undefined, services: Services) => Promise<Upload>;
+  /** Added to the refusal of a file that is too large. */
+  readonly forLarger?: (services: Services) => string | undefined;
 }
 
 /** One definition per operation; a missing one does not compile. */

@@ -67,7 +67,7 @@ type StreamEvent = Schemas['ChatEvent'] | Schemas['TranscriptionEvent'];
 
 /** A whole stream, whose result is the example of the non-streaming answer. */
 function exampleEvents(operation: string, id: string): StreamEvent[] {
-  return operation === 'streamTranscription' ? exampleTranscription(id) : exampleChat(id);
+  return operation.startsWith('streamTranscription') ? exampleTranscription(id) : exampleChat(id);
 }
 
 /** A run without tools. */

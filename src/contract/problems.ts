@@ -36,6 +36,8 @@ export const problems: Readonly<Record<ProblemCode, ProblemKind>> = {
   'model-not-allowed': { status: 403, title: 'Model not allowed for the API key' },
   'not-found': { status: 404, title: 'Not found' },
   'clip-not-found': { status: 404, title: 'Clip not found or expired' },
+  'transcription-not-found': { status: 404, title: 'Transcription not found or expired' },
+  'transcript-not-ready': { status: 409, title: 'Transcript not ready', retryAfter: 5 },
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
   'malformed-request': { status: 400, title: 'Malformed HTTP request' },
   'request-timeout': { status: 408, title: 'Request timeout' },

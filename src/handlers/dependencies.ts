@@ -2,6 +2,7 @@
 import type { Registry } from '../engine-host/registry.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Clips } from '../clips/store.ts';
+import type { JobStore } from '../jobs/store.ts';
 import type { SpeechModelSelector } from '../speech/speech-models.ts';
 import type { SpeechSpool } from '../speech/speech-spool.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
@@ -13,6 +14,10 @@ export interface Services {
   readonly speakers: SpeechModelSelector;
   /** Audio at addresses of its own: made by read_aloud and by `POST /tts/clips`. */
   readonly clips: Clips;
+  /** Transcriptions of long recordings. */
+  readonly jobs: JobStore;
+  /** PARLANCE_SANDBOX. */
+  readonly sandbox: boolean;
   /** Buffers direct speech on disk until its caller has read it. */
   readonly speechSpool: SpeechSpool;
   /** The URL of a path below the API root: under PUBLIC_URL, else relative to the service's root. */

@@ -11,14 +11,57 @@ import {
   requireTranscription,
   streamTranscription,
 } from './transcription.ts';
+import {
+  createTranscriptionJob,
+  deleteTranscriptionJob,
+  getTranscriptionJob,
+  getTranscriptionJobTranscript,
+  requireJobs,
+  streamTranscriptionJob,
+} from './transcription-jobs.ts';
 
-const recording = { budget: 'audio', beforeBody: requireTranscription, beforeFile: checkRecordingFields } as const;
+const recording = {
+  budget: 'audio',
+  beforeBody: requireTranscription,
+  beforeFile: checkRecordingFields,
+  forLarger: ({ jobs }: Services) => (jobs.isOn ? 'POST /api/v1/transcriptions takes larger ones, as jobs' : undefined),
+} as const;
+
+const ofJob = { beforeBody: ({ jobs }: Services) => jobs.requireOwner() } as const;
 
 export const nativeOperations: OperationTable<Services> = {
   createTranscription: { handle: createTranscription, permissions: ['createTranscription'], ...recording },
   streamTranscription: { handle: streamTranscription, permissions: ['streamTranscription'], ...recording },
   getTranscriptionAvailability: { handle: getTranscriptionAvailability, permissions: ['getTranscriptionAvailability'] },
   listTranscriptionModels: { handle: listTranscriptionModels, permissions: ['listTranscriptionModels'] },
+  createTranscriptionJob: {
+    handle: createTranscriptionJob,
+    permissions: ['createTranscriptionJob'],
+    budget: 'audio',
+    beforeBody: requireJobs,
+    beforeFile: checkRecordingFields,
+    upload: (declared, { jobs }) => jobs.openUpload(declared),
+  },
+  getTranscriptionJob: {
+    handle: getTranscriptionJob,
+    permissions: ['getTranscriptionJob'],
+    ...ofJob,
+  },
+  streamTranscriptionJob: {
+    handle: streamTranscriptionJob,
+    permissions: ['streamTranscriptionJob'],
+    ...ofJob,
+  },
+  getTranscriptionJobTranscript: {
+    handle: getTranscriptionJobTranscript,
+    permissions: ['getTranscriptionJobTranscript'],
+    ...ofJob,
+  },
+  deleteTranscriptionJob: {
+    handle: deleteTranscriptionJob,
+    permissions: ['deleteTranscriptionJob'],
+    ...ofJob,
+  },
   createChat: { handle: createChat, permissions: ['createChat'], budget: 'tokens' },
   streamChat: { handle: streamChat, permissions: ['streamChat'], budget: 'tokens' },
   listChatModels: { handle: listChatModels, permissions: ['listChatModels'] },

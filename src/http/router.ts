@@ -151,7 +151,7 @@ interface Admitted extends Authenticated {
 async function admit(authenticated: Authenticated, { limits, services }: StepOptions): Promise<Admitted> {
   const { request, definition, scope } = authenticated;
   requireOperation(...definition.permissions);
-  definition.beforeBody?.(services);
+  await definition.beforeBody?.(services);
   const allowance = scope.key && (await limits?.allow(scope.key, definition.budget, request));
   return { ...authenticated, allowance };
 }
@@ -187,11 +187,14 @@ async function readBody(
   const { mediaType, schema } = content;
   checkMediaType(headers, mediaType);
   if (mediaType === 'multipart/form-data') {
+    const { upload } = definition;
     const { file, fields, bytes } = await body.form({
       bounds: contract.form,
       lists: arraysOf(schema, contract),
       // Bodies are read in the scope of their connection.
       beforeFile: async (preceding) => runInScope(scope, () => definition.beforeFile?.(preceding, services)),
+      ...(upload && { upload: (declared) => upload(declared, services) }),
+      hint: definition.forLarger?.(services),
     });
     return { value: fields, file, bytes };
   }

@@ -69,6 +69,8 @@ export async function openKeyRing(
       const found = tokens.get(digestOf(token));
       return found && { key: found.key, isExpired: found.expires !== undefined && found.expires <= Date.now() };
     },
+    /** For work that outlives its request; undefined if there is no such key any more. */
+    named: (name: string): Key | undefined => [...tokens.values()].find(({ key }) => key.name === name)?.key,
     /**
      * Reads the keys file again; requests in flight keep the key that they have. An invalid file changes nothing and is
      * logged. Resolves when the file counts, or does not.

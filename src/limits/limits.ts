@@ -43,6 +43,15 @@ export function createLimits({ minutes, concurrency, budgets, onRefused, random 
      */
     allow: (key: Key, budget: Budget | undefined, request: LimitedRequest) =>
       isLimited(key.limits, budget) ? enter(key, budget, request) : undefined,
+    /** Throws `quota-exceeded` when the budget of the key is spent: for work that no request waits for. */
+    async requireBudget({ name, limits }: Key, budget: Budget): Promise<void> {
+      if (!hasBudget(limits, budget)) return;
+      await budgets.refresh?.(name);
+      const spent = budgetPolicy(limits, budget, name).find(({ remaining }) => remaining === 0);
+      if (!spent) return;
+      const headers = { 'Retry-After': String(Math.max(1, spent.resetSeconds ?? 1)) };
+      throw new ProblemError('quota-exceeded', 'The API key has used its budget of today (UTC).', { headers });
+    },
     /** Charges the budget of the key; undefined if the key has no such budget. */
     chargeFor: ({ name, limits }: Key, budget: Budget | undefined): Charge | undefined =>
       hasBudget(limits, budget) ? (used) => budgets.charge(name, used) : undefined,

@@ -112,6 +112,8 @@ export interface ResidentState {
 export interface MetricSources {
   availability(): readonly { readonly engine: string; readonly model: string; readonly available: boolean }[];
   clips(): { readonly count: number; readonly bytes: number };
+  /** By state. Absent on workers. */
+  jobs?(): { readonly states: Readonly<Record<string, number>>; readonly bytes: number };
   mcpServers(): readonly { readonly name: string; readonly isUp: boolean }[];
   residents(): readonly ResidentState[];
   /** Absent without a fleet. Asks Redis, for no longer than its timeout; never rejects. */
@@ -127,6 +129,10 @@ export interface Metrics {
   chatEnded(facts: ChatFacts): void;
   transcriptionEnded(facts: TranscriptionFacts): void;
   speechEnded(facts: SpeechFacts): void;
+  /** A part of a job is transcribed. */
+  jobPartEnded(audioMs: number): void;
+  /** A job waits to try a part again. */
+  jobPartRetried(): void;
   /** A tool of the service has run; `name` is one that the run was offered, or `other`. */
   toolEnded(name: string, ok: boolean): void;
   /** A limit of the key has refused a request; `policy` as in RateLimit-Policy. */

@@ -91,6 +91,8 @@ export function createPrometheusMetrics(): PrometheusMetrics {
     chatEnded: countChat,
     transcriptionEnded: countTranscription,
     speechEnded: countSpeech,
+    jobPartEnded: (audioMs) => kept.jobSeconds.inc(audioMs / 1000),
+    jobPartRetried: () => kept.jobRetries.inc(),
     toolEnded: (name, ok) => kept.toolCalls.inc({ tool: tool(name), ok: String(ok) }),
     keyLimited: (key, policy) => kept.keyLimited.inc({ key, policy }),
     openQueue(engine, state) {
@@ -129,6 +131,8 @@ function createKept(registry: Registry) {
     keyAudioSeconds: counter(table.keyAudioSeconds),
     keyTokens: counter(table.keyTokens),
     toolCalls: counter(table.toolCalls),
+    jobSeconds: counter(table.jobSeconds),
+    jobRetries: counter(table.jobRetries),
   };
 }
 
@@ -180,6 +184,10 @@ function createGauges(registry: Registry) {
   gauge(table.engineAvailable, () => availability(sources));
   gauge(table.clips, () => [[{}, sources?.clips().count ?? 0]]);
   gauge(table.clipBytes, () => [[{}, sources?.clips().bytes ?? 0]]);
+  gauge(table.jobs, () =>
+    Object.entries(sources?.jobs?.().states ?? {}).map(([state, value]) => [{ state }, value] as const),
+  );
+  gauge(table.jobBytes, () => [[{}, sources?.jobs?.().bytes ?? 0]]);
   gauge(table.mcpServerUp, () =>
     (sources?.mcpServers() ?? []).map(({ name, isUp }) => [{ server: name }, Number(isUp)]),
   );

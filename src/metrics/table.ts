@@ -153,6 +153,30 @@ export const metricsTable = {
   },
   clips: { name: 'parlance_clips', type: 'gauge', help: 'Clips in the store.', labels: [] },
   clipBytes: { name: 'parlance_clips_bytes', type: 'gauge', help: 'Size of the clips in the store.', labels: [] },
+  jobs: {
+    name: 'parlance_jobs',
+    type: 'gauge',
+    help: 'Transcription jobs, those that are over until they are deleted.',
+    labels: ['state'],
+  },
+  jobBytes: {
+    name: 'parlance_jobs_bytes',
+    type: 'gauge',
+    help: 'What transcription jobs hold of DISK_BUDGET.',
+    labels: [],
+  },
+  jobSeconds: {
+    name: 'parlance_job_audio_seconds_total',
+    type: 'counter',
+    help: 'Length of the parts of recordings that jobs have transcribed.',
+    labels: [],
+  },
+  jobRetries: {
+    name: 'parlance_job_retries_total',
+    type: 'counter',
+    help: 'How often jobs have waited to try a part again.',
+    labels: [],
+  },
   mcpServerUp: {
     name: 'parlance_mcp_server_up',
     type: 'gauge',

@@ -50,6 +50,8 @@ export const errorTable: Readonly<Record<ProblemCode, ErrorRow>> = {
   'model-not-allowed': { ...forbidden, param: 'model' },
   'not-found': { ...http(404), code: 'unknown_url' },
   'clip-not-found': http(404),
+  'transcription-not-found': http(404),
+  'transcript-not-ready': http(409),
   'method-not-allowed': { ...http(405), code: 'unknown_url' },
   'malformed-request': http(400),
   'request-timeout': http(408),

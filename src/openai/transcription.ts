@@ -10,7 +10,7 @@ import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
 import { requireOperation } from '../keys/permissions.ts';
 import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';
 import { answer, type Answer, type Handler } from './operations.ts';
-import { toSrt, toVtt } from './subtitles.ts';
+import { toSrt, toVtt } from '../transcription/subtitles.ts';
 import { toDeltas } from './transcript-deltas.ts';
 import { readTranscriptionFields, type Format, type TranscriptionWish } from './transcription-fields.ts';
 import { toJson, toVerboseJson } from './verbose-json.ts';

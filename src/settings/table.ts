@@ -147,6 +147,30 @@ const table = {
     default: 600,
     description: 'Timeout of a transcription after its upload, in seconds',
   },
+  transcribeJobs: {
+    env: 'TRANSCRIBE_JOBS',
+    ...flag,
+    default: true,
+    description: 'off: no transcriptions of long recordings as jobs (`POST /transcriptions`)',
+  },
+  transcribeJobKeep: {
+    env: 'TRANSCRIBE_JOB_KEEP',
+    ...integer(1, 604_800),
+    default: 3600,
+    description: 'How long the transcript of a job is kept after its end, in seconds',
+  },
+  transcribeJobMaxMb: {
+    env: 'TRANSCRIBE_JOB_MAX_MB',
+    ...integer(1, 4096),
+    default: 500,
+    description: 'Maximum size of the recording of a job, in MB (1,048,576 bytes)',
+  },
+  transcribeJobMaxSeconds: {
+    env: 'TRANSCRIBE_JOB_MAX_SECONDS',
+    ...integer(1, 86400),
+    default: 14400,
+    description: 'Maximum length of the recording of a job, in seconds',
+  },
   whisperCli: {
     env: 'WHISPER_CLI',
     schema: text,

@@ -20,6 +20,8 @@ export interface AccountOptions {
   readonly holder?: Holder;
   /** Maximum bytes of this account. */
   readonly limit?: number;
+  /** Bytes that are on the disk already, from before a restart: taken whatever the limits. */
+  readonly existing?: number;
 }
 
 export interface FileSystemSpace {
@@ -66,10 +68,11 @@ export class DiskBudget {
     return this.#used;
   }
 
-  /** Throws `storage-full` when the file system itself is nearly full. */
-  open({ holder = currentCaller(), limit = Infinity }: AccountOptions = {}): DiskAccount {
-    this.#expectSpace();
-    let taken = 0;
+  /** Throws `storage-full` when the file system itself is nearly full, unless the bytes exist already. */
+  open({ holder = currentCaller(), limit = Infinity, existing }: AccountOptions = {}): DiskAccount {
+    if (existing === undefined) this.#expectSpace();
+    let taken = existing ?? 0;
+    this.#add(holder, taken);
     let isOpen = true;
     return {
       take: (bytes) => {
@@ -96,7 +99,11 @@ export class DiskBudget {
     }
     this.#sinceLook += bytes;
     if (this.#sinceLook >= lookEveryBytes) this.#expectSpace();
-    this.#held.set(holder, held);
+    this.#add(holder, bytes);
+  }
+
+  #add(holder: Holder, bytes: number): void {
+    this.#held.set(holder, (this.#held.get(holder) ?? 0) + bytes);
     this.#used += bytes;
   }
 

@@ -1,5 +1,5 @@
 /** Records a transcription: the charge of its API key, its model and length for the access log, its metrics. */
-import type { Transcript, TranscriptionOptions } from '../../engines/contract/index.ts';
+import type { TranscriptionOptions } from '../../engines/contract/index.ts';
 import { currentScope, type RequestScope } from '../request-scope.ts';
 import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';
 
@@ -44,7 +44,7 @@ export class RunRecord {
   }
 
   /** Receives what the engine has returned, before it is checked. */
-  see({ durationMs }: Transcript): void {
+  see({ durationMs }: { readonly durationMs?: number | undefined }): void {
     this.#audioMs = durationMs;
   }
 

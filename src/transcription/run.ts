@@ -21,6 +21,8 @@ export interface TranscriptionJob {
   readonly prompt?: string | undefined;
   readonly temperature?: number | undefined;
   readonly timestamps?: readonly TimestampKind[];
+  /** Length of the recording, if it is known before the engine reports it. */
+  readonly durationMs?: number;
 }
 
 export interface TranscriptionServices {
@@ -59,7 +61,7 @@ export async function transcribe(
   const record = new RunRecord(model.id, options.signal, metrics);
   try {
     const transcript = await callEngine(model, job, record.watch(options), transcribeTimeoutMs);
-    record.see(transcript);
+    record.see({ durationMs: job.durationMs, ...transcript });
     const asked = withTimestamps(transcript, job.timestamps ?? []);
     record.complete();
     return asked;

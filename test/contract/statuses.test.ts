@@ -8,11 +8,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engineErrorCodes } from '../../engines/contract/index.ts';
 import { problems } from '../../src/contract/problems.ts';
 import { connectRaw, requestHead } from '../api/support/raw-socket.ts';
+import { wavHead } from '../api/support/forms.ts';
+import { speechOf } from '../jobs/support/speech.ts';
 import { readEventStream } from '../support/event-stream.ts';
 import { createApi, type Answer, type Call } from '../support/http.ts';
 import { nextRequest } from '../support/next-request.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
-import { breakListings, breakRemoval } from './support/defect.ts';
+import { breakJobs, breakListings, breakRemoval } from './support/defect.ts';
 import { eventTypes, operations, root, type Operation } from './support/document.ts';
 import { scripted } from './support/engines.ts';
 import { encode, requestOf, smallRequest, type Parts } from './support/requests.ts';
@@ -39,16 +41,21 @@ async function ask(
 
 const ofModel = (operation: Operation, model: string) => ({ parts: requestOf(model, operation) });
 
+const isOfJobs = ({ id }: Operation) => id.includes('TranscriptionJob');
 /** Whether the answer comes from the engine that is asked for the work itself. */
-const hasEngine = ({ schemas }: Operation) => schemas.body !== undefined;
+const hasEngine = (operation: Operation) => operation.schemas.body !== undefined && !isOfJobs(operation);
 
 type Way = (operation: Operation) => Promise<Answer>;
 
 /** How each status comes about. */
 const ways: Readonly<Record<number, Way>> = {
-  200: async (operation) => (operation.id === 'getSpeechClip' ? hear(service, operation) : ask(service, operation)),
+  200: async (operation) => {
+    if (isOfJobs(operation)) return askForJob(operation);
+    return operation.id === 'getSpeechClip' ? hear(service, operation) : ask(service, operation);
+  },
   201: (operation) => ask(service, operation),
-  204: (operation) => hear(service, operation),
+  202: (operation) => ask(service, operation),
+  204: (operation) => (isOfJobs(operation) ? askForJob(operation) : hear(service, operation)),
   206: (operation) => hear(service, operation, { range: 'bytes=0-1' }),
   401: async (operation) => {
     await using guarded = await start({ env: { API_KEYS: 'right' } });
@@ -61,6 +68,7 @@ const ways: Readonly<Record<number, Way>> = {
     await using impatient = await start({ bodyTimeoutMs: 100 });
     return await sendHalf(impatient, operation);
   },
+  409: askTooEarly,
   415: (operation) => ask(service, operation, { headers: { 'content-type': 'text/plain' } }),
   416: (operation) => hear(service, operation, { range: 'bytes=100000-' }),
   422: (operation) => {
@@ -75,12 +83,14 @@ const ways: Readonly<Record<number, Way>> = {
   500: (operation) => {
     if (hasEngine(operation)) return ask(service, operation, ofModel(operation, 'crash'));
     if (operation.id === 'deleteSpeechClip') return removeWhatStays(operation);
+    if (isOfJobs(operation) && operation.schemas.path) return askForBrokenJob(operation);
     return operation.id === 'getSpeechClip' ? hearWhatIsLost(operation) : askTheBroken(operation);
   },
   502: (operation) => ask(service, operation, ofModel(operation, 'provider-unreachable')),
   503: (operation) => {
     if (hasEngine(operation)) return ask(service, operation, ofModel(operation, 'overloaded'));
     if (operation.id === 'deleteSpeechClip') return removeAtTheEnd(operation);
+    if (isOfJobs(operation)) return askWithoutJobs(operation);
     return operation.id === 'getSpeechClip' ? hearAtTheEnd(operation) : askAtTheEnd(operation);
   },
   504: (operation) => ask(service, operation, ofModel(operation, 'engine-timeout')),
@@ -114,6 +124,41 @@ test.each([
 });
 
 // -------------------------------------------------------------------------------------------------- ways in detail
+
+const lecture = operations.find(({ id }) => id === 'createTranscriptionJob')!;
+
+/** With the id of a job that is over. */
+async function askForJob(operation: Operation): Promise<Answer> {
+  const { id } = await makeJob(service, speechOf(2));
+  const api = createApi(service.url);
+  while ((await api.send('GET', `${root}/transcriptions/${id}`, waitForEnd)).text.includes('"running"'));
+  return await ask(service, operation, { parts: { path: { id } } });
+}
+
+const waitForEnd = { headers: { prefer: 'wait=30' } };
+
+async function makeJob(from: Reachable, file: Uint8Array, model = 'fine'): Promise<{ id: string }> {
+  const answer = await ask(from, lecture, { parts: { body: { model, file } } });
+  return answer.body as { id: string };
+}
+
+/** The transcript of a job whose recording cannot be decoded. */
+async function askTooEarly(operation: Operation): Promise<Answer> {
+  const { id } = await makeJob(service, wavHead);
+  return await ask(service, operation, { parts: { path: { id } } });
+}
+
+async function askForBrokenJob(operation: Operation): Promise<Answer> {
+  await using broken = await start();
+  const { id } = await makeJob(broken, speechOf(2));
+  using _defect = breakJobs();
+  return await ask(broken, operation, { parts: { path: { id } } });
+}
+
+async function askWithoutJobs(operation: Operation): Promise<Answer> {
+  await using without = await start({ env: { TRANSCRIBE_JOBS: 'off' } });
+  return await ask(without, operation);
+}
 
 async function sendHalf({ url }: TestService, operation: Operation): Promise<Answer> {
   const { path, headers = {}, body } = encode(operation, smallRequest(operation));

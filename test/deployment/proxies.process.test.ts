@@ -123,6 +123,21 @@ async function uploadLarge(url: string): Promise<void> {
   expect({ status: transcript.status, bytes: large.length > 25e6 }).toEqual({ status: 200, bytes: true });
 }
 
+/** More than the largest recording of `/transcribe`, and than the usual limits of proxies. */
+async function uploadJob(url: string): Promise<void> {
+  const recording = Buffer.concat([large.subarray(0, 44), Buffer.alloc(70_000_000)]);
+  const form = new FormData();
+  form.set('file', new File([recording], 'lecture.wav'));
+  const answer = await fetch(`${url}/api/v1/transcriptions`, {
+    method: 'POST',
+    headers: { ...headers, prefer: 'pace=1000' },
+    body: form,
+  });
+  expect(answer.status).toBe(202);
+  const gone = await fetch(`${url}${answer.headers.get('location') ?? ''}`, { method: 'DELETE', headers });
+  expect(gone.status).toBe(204);
+}
+
 describe('a proxy', () => {
   let service: ChildService;
   beforeAll(async () => {
@@ -132,10 +147,11 @@ describe('a proxy', () => {
 
   for (const [name, proxy] of Object.entries(proxies)) {
     describeWith([name], name, (programs) => {
-      test('passes on a large upload, a stream as it is made, and a disconnect', async () => {
+      test('passes on large uploads, a stream as it is made, and a disconnect', async () => {
         const url = await start(programs[name]!, proxy, service);
         const before = service.log().length;
         await Promise.all([uploadLarge(url), readStream(url), leaveStream(url)]);
+        await uploadJob(url);
         const chats = () => service.log().slice(before).filter(({ operation }) => operation === 'streamChat'); // prettier-ignore
         await expect.poll(() => chats().map(({ status }) => status).sort()).toEqual([200, 499]); // prettier-ignore
       });

@@ -32,6 +32,10 @@ export interface TestServiceOptions {
   readonly clipUnreadMs?: number;
   /** Milliseconds to keep a complete clip after its last read. */
   readonly clipKeepMs?: number;
+  /** Milliseconds before a part of a job that has failed is tried again. */
+  readonly jobRetryMs?: readonly number[];
+  /** Milliseconds between two attempts to take over the jobs of another service. */
+  readonly jobOwnerMs?: number;
   /** How long engines may take. */
   readonly engineLimits?: NonNullable<ServiceOptions['engineLimits']>;
   readonly connectionLimits?: Partial<ConnectionLimits>;

@@ -99,7 +99,12 @@ test('the bytes of an upload are taken before any of them is parsed, and so befo
     },
     [Symbol.dispose]: () => undefined,
   };
-  const directory = { path: '/nonexistent', account, [Symbol.asyncDispose]: () => Promise.resolve() };
+  const directory = {
+    path: '/nonexistent',
+    account,
+    maxBytes: 26_214_400,
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
   const beforeFile = () => Promise.resolve(void steps.push('admit the file'));
   const rules = { bounds: nativeContract.form, lists: [], beforeFile };
   await expect(readForm(source, directory, rules)).rejects.toThrow('no space');

@@ -27,25 +27,25 @@ const workerUrl = new URL(`./decoder-thread${extname(import.meta.url)}`, import.
  */
 export async function decodeWithWasm(
   job: DecodeJob,
-  { signal, account }: DecodeOptions,
+  { signal, ...options }: DecodeOptions,
 ): Promise<{ durationMs: number }> {
   signal.throwIfAborted();
   const worker = new Worker(workerUrl, { workerData: job, resourceLimits, env: compileCacheEnv() });
   try {
-    return unwrap(await awaitResult(worker, { signal, account }).finally(() => worker.terminate()));
+    return unwrap(await awaitResult(worker, { signal, ...options }).finally(() => worker.terminate()));
   } catch (error) {
     await rm(job.wavPath, { force: true });
     throw error;
   }
 }
 
-function awaitResult(worker: Worker, { signal, account }: DecodeOptions): Promise<DecodeResult> {
+function awaitResult(worker: Worker, { signal, account, patience = 1 }: DecodeOptions): Promise<DecodeResult> {
   const { promise, resolve, reject } = Promise.withResolvers<DecodeResult>();
   const fail = (cause?: unknown): void => reject(undecodable('the decoder crashed', cause));
   const abort = (): void => reject(signal.reason);
   const deadline = setTimeout(() => {
     reject(new EngineError('engine-timeout', 'Decoding the recording timed out.'));
-  }, deadlineMs);
+  }, deadlineMs * patience);
   const onMessage = (message: DecodeResult | SpaceRequest): void => {
     if (!('needs' in message)) return resolve(message);
     try {

@@ -11,10 +11,8 @@ import type { Recording } from '../../../engines/contract/index.ts';
 import { linkedSignal, onAbort } from '../../../lib/abort.ts';
 import { mediaTypes, sniff } from '../../audio/sniff.ts';
 import type { FormBounds } from '../../contract/document.ts';
-import type { FormFields } from '../../contract/operations.ts';
+import type { FormFields, Upload } from '../../contract/operations.ts';
 import { inBody, invalid, ProblemError } from '../../contract/problems.ts';
-import type { DiskAccount } from '../../system/disk-budget.ts';
-import type { AccountedDirectory } from '../../system/workspace.ts';
 import { takeTurn } from './read-turns.ts';
 import { declaredLength, receive, type BodySource } from './receive.ts';
 
@@ -41,17 +39,19 @@ export interface FormRules {
   /** Names of the fields that the contract declares as arrays. */
   readonly lists: readonly string[];
   readonly beforeFile: BeforeFile;
+  /** Added to the refusal of a file that is too large. */
+  readonly hint?: string | undefined;
 }
 
 /**
- * Stores the recording in `directory`; its owner removes it. Throws a `ProblemError` for an invalid upload, `storage-full`,
+ * Stores the recording in `place`; its owner removes it. Throws a `ProblemError` for an invalid upload, `storage-full`,
  * or what `beforeFile` rejects with.
  */
-export async function readForm(source: BodySource, directory: AccountedDirectory, rules: FormRules): Promise<Form> {
+export async function readForm(source: BodySource, place: Upload, rules: FormRules): Promise<Form> {
   const { req } = source;
-  if ((declaredLength(req) ?? 0) > maxRecordingBytes + frameBytes) throw tooLarge();
+  if ((declaredLength(req) ?? 0) > place.maxBytes + frameBytes) throw tooLarge(place, rules);
   if (!hasBody(req)) throw missing(howToSend);
-  const { file, text } = await receive(source, (signal) => parse(req, { directory, signal, ...rules }));
+  const { file, text } = await receive(source, (signal) => parse(req, { place, signal, ...rules }));
   if (!file) throw missing(howToSend);
   return { file: await sniffed(file), fields: text.read(), bytes: text.bytes };
 }
@@ -63,7 +63,7 @@ function hasBody(req: IncomingMessage): boolean {
 }
 
 interface Parsing extends FormRules {
-  readonly directory: AccountedDirectory;
+  readonly place: Upload;
   readonly signal: AbortSignal;
 }
 
@@ -73,11 +73,11 @@ interface Parsed {
 }
 
 /** The first failure aborts everything: the parser, the file, and the feeding of both. */
-async function parse(req: IncomingMessage, { directory, signal, ...rules }: Parsing): Promise<Parsed> {
+async function parse(req: IncomingMessage, { place, signal, ...rules }: Parsing): Promise<Parsed> {
   using ending = linkedSignal(signal);
   const fail = (reason: unknown) => ending.abort(reason);
-  const { bounds, beforeFile: beforeFile } = rules;
-  const parser = addAbortSignal(ending.signal, createParser(req, bounds));
+  const { bounds, beforeFile } = rules;
+  const parser = addAbortSignal(ending.signal, createParser(req, bounds, place));
   const text = new TextFields(rules);
   let storing: Promise<StoredFile | undefined> | undefined; // busboy emits one file at most
   parser.on('field', (name, value, { valueTruncated }) => {
@@ -88,24 +88,28 @@ async function parse(req: IncomingMessage, { directory, signal, ...rules }: Pars
     }
   });
   parser.on('file', (name, stream, { filename }) => {
-    stream.on('limit', () => fail(tooLarge()));
+    stream.on('limit', () => fail(tooLarge(place, rules)));
     stream.on('error', () => undefined); // the parser emits it, too
     const admit = () => beforeFile(text.read());
-    storing = store({ name, stream, filename }, { path: join(directory.path, 'upload'), admit, signal: ending.signal });
+    storing = store({ name, stream, filename }, { path: join(place.path, 'upload'), admit, signal: ending.signal });
     storing.catch(fail);
   });
   const tooMany = `must not have more than ${String(bounds.fields)} fields besides the recording`;
   for (const limit of ['fieldsLimit', 'partsLimit']) parser.on(limit, () => fail(invalid('body', '', tooMany)));
   parser.on('filesLimit', () => fail(invalid('body', '/file', 'must be a single file')));
   const whole = finished(parser).catch(explain);
-  feed(req, { parser, account: directory.account, signal: ending.signal, fail });
+  feed(req, { parser, place, hint: rules.hint, signal: ending.signal, fail });
   return await ending.race(whole.then(async () => ({ file: await storing, text })));
 }
 
-function createParser({ headers }: IncomingMessage, { fields, fieldSize }: FormBounds): Busboy {
+function createParser(
+  { headers }: IncomingMessage,
+  { fields, fieldSize }: FormBounds,
+  { maxBytes }: Pick<Upload, 'maxBytes'>,
+): Busboy {
   // busboy reports sizes and parts when they are reached, not when they are exceeded.
   const limits = {
-    fileSize: maxRecordingBytes + 1,
+    fileSize: maxBytes + 1,
     files: 1,
     fields,
     parts: fields + 2,
@@ -118,21 +122,21 @@ function createParser({ headers }: IncomingMessage, { fields, fieldSize }: FormB
   }
 }
 
-interface Feeding {
+interface Feeding extends Pick<FormRules, 'hint'> {
   readonly parser: Busboy;
-  readonly account: DiskAccount;
+  readonly place: Upload;
   readonly signal: AbortSignal;
   readonly fail: (reason: unknown) => void;
 }
 
 /** Not a pipe: each chunk is counted, and taken from the disk budget, before the parser may write any of it. */
-function feed(req: IncomingMessage, { parser, account, signal, fail }: Feeding): void {
+function feed(req: IncomingMessage, { parser, place, hint, signal, fail }: Feeding): void {
   let bytes = 0;
   const add = (chunk: Buffer) => {
     try {
       bytes += chunk.length;
-      if (bytes > maxRecordingBytes + frameBytes) throw tooLarge();
-      account.take(chunk.length);
+      if (bytes > place.maxBytes + frameBytes) throw tooLarge(place, { hint });
+      place.account.take(chunk.length);
       req.pause();
       if (parser.write(chunk)) takeTurn(read);
     } catch (problem) {
@@ -260,8 +264,9 @@ function missing(hint: string): ProblemError {
   return invalid('body', '/file', `is missing; ${hint}`);
 }
 
-function tooLarge(): ProblemError {
-  const detail = `The recording exceeds the limit of 25 MB (${String(maxRecordingBytes)} bytes).`;
-  const blame = inBody('/file', `must not have more than ${String(maxRecordingBytes)} bytes`);
+function tooLarge({ maxBytes }: Pick<Upload, 'maxBytes'>, { hint }: Pick<FormRules, 'hint'>): ProblemError {
+  const size = `${String(Math.round(maxBytes / 1_048_576))} MB (${String(maxBytes)} bytes)`;
+  const detail = `The recording exceeds the limit of ${size}${hint === undefined ? '' : `; ${hint}`}.`;
+  const blame = inBody('/file', `must not have more than ${String(maxBytes)} bytes`);
   return new ProblemError('recording-too-large', detail, blame);
 }

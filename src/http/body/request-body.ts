@@ -1,10 +1,11 @@
 /** The body of a request, read when its operation is known: JSON into memory, a form to the disk. */
+import type { Upload } from '../../contract/operations.ts';
 import type { AccountedDirectory } from '../../system/workspace.ts';
-import type { BodySource } from './receive.ts';
+import { declaredLength, type BodySource } from './receive.ts';
 import type { ByteBudget } from './body-budget.ts';
 import type { RateWatch } from './min-rate.ts';
 import { readJson, type JsonBody, type JsonRules } from './json-body.ts';
-import { readForm, type Form, type FormRules } from './multipart.ts';
+import { maxRecordingBytes, readForm, type Form, type FormRules } from './multipart.ts';
 
 export interface RequestBodyOptions {
   readonly budget: ByteBudget;
@@ -14,6 +15,11 @@ export interface RequestBodyOptions {
   /** Milliseconds that a recording may take to arrive. */
   readonly uploadTimeoutMs: number;
   readonly temporaryDirectory: () => Promise<AccountedDirectory>;
+}
+
+interface UploadRules extends FormRules {
+  /** Where the file goes; absent: to a directory of the request. `declared`: the Content-Length. */
+  readonly upload?: (declared: number | undefined) => Promise<Upload>;
 }
 
 interface RequestSource extends Pick<BodySource, 'req' | 'res' | 'signal'> {
@@ -35,12 +41,23 @@ export class RequestBody {
     return readJson(this.#within(bodyTimeoutMs), { ...rules, budget, onEnd: this.#source.atEnd });
   }
 
-  /** Rejects with what `beforeFile` rejects with. */
-  async form(rules: FormRules): Promise<Form> {
-    const { temporaryDirectory, uploadTimeoutMs } = this.#options;
-    const directory = await temporaryDirectory();
-    this.#source.atEnd(() => directory[Symbol.asyncDispose]());
-    return readForm(this.#within(uploadTimeoutMs), directory, rules);
+  /** Rejects with what `beforeFile` and `upload` reject with. */
+  async form({ upload, ...rules }: UploadRules): Promise<Form> {
+    const source = this.#within(this.#options.uploadTimeoutMs);
+    const place = await (upload?.(declaredLength(source.req)) ?? this.#usualPlace());
+    this.#source.atEnd(() => place[Symbol.asyncDispose]());
+    return readForm(source, place, rules);
+  }
+
+  async #usualPlace(): Promise<Upload> {
+    const directory = await this.#options.temporaryDirectory();
+    const { path, account } = directory;
+    return {
+      path,
+      account,
+      maxBytes: maxRecordingBytes,
+      [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose](),
+    };
   }
 
   #within(timeoutMs: number): BodySource {

@@ -1,5 +1,6 @@
 /** A defect of the service's own: engines can no longer make a listing fail. */
 import { StoredClip } from '../../../src/clips/clip.ts';
+import { JobStore } from '../../../src/jobs/store.ts';
 import type { TestService } from '../../support/service.ts';
 
 /** The removal of a clip fails once `until` has settled, until the defect is disposed of. Its file is removed all the same. */
@@ -13,6 +14,19 @@ export function breakRemoval(until: Promise<unknown> = Promise.resolve()): Dispo
   return {
     [Symbol.dispose]() {
       StoredClip.prototype.discard = discard;
+    },
+  };
+}
+
+/** Jobs cannot be found, until the defect is disposed of. */
+export function breakJobs(): Disposable {
+  const { find } = JobStore.prototype;
+  JobStore.prototype.find = () => {
+    throw new TypeError('a defect of the service');
+  };
+  return {
+    [Symbol.dispose]() {
+      JobStore.prototype.find = find;
     },
   };
 }

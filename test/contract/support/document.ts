@@ -70,6 +70,7 @@ export const operations: readonly Operation[] = Object.entries(document.paths).f
 export const eventTypes: Readonly<Record<string, readonly string[]>> = {
   streamChat: typesOfUnion('ChatEvent'),
   streamTranscription: typesOfUnion('TranscriptionEvent'),
+  streamTranscriptionJob: typesOfUnion('TranscriptionEvent'),
 };
 
 function typesOfUnion(name: string): string[] {

@@ -72,12 +72,17 @@ const smallRequests: Readonly<Record<string, Parts>> = {
   createSpeech: { body: { text: 'Hello' } },
   createTranscription: { body: { file: wavHead } },
   streamTranscription: { body: { file: wavHead } },
+  createTranscriptionJob: { body: { file: wavHead } },
+  getTranscriptionJob: { path: { id: 'Vb1yPz4mQ0iYxkq3o9TtWw' } },
+  streamTranscriptionJob: { path: { id: 'Vb1yPz4mQ0iYxkq3o9TtWw' } },
+  getTranscriptionJobTranscript: { path: { id: 'Vb1yPz4mQ0iYxkq3o9TtWw' } },
+  deleteTranscriptionJob: { path: { id: 'Vb1yPz4mQ0iYxkq3o9TtWw' } },
   createSpeechClip: { body: { text: 'Hello' } },
   getSpeechClip: { path: { id: 'Vb1yPz4mQ0iYxkq3o9TtWw' } },
   deleteSpeechClip: { path: { id: 'Vb1yPz4mQ0iYxkq3o9TtWw' } },
 };
 
-/** A request that works, but for the clip, which is not there. */
+/** A request that works, but for the clip or the job, which is not there. */
 export function smallRequest({ id }: Operation): Parts {
   return smallRequests[id] ?? {};
 }

@@ -1,6 +1,7 @@
 /** Where a recording is cut. */
 import { describe, expect, it } from 'vitest';
-import { piecesOf, quietestPlace, type Piece } from '../../../engines/sherpa-stt/pieces.ts';
+import { piecesOf, type Piece } from '../../../engines/sherpa-stt/pieces.ts';
+import { quietestPlace } from '../../../lib/quietest-place.ts';
 
 const rate = 16_000;
 
@@ -16,7 +17,7 @@ function toneOf(
 
 const bytesOf = ({ buffer, byteOffset, byteLength }: Int16Array) => Buffer.from(buffer, byteOffset, byteLength);
 
-const placeMs = (samples: Int16Array): number => Math.round(quietestPlace(samples) / 16);
+const placeMs = (samples: Int16Array): number => Math.round(quietestPlace(samples, 10_000) / 16);
 
 describe('the place of a cut', () => {
   it('lies in the quietest pause of the last 10 s', () => {

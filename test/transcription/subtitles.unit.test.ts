@@ -1,6 +1,6 @@
 /** SubRip and WebVTT as written, and as an independent parser reads them. */
 import { describe, expect, test } from 'vitest';
-import { toSrt, toVtt } from '../../src/openai/subtitles.ts';
+import { toSrt, toVtt } from '../../src/transcription/subtitles.ts';
 import { readSubtitles } from '../support/subtitles.ts';
 
 const segment = (startMs: number, endMs: number, text: string) => ({ startMs, endMs, text });

@@ -1,0 +1,79 @@
+/** Follows a transcription across restarts of the service and breaks of the connection. */
+import type { Transcription, TranscriptionEvent, TranscriptionJob } from './contract.ts';
+import { ParlanceError } from './errors.ts';
+import { readEvents, transcriptionEvents } from './events.ts';
+
+/** Without an answer for so long, it gives up. */
+const patienceMs = 300_000;
+const usualPauseMs = 1_000;
+const longestPauseMs = 10_000;
+
+/** `get` waits for the end, for as long as the service lets it. Rejects with the problem of a transcription that failed. */
+export async function waitForJob(
+  get: () => Promise<TranscriptionJob>,
+  signal: AbortSignal | undefined,
+): Promise<Transcription> {
+  const patience = createPatience(signal);
+  for (;;) {
+    const job = await get().catch(patience.pauseAfter);
+    if (!job) continue;
+    if (job.result) return job.result;
+    if (job.problem) throw ParlanceError.fromProblem(job.problem);
+    patience.renew();
+  }
+}
+
+/** `open` requests the events after that one; -1: all. */
+export async function* followJob(
+  open: (after: number) => Promise<ReadableStream<Uint8Array>>,
+  after: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<TranscriptionEvent, void, undefined> {
+  const patience = createPatience(signal);
+  for (let last = after; ;) {
+    try {
+      const events = readEvents<TranscriptionEvent>(await open(last), transcriptionEvents, signal, last + 1);
+      for await (const event of events) {
+        last = event.seq;
+        patience.renew();
+        yield event;
+      }
+      return;
+    } catch (error) {
+      await patience.pauseAfter(error);
+    }
+  }
+}
+
+function createPatience(signal: AbortSignal | undefined) {
+  let since = Date.now();
+  return {
+    renew: () => void (since = Date.now()),
+    /** Throws the error if it does not pass, or has not for too long. */
+    pauseAfter: async (error: unknown): Promise<undefined> => {
+      signal?.throwIfAborted();
+      if (!isPassing(error) || Date.now() - since > patienceMs) throw error;
+      const { retryAfter } = error as ParlanceError;
+      await pause(Math.min(longestPauseMs, (retryAfter ?? 0) * 1000 || usualPauseMs), signal);
+      return undefined;
+    },
+  };
+}
+
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof ParlanceError)) return false;
+  return ['unreachable', 'stream-broken'].includes(error.code) || [429, 502, 503, 504].includes(error.status ?? 0);
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      if (signal?.aborted) reject(signal.reason as Error);
+      else resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
+  });
+}

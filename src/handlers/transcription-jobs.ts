@@ -1,0 +1,83 @@
+import { ProblemError } from '../contract/problems.ts';
+import { answer, noBody, type Handler } from '../contract/operations.ts';
+import { toSrt, toVtt } from '../transcription/subtitles.ts';
+import { chooseTranscriptionModel } from '../transcription/run.ts';
+import { timestampKindsOf } from '../transcription/wire.ts';
+import type { Services } from './dependencies.ts';
+import { requireTranscription } from './transcription.ts';
+
+/** Before the upload. */
+export async function requireJobs(services: Services): Promise<void> {
+  requireTranscription(services);
+  await services.jobs.requirePlace();
+}
+
+export const createTranscriptionJob: Handler<'createTranscriptionJob', Services> = async (request, services) => {
+  const { id: requestId, body, headers, signal } = request;
+  const { jobs, linkTo } = services;
+  const { file, model: named, language = null, timestamps = 'none' } = body;
+  const { id: model } = await chooseTranscriptionModel(services, named, timestampKindsOf[timestamps]);
+  const pace = services.sandbox ? (preferenceOf(headers.Prefer, 'pace') ?? null) : null;
+  const { id } = await jobs.accept(file, { requestId, model, language, timestamps, pace }, signal);
+  return answer({
+    status: 202,
+    mediaType: 'application/json',
+    headers: { Location: linkTo(`/transcriptions/${id}`) },
+    body: await jobs.view(id, 0, signal),
+  });
+};
+
+const longestWaitSeconds = 30;
+
+export const getTranscriptionJob: Handler<'getTranscriptionJob', Services> = async (request, { jobs }) => {
+  const { path, headers, signal } = request;
+  const seconds = Math.min(longestWaitSeconds, preferenceOf(headers.Prefer, 'wait') ?? 0);
+  const body = await jobs.view(path.id, seconds * 1000, signal);
+  return answer({ status: 200, mediaType: 'application/json', body });
+};
+
+/** A number of seconds in a `Prefer` header (RFC 7240); undefined if there is none. */
+function preferenceOf(header: string | undefined, name: 'wait' | 'pace'): number | undefined {
+  const [, value] = new RegExp(`(?:^|[\\s,;])${name}\\s*=\\s*"?(\\d{1,6})(?:[\\s,;"]|$)`, 'i').exec(header ?? '') ?? [];
+  return value === undefined ? undefined : Number(value);
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- async, so that it rejects
+export const streamTranscriptionJob: Handler<'streamTranscriptionJob', Services> = async (request, { jobs }) => {
+  const { id: requestId, path, headers, signal } = request;
+  const last = headers['Last-Event-ID'] ?? '';
+  const after = /^\d{1,15}$/.test(last) ? Number(last) : -1;
+  const body = jobs.events(path.id, { after, signal, requestId });
+  return answer({ status: 200, mediaType: 'text/event-stream', body });
+};
+
+export const getTranscriptionJobTranscript: Handler<'getTranscriptionJobTranscript', Services> = async (
+  { path, query, signal },
+  { jobs },
+) => {
+  const { status, segments, ...job } = await jobs.view(path.id, 0, signal);
+  if (segments.length === 0 && status !== 'completed') {
+    throw new ProblemError('transcript-not-ready', 'Nothing of the recording has been transcribed yet.');
+  }
+  const text = job.result?.text ?? segments.map((segment) => segment.text.trim()).join(' ');
+  const cues = segments.map(({ start_ms: startMs, end_ms: endMs, text }) => ({ startMs, endMs, text }));
+  switch (query.format) {
+    case 'json': {
+      const { model, duration_ms, result } = job;
+      const language = result?.language ?? null;
+      const body = { text, language, ...(duration_ms !== null && { duration_ms }), model, segments };
+      return answer({ status: 200, mediaType: 'application/json', body });
+    }
+    case 'srt':
+      return answer({ status: 200, mediaType: 'application/x-subrip', body: toSrt(cues) });
+    case 'vtt':
+      return answer({ status: 200, mediaType: 'text/vtt', body: toVtt(cues) });
+    default:
+      return answer({ status: 200, mediaType: 'text/plain', body: text });
+  }
+};
+
+export const deleteTranscriptionJob: Handler<'deleteTranscriptionJob', Services> = async ({ path }, { jobs }) => {
+  await jobs.remove(path.id);
+  return answer({ status: 204, mediaType: noBody, body: undefined });
+};

@@ -1,0 +1,111 @@
+/**
+ * The folder of a job. What it has is whole at any moment: files are written beside their place, flushed and renamed. A
+ * folder without a record was never accepted.
+ */
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errnoOf } from '../../lib/errors.ts';
+import { parsePart, parseRecord, type JobRecord, type Part } from './record.ts';
+
+const recordName = 'job.json';
+/** As the form reader names it. */
+const recordingName = 'upload';
+const partPattern = /^part-(\d{6})\.json$/;
+const nameOfPart = (index: number) => `part-${String(index).padStart(6, '0')}.json`;
+
+export class JobFolder {
+  readonly path: string;
+  readonly id: string;
+  /** Called before a part is written; throws when there is no space. */
+  take: (bytes: number) => void;
+
+  constructor(root: string, id: string, take: (bytes: number) => void = () => undefined) {
+    this.path = join(root, id);
+    this.id = id;
+    this.take = take;
+  }
+
+  get recording(): string {
+    return join(this.path, recordingName);
+  }
+
+  async create(): Promise<void> {
+    await mkdir(this.path, { mode: 0o700 });
+  }
+
+  /** From now on, the job exists. */
+  async accept(record: JobRecord): Promise<void> {
+    await flush(this.recording);
+    await this.write(record);
+    await flush(join(this.path, '..'));
+  }
+
+  async write(record: JobRecord): Promise<void> {
+    await this.#replace(recordName, JSON.stringify(record));
+  }
+
+  /** Undefined if there is none. Throws a `RecordError`. */
+  async read(): Promise<JobRecord | undefined> {
+    const text = await readFile(join(this.path, recordName), 'utf8').catch(orAbsent);
+    return text === undefined ? undefined : parseRecord(text, this.id);
+  }
+
+  async writePart(index: number, part: Part): Promise<void> {
+    const text = JSON.stringify(part);
+    this.take(Buffer.byteLength(text));
+    await this.#replace(nameOfPart(index), text);
+  }
+
+  /** Throws a `RecordError`. */
+  async readPart(index: number): Promise<Part> {
+    return parsePart(await readFile(join(this.path, nameOfPart(index)), 'utf8'));
+  }
+
+  /** Number of parts; those that follow a gap do not count. */
+  async countParts(): Promise<number> {
+    const names = await readdir(this.path);
+    const numbers = new Set(names.flatMap((name) => partPattern.exec(name)?.slice(1).map(Number) ?? []));
+    let count = 0;
+    while (numbers.has(count)) count += 1;
+    return count;
+  }
+
+  async removeRecording(): Promise<void> {
+    await rm(this.recording, { force: true });
+  }
+
+  /** The record first: without it, the next start removes the rest. */
+  async remove(): Promise<void> {
+    await rm(join(this.path, recordName), { force: true });
+    await rm(this.path, { recursive: true, force: true, maxRetries: 2 });
+  }
+
+  /** Size of the recording, and of everything else. */
+  async sizes(): Promise<{ readonly recording: number; readonly rest: number }> {
+    const sizes = await Promise.all(
+      (await readdir(this.path)).map(async (name) => [name, (await stat(join(this.path, name))).size] as const),
+    );
+    const recording = sizes.find(([name]) => name === recordingName)?.[1] ?? 0;
+    return { recording, rest: sizes.reduce((sum, [, size]) => sum + size, -recording) };
+  }
+
+  async #replace(name: string, text: string): Promise<void> {
+    const path = join(this.path, name);
+    const draft = `${path}.new`;
+    await using file = await open(draft, 'w', 0o600);
+    await file.writeFile(text);
+    await file.sync();
+    await rename(draft, path);
+    await flush(this.path);
+  }
+}
+
+/** A file, or the entries of a directory. */
+async function flush(path: string): Promise<void> {
+  await using file = await open(path, 'r');
+  await file.sync();
+}
+
+function orAbsent(error: unknown): undefined {
+  if (errnoOf(error) !== 'ENOENT') throw error;
+}

@@ -1,0 +1,83 @@
+/** Opens the jobs of the service. */
+import { join } from 'node:path';
+import type { Logger } from '../../engines/contract/index.ts';
+import { createQueue } from '../engine-host/job-queue.ts';
+import { findFfmpeg } from '../engine-host/context.ts';
+import type { Registry } from '../engine-host/registry.ts';
+import { ProblemError } from '../contract/problems.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { runInScope, type Key } from '../request-scope.ts';
+import type { Environment, LoadedSettings } from '../settings/load.ts';
+import type { Workspace } from '../system/workspace.ts';
+import type { Job } from './job.ts';
+import { JobStore } from './store.ts';
+import { workOn } from './work.ts';
+
+export interface JobOptions {
+  readonly settings: LoadedSettings;
+  readonly env: Environment;
+  readonly registry: Registry;
+  readonly workspace: Workspace;
+  readonly transcribeTimeoutMs: number;
+  /** Undefined in open mode. */
+  readonly keys: Pick<KeyRing, 'named'> | undefined;
+  readonly limits: Limits | undefined;
+  readonly retryMs?: readonly number[] | undefined;
+  readonly ownerMs?: number | undefined;
+  readonly metrics?: Metrics | undefined;
+  readonly log: Logger;
+}
+
+const usualRetryMs = [5_000, 60_000, 300_000];
+
+/** `open()` goes on with the jobs of before a restart. */
+export function createJobs(options: JobOptions): JobStore {
+  const { settings, env, registry, workspace, transcribeTimeoutMs, keys, limits, metrics, log } = options;
+  const decoding = createQueue({ slots: 1, waiting: 1_000 }, () => performance.now());
+  const shared = {
+    ...{ registry, workspace, transcribeTimeoutMs, decoding, metrics, log },
+    ffmpeg: findFfmpeg(settings, env),
+    maxSeconds: settings.transcribeJobMaxSeconds,
+    partSeconds: settings.transcribeMaxSeconds,
+    retryMs: options.retryMs ?? usualRetryMs,
+  };
+  const work = (job: Job, signal: AbortSignal) => {
+    const { requestId, caller, key: name } = job.record;
+    const key = name === null ? undefined : keys?.named(name);
+    const requireBudget = async () => {
+      const current = keyOf(name, keys);
+      if (current) await limits?.requireBudget(current, 'audio');
+    };
+    const charge = key && limits?.chargeFor(key, 'audio');
+    const scope = { id: requestId, caller, usage: {}, via: [], ...(key && { key }), charge };
+    return runInScope(scope, () => workOn(job, { ...shared, requireBudget }, signal));
+  };
+  return new JobStore({
+    directory: join(settings.dataDir, 'jobs'),
+    off: reasonNot(settings),
+    disk: workspace.disk,
+    keepMs: settings.transcribeJobKeep * 1000,
+    maxBytes: settings.transcribeJobMaxMb * 1_048_576,
+    ownerMs: options.ownerMs,
+    work,
+    log,
+  });
+}
+
+/** Why there are no jobs. */
+function reasonNot({ transcribeJobs, transcribeEnabled, fleetUrl }: LoadedSettings): string | undefined {
+  if (!transcribeEnabled) return 'Transcription is switched off (TRANSCRIBE_ENABLED=false).';
+  if (!transcribeJobs) return 'Transcription jobs are switched off (TRANSCRIBE_JOBS=off).';
+  if (fleetUrl !== undefined)
+    return 'A fleet has no transcription jobs: send the recording in parts to POST /transcribe.';
+  return undefined;
+}
+
+/** Throws `unauthorized`: a job belongs to its key. */
+function keyOf(name: string | null, keys: JobOptions['keys']): Key | undefined {
+  const key = name === null ? undefined : keys?.named(name);
+  if ((name === null) === (keys === undefined) && (name === null || key)) return key;
+  throw new ProblemError('unauthorized', 'The API key of the transcription no longer exists.');
+}

@@ -1,0 +1,30 @@
+/** SIGKILL while a job is at work: no word is lost and none comes twice. The soak of all moments: `npm run soak:jobs`. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startChildService } from '../support/child-service.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { create, end, read } from './support/jobs.ts';
+import { speechOf, textOf, wordEngine } from './support/speech.ts';
+
+const env = { TRANSCRIBE_MAX_SECONDS: '4', JOBS_TEST_MS: '60', LOG_LEVEL: 'warn' };
+
+test('a service that is killed again and again ends what it has accepted', async () => {
+  const dataDir = await temporaryDirectory();
+  let id: string | undefined;
+  /** At once after the 202, while it decodes, and within the parts that follow. */
+  for (const processedMs of [0, 1, 9_000]) {
+    const service = await startChildService({ ...wordEngine, env, dataDir });
+    id ??= (await create(service, speechOf(48), { model: 'slow' })).id;
+    while ((await read(service, id)).processed_ms < processedMs);
+    service.kill('SIGKILL');
+    await service.exit;
+  }
+  const service = await startChildService({ ...wordEngine, env, dataDir });
+  const job = await end(service, id ?? '');
+  expect(job.result?.text).toBe(textOf(48));
+  expect(job.segments.map(({ start_ms }) => start_ms)).toEqual(Array.from({ length: 48 }, (_, n) => 500 * n + 100));
+  const names = await readdir(join(dataDir, 'jobs', job.id));
+  expect(names.filter((name) => !/^(part-\d{6}|job)\.json$/.test(name))).toEqual([]);
+  expect(await service.leftovers()).toEqual([]);
+});

@@ -1,0 +1,153 @@
+/** Jobs across the end of a service: what is accepted goes on, what is unreadable stands in nobody's way. */
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { create, end, eventsOf, read, readEvents, type JobView, type SentEvent } from './support/jobs.ts';
+import { hookEngine, speechOf, textOf, wordEngine } from './support/speech.ts';
+
+const start = (dataDir: string, { env, ...options }: TestServiceOptions = {}) =>
+  startTestService({
+    ...wordEngine,
+    ...options,
+    env: { TRANSCRIBE_MAX_SECONDS: '4', DATA_DIR: dataDir, ...env },
+  });
+
+/** Holds the part with this number; `reached` resolves when it begins. */
+function holdPart(number: number) {
+  const reached = Promise.withResolvers<undefined>();
+  const seen: (number | undefined)[] = [];
+  const hook = hookEngine(({ first, signal }) => {
+    seen.push(first);
+    if (seen.length !== number) return undefined;
+    reached.resolve(undefined);
+    return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+  });
+  return { reached: reached.promise, seen, [Symbol.dispose]: () => hook[Symbol.dispose]() };
+}
+
+describe('after a restart', () => {
+  test('a job goes on with the part that was at work, and its events keep their numbers', async () => {
+    const dataDir = await temporaryDirectory();
+    using held = holdPart(3);
+    let id: string;
+    let before: Promise<SentEvent[]>;
+    {
+      await using service = await start(dataDir);
+      ({ id } = await create(service, speechOf(40)));
+      await held.reached;
+      const stream = await service.api(`/transcriptions/${id}/events`);
+      before = readEvents(stream);
+      await service.service.stop(0);
+    }
+    const seen = await before;
+    expect(seen.at(-1)?.type).toBe('transcription.progress');
+    await using service = await start(dataDir);
+    expect((await end(service, id)).result?.text).toBe(textOf(40));
+    expect(new Set(held.seen).size).toBe(held.seen.length - 1); // one part twice
+    const all = await eventsOf(service, id);
+    expect(all.slice(0, seen.length)).toEqual(seen);
+    expect(await eventsOf(service, id, seen.length - 1)).toEqual(all.slice(seen.length));
+  });
+
+  test('what is over is kept as long as it was to be, and counts on the disk', async () => {
+    const dataDir = await temporaryDirectory();
+    let id: string;
+    {
+      await using service = await start(dataDir);
+      ({ id } = await create(service, speechOf(4)));
+      await end(service, id);
+    }
+    {
+      await using service = await start(dataDir);
+      expect((await read(service, id)).result?.text).toBe(textOf(4));
+      expect(service.service.disk.used).toBeGreaterThan(0);
+    }
+    await using service = await start(dataDir, { env: { TRANSCRIBE_JOB_KEEP: '1' } });
+    await expect.poll(async () => readdir(join(dataDir, 'jobs'))).toEqual(['owner.sqlite']);
+    expect(service.service.disk.used).toBe(0);
+  });
+
+  test('an upload that was not accepted is gone', async () => {
+    const dataDir = await temporaryDirectory();
+    await mkdir(join(dataDir, 'jobs/abandoned'), { recursive: true });
+    await writeFile(join(dataDir, 'jobs/abandoned/upload'), 'half a recording');
+    await writeFile(join(dataDir, 'jobs/abandoned/job.json.new'), '{');
+    await using _service = await start(dataDir);
+    expect(await readdir(join(dataDir, 'jobs'))).toEqual(['owner.sqlite']);
+  });
+
+  test.each([
+    ['is cut off', (text: string) => text.slice(0, 40)],
+    ['has another version', (text: string) => text.replace('"version":1', '"version":2')],
+    ['lacks a field', (text: string) => text.replace('"model"', '"modem"')],
+  ])('a record that %s is set aside, and the others go on', async (_what, change) => {
+    const dataDir = await temporaryDirectory();
+    const { good, bad } = await brokenOff(dataDir);
+    const record = join(dataDir, 'jobs', bad.id, 'job.json');
+    await writeFile(record, change(await readFile(record, 'utf8')));
+    await using service = await start(dataDir);
+    expect((await end(service, good.id)).result?.text).toBe(textOf(20));
+    await expect(read(service, bad.id)).rejects.toThrow(/^404 /);
+    const aside = join(dataDir, 'jobs/set-aside');
+    const [name = ''] = await readdir(aside);
+    expect(name).toContain(bad.id);
+    expect(await readdir(join(aside, name))).toContain('upload');
+    const lines = service.log.filter(({ msg }) => msg === 'a transcription job cannot be read and is set aside');
+    expect(lines).toHaveLength(1);
+  });
+
+  test('a job whose key is gone fails, and nobody sees it', async () => {
+    const dataDir = await temporaryDirectory();
+    using held = holdPart(2);
+    let id: string;
+    {
+      await using service = await start(dataDir, { env: { API_KEYS: 'one' } });
+      ({ id } = await create(service, speechOf(20), {}, { authorization: 'Bearer one' }));
+      await held.reached;
+    }
+    await using service = await start(dataDir);
+    await expect(read(service, id)).rejects.toThrow(/^404 /);
+    const failed = (): unknown =>
+      service.log.find(({ msg, code }) => msg === 'a job failed' && code === 'unauthorized');
+    await expect.poll(failed).toBeDefined();
+  });
+});
+
+async function brokenOff(dataDir: string): Promise<{ readonly good: JobView; readonly bad: JobView }> {
+  using held = holdPart(2);
+  await using service = await start(dataDir);
+  const [good, bad] = [await create(service, speechOf(20)), await create(service, speechOf(4))];
+  await held.reached;
+  return { good, bad };
+}
+
+describe('two services on one DATA_DIR', () => {
+  test('the second serves everything but jobs, and takes over', async () => {
+    const dataDir = await temporaryDirectory();
+    using held = holdPart(2);
+    let second: TestService;
+    let id: string;
+    {
+      await using first = await start(dataDir);
+      ({ id } = await create(first, speechOf(16)));
+      await held.reached;
+      second = await start(dataDir, { jobOwnerMs: 20 });
+      await expect(create(second, speechOf(4))).rejects.toThrow(/^503 .*Another service/);
+      await expect(read(second, id)).rejects.toThrow(/^503 .*not-ready/);
+      expect((await second.api('/transcribe')).status).toBe(200);
+    }
+    await using heir = second;
+    await expect.poll(async () => (await heir.api(`/transcriptions/${id}`)).status).toBe(200);
+    expect((await end(heir, id)).result?.text).toBe(textOf(16));
+  });
+});
+
+test('a directory that cannot be used refuses jobs alone', async () => {
+  const dataDir = await temporaryDirectory();
+  await writeFile(join(dataDir, 'jobs'), 'a file');
+  await using service = await start(dataDir);
+  await expect(create(service, speechOf(4))).rejects.toThrow(/^503 .*ENOTDIR/);
+  expect((await service.api('/transcribe')).status).toBe(200);
+});
