@@ -72,22 +72,32 @@ export class LinkedSignal implements Disposable {
 }
 
 /**
- * A signal that aborts with its parent, and with `late()` after so many milliseconds. Dispose of it when the work is done.
+ * A signal that aborts with its parent, and with `late()` after so many milliseconds, which a function may still raise
+ * until then. Dispose of it when the work is done.
  * Throws the reason of a parent that has aborted: the work must not begin.
  */
-export function startTimeout(ms: number, late: () => unknown, ...parents: readonly AbortSignal[]): LinkedSignal {
+export function startTimeout(
+  ms: number | (() => number),
+  late: () => unknown,
+  ...parents: readonly AbortSignal[]
+): LinkedSignal {
   for (const parent of parents) parent.throwIfAborted();
   return new TimedLink(ms, late, parents);
 }
 
 class TimedLink extends LinkedSignal {
-  readonly #timer: NodeJS.Timeout;
+  readonly #ms: number | (() => number);
+  readonly #late: () => unknown;
+  #timer: NodeJS.Timeout;
+  #passed: number;
   #turn: NodeJS.Immediate | undefined;
 
-  constructor(ms: number, late: () => unknown, parents: readonly AbortSignal[]) {
+  constructor(ms: number | (() => number), late: () => unknown, parents: readonly AbortSignal[]) {
     super(parents);
-    // One turn of the event loop later: what has arrived while the process was busy is in time.
-    this.#timer = setTimeout(() => (this.#turn = setImmediate(() => this.abort(late()))), ms);
+    this.#ms = ms;
+    this.#late = late;
+    this.#passed = valueOf(ms);
+    this.#timer = setTimeout(this.#expire, this.#passed);
   }
 
   override [Symbol.dispose](): void {
@@ -95,6 +105,21 @@ class TimedLink extends LinkedSignal {
     clearImmediate(this.#turn);
     super[Symbol.dispose]();
   }
+
+  readonly #expire = (): void => {
+    const more = valueOf(this.#ms) - this.#passed;
+    if (more > 0) {
+      this.#passed += more;
+      this.#timer = setTimeout(this.#expire, more);
+    } else {
+      // One turn of the event loop later: what has arrived while the process was busy is in time.
+      this.#turn = setImmediate(() => this.abort(this.#late()));
+    }
+  };
+}
+
+function valueOf(ms: number | (() => number)): number {
+  return typeof ms === 'number' ? ms : ms();
 }
 
 /** Why the signal has aborted: in this house always an error. */

@@ -4,6 +4,7 @@ import type { ParentLogger } from './engine-host/context.ts';
 import { openEngines, type OpenEngines } from './engine-host/open-engines.ts';
 import type { Fleet } from './fleet/index.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import { timeoutMs } from './transcription/run.ts';
 import { readFleet } from './settings/fleet.ts';
 import type { Environment, LoadedSettings } from './settings/load.ts';
 
@@ -22,7 +23,8 @@ export interface NodeOptions {
 
 /** Throws a `RegistryError` or a `SettingsError`. */
 export async function openNode({ settings, env, log, limits, metrics }: NodeOptions): Promise<OpenNode> {
-  const { transcribeTimeout } = settings;
+  // Of a recording on another machine, no more is known than the most that it may have.
+  const transcribeTimeout = timeoutMs(settings.transcribeTimeout, settings.transcribeMaxSeconds * 1000) / 1000;
   const fleetSettings = readFleet(settings);
   let fleet: Fleet | undefined;
   if (fleetSettings) {

@@ -45,6 +45,8 @@ export interface RequestUsage {
   model?: string;
   /** Length of the transcribed recording. */
   audioMs?: number;
+  /** Length of what was decoded for it on this machine. */
+  decodedMs?: number;
   /** Time in job queues. */
   queueMs?: number;
   /** Input and output, as the provider reports them. */

@@ -66,6 +66,8 @@ export interface ServiceOptions {
   readonly clipUnreadMs?: number;
   /** Milliseconds to keep a complete clip after its last read; ten minutes when absent. */
   readonly clipKeepMs?: number;
+  /** Milliseconds between interim responses; two minutes when absent. */
+  readonly interimMs?: number;
   /** Milliseconds before a part of a job that has failed is tried again, one after the other. */
   readonly jobRetryMs?: readonly number[];
   /** Milliseconds between two attempts to take over the jobs of another service; ten seconds when absent. */
@@ -226,6 +228,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
     bodyBudget,
     streamHoldMs = 5_000,
     heartbeatMs = 15_000,
+    interimMs = 120_000,
     clipUnreadMs: unreadMs,
     clipKeepMs: keepMs,
     jobRetryMs: retryMs,
@@ -255,8 +258,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
   const onRefused = (key: string, policy: string) => metrics?.keyLimited(key, policy);
   const own = budgets && { minutes: createMinuteCounter(), concurrency: createConcurrencySlots(), budgets };
   const limits = own && createLimits({ ...(engines.fleet?.shareLimits(own) ?? own), onRefused });
-  const transcribeTimeoutMs = settings.transcribeTimeout * 1000;
-  const working = { settings, env, registry, workspace, transcribeTimeoutMs, keys, limits, metrics, log };
+  const working = { settings, env, registry, workspace, keys, limits, metrics, log };
   const jobs = createJobs({ ...working, retryMs, ownerMs });
   const services: Services = {
     registry,
@@ -267,7 +269,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
     linkTo: (path) => `${settings.publicUrl ?? ''}${nativeContract.root}${path}`,
     streamHoldMs,
     transcribeEnabled: settings.transcribeEnabled,
-    transcribeTimeoutMs,
+    transcribeTimeout: settings.transcribeTimeout,
     jobs,
     sandbox: settings.sandbox,
     compatTools: settings.compatTools,
@@ -291,6 +293,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
     bodyTimeoutMs: bodyTimeoutMs ?? 300_000,
     uploadTimeoutMs: bodyTimeoutMs ?? 3_600_000,
     heartbeatMs,
+    interimMs: settings.interimResponses === 'off' ? undefined : interimMs,
     readyProbe,
     page: settings.page ? loadPage() : new Map(),
     publicUrl: settings.publicUrl,

@@ -91,6 +91,10 @@ export interface Transcriptions {
  * `transcriptions.events`.
  */
 export interface Client {
+  /**
+   * By the event stream, whose head comes within 5 s: Node's fetch gives up after 300 s without one. With a key that may
+   * not stream, by `POST /transcribe`.
+   */
   transcribe(recording: RecordingSource, options?: TranscribeOptions): Promise<Transcription>;
   /**
    * Segments and progress while the recording is transcribed, where the model reports them. The last event is
@@ -138,6 +142,14 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
     ...(apiKey !== undefined && { headers: { Authorization: `Bearer ${apiKey}` } }),
   });
 
+  async function* streamForm(
+    form: Form,
+    options: TranscribeOptions,
+  ): AsyncGenerator<TranscriptionEvent, void, undefined> {
+    const { response } = await http.POST('/transcribe/stream', uploadOf(form, eventStream, options, fetch));
+    yield* readEvents<TranscriptionEvent>(bodyOf(response), transcriptionEvents, options.signal);
+  }
+
   function getJob(id: string, { wait, signal }: Parameters<Transcriptions['get']>[1] = {}): Promise<TranscriptionJob> {
     const header = wait === undefined ? {} : { Prefer: `wait=${wait}` };
     const call = { ...requestOf(json, signal), params: { path: { id }, header } };
@@ -146,13 +158,16 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
 
   return {
     async transcribe(recording, options = {}) {
-      const call = uploadOf(await formOf(recording, options), json, options, fetch);
-      return dataOf(http.POST('/transcribe', call), options.signal);
+      const form = await formOf(recording, options);
+      try {
+        return await resultOf(streamForm(form, options));
+      } catch (error) {
+        if (!isWithoutStream(error)) throw error;
+        return dataOf(http.POST('/transcribe', uploadOf(form, json, options, fetch)), options.signal);
+      }
     },
     async *streamTranscription(recording, options = {}) {
-      const call = uploadOf(await formOf(recording, options), eventStream, options, fetch);
-      const { response } = await http.POST('/transcribe/stream', call);
-      yield* readEvents<TranscriptionEvent>(bodyOf(response), transcriptionEvents, options.signal);
+      yield* streamForm(await formOf(recording, options), options);
     },
     transcriptions: {
       async create(recording, options = {}) {
@@ -205,6 +220,21 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
     },
     speechModels: ({ signal } = {}) => dataOf(http.GET('/tts/models', requestOf(json, signal)), signal),
   };
+}
+
+/** Of the last event. Rejects with the problem of a failed transcription. */
+async function resultOf(events: AsyncIterable<TranscriptionEvent>): Promise<Transcription> {
+  for await (const event of events) {
+    if (event.type === 'transcription.completed') return event.result;
+    if (event.type === 'transcription.failed') throw ParlanceError.fromProblem(event.problem);
+  }
+  throw new ParlanceError('stream-broken', 'The stream ended before its last event.');
+}
+
+/** The key may not stream, or the service is older than its streams. */
+function isWithoutStream(error: unknown): boolean {
+  if (!(error instanceof ParlanceError)) return false;
+  return error.code === 'operation-not-allowed' || error.code === 'not-found' || error.code === 'method-not-allowed';
 }
 
 /** Looked up per call: mocks and instrumentation may replace it after the client is created. */

@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { readWav, WavError } from '../../lib/wav-reader.ts';
 import { viaHeader, writeVia } from '../../lib/via.ts';
-import type { EngineContext, Logger, Pcm, QueueOptions } from '../../engines/contract/index.ts';
-import { currentVia } from '../request-scope.ts';
+import type { Decoded, EngineContext, Logger, Pcm, QueueOptions } from '../../engines/contract/index.ts';
+import { currentUsage, currentVia } from '../request-scope.ts';
 import { traceHeaders } from '../trace.ts';
 import { createDecoder } from '../audio/decode.ts';
 import { createEncoder } from '../audio/encode/index.ts';
@@ -73,7 +73,7 @@ export function createEngineContexts({
       resolve: (path) => resolve(settings.baseDir, path),
       cores: availableParallelism(),
       temporaryDirectory: () => markHandled(workspace.accountedDirectory(instance)),
-      decode: (...call) => markHandled(decode(...call)),
+      decode: (...call) => markHandled(decode(...call).then(noteLength)),
       ...encoder,
       readWav: (bytes) => markHandled(samplesOf(bytes)),
       queue(options) {
@@ -115,6 +115,13 @@ function safeLogger(log: Logger): Logger {
       (error) => log.warn({ err: readable(error) }, 'the engine logged facts that cannot be read'),
     );
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+/** The timeout of a transcription follows from it. */
+function noteLength(decoded: Decoded): Decoded {
+  const usage = currentUsage();
+  if (usage) usage.decodedMs = Math.max(usage.decodedMs ?? 0, decoded.durationMs);
+  return decoded;
 }
 
 async function samplesOf(bytes: AsyncIterable<Uint8Array>): Promise<Pcm> {

@@ -25,8 +25,8 @@ export interface Services {
   /** Milliseconds that an event stream waits for its provider before it sends its head. */
   readonly streamHoldMs: number;
   readonly transcribeEnabled: boolean;
-  /** Milliseconds for a transcription once its recording is stored. */
-  readonly transcribeTimeoutMs: number;
+  /** Seconds for a transcription once its recording is stored (TRANSCRIBE_TIMEOUT). */
+  readonly transcribeTimeout: number | 'auto';
   /** Whether chats under /v1 without tools of their own are offered ours (COMPAT_TOOLS). */
   readonly compatTools: boolean;
   /** Model ids that apps hard-code and the entries that they mean under /v1 (compatAliases). */

@@ -10,7 +10,8 @@ import type { AnyAnswer } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { Access } from './access/auth.ts';
 import { answerDefect, ClientDisconnected, encodedFailureOf, failureOf, failureReason } from './failures.ts';
-import type { IncomingRequest } from './incoming-request.ts';
+import type { IncomingRequest, ScopedAnswer } from './incoming-request.ts';
+import { sendInterim } from './interim.ts';
 import { createRequestOpener, type IncomingRequestOptions } from './open-request.ts';
 import type { PageFile, PageFiles } from './page.ts';
 import { alive, isProbe, type ReadyProbe } from './probes.ts';
@@ -22,6 +23,8 @@ export interface AppOptions extends IncomingRequestOptions {
   readonly access: Access;
   /** Milliseconds of silence before a heartbeat on an event stream. */
   readonly heartbeatMs: number;
+  /** Milliseconds between interim responses, to the clients that need them; undefined: none (INTERIM_RESPONSES). */
+  readonly interimMs?: number | undefined;
   /** The web page and its assets, by path. */
   readonly page: PageFiles;
   readonly readyProbe: ReadyProbe;
@@ -70,13 +73,23 @@ async function serve(context: Context, request: IncomingRequest, options: Servin
     else if (file) await sendFile(context, file, request);
     else if (document) await sendDocument(context, document, request);
     else {
-      const { answer, scope } = await request.api.respond(request, target);
+      const { answer, scope } = await respond(context, request, target, options);
       await runInScope(scope, send, context, answer, request, options);
     }
   } catch (error) {
     if (failureReason(error, request) instanceof ClientDisconnected) context.respond = false;
     else sendWhole(context, failureOf(error, request).answer);
   }
+}
+
+async function respond(
+  { req, res }: Context,
+  request: IncomingRequest,
+  target: RequestTarget,
+  { interimMs }: AppOptions,
+): Promise<ScopedAnswer> {
+  const end = interimMs === undefined ? undefined : sendInterim(req, res, interimMs);
+  return request.api.respond(request, target).finally(end);
 }
 
 function checkHead({ req, headers }: Context, request: IncomingRequest, { access, viaId }: AppOptions): RequestTarget {

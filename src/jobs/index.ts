@@ -20,7 +20,6 @@ export interface JobOptions {
   readonly env: Environment;
   readonly registry: Registry;
   readonly workspace: Workspace;
-  readonly transcribeTimeoutMs: number;
   /** Undefined in open mode. */
   readonly keys: Pick<KeyRing, 'named'> | undefined;
   readonly limits: Limits | undefined;
@@ -34,10 +33,10 @@ const usualRetryMs = [5_000, 60_000, 300_000];
 
 /** `open()` goes on with the jobs of before a restart. */
 export function createJobs(options: JobOptions): JobStore {
-  const { settings, env, registry, workspace, transcribeTimeoutMs, keys, limits, metrics, log } = options;
+  const { settings, env, registry, workspace, keys, limits, metrics, log } = options;
   const decoding = createQueue({ slots: 1, waiting: 1_000 }, () => performance.now());
   const shared = {
-    ...{ registry, workspace, transcribeTimeoutMs, decoding, metrics, log },
+    ...{ registry, workspace, transcribeTimeout: settings.transcribeTimeout, decoding, metrics, log },
     ffmpeg: findFfmpeg(settings, env),
     maxSeconds: settings.transcribeJobMaxSeconds,
     partSeconds: settings.transcribeMaxSeconds,

@@ -306,9 +306,11 @@ function withEnvironment(tree: object, env: Environment, path: string): Pick<Set
 const yes = /^(true|on|yes|1)$/i;
 const no = /^(false|off|no|0)$/i;
 
+type SettingType = (typeof settingsTable)[keyof Settings]['schema']['type'];
+
 /** Converts text to the type of the setting; invalid text stays text and is rejected by the schema. */
-function fromText(text: string, type: 'string' | 'integer' | 'boolean' | 'array'): unknown {
-  switch (type) {
+function fromText(text: string, type: SettingType): unknown {
+  switch (typeof type === 'string' ? type : type[0]) {
     case 'string':
       return text;
     case 'integer':

@@ -4,7 +4,7 @@ interface SettingRow {
   readonly env: string;
   readonly description: string;
   readonly schema: {
-    readonly type: 'string' | 'integer' | 'boolean' | 'array';
+    readonly type: 'string' | 'integer' | 'boolean' | 'array' | readonly ['integer', 'string'];
     readonly items?: object;
     readonly minimum?: number;
     readonly maximum?: number;
@@ -31,6 +31,11 @@ const integer = (minimum: number, maximum: number) =>
   ({
     schema: { type: 'integer', minimum, maximum },
     expects: `must be an integer from ${minimum} to ${maximum}`,
+  }) as const;
+const orAuto = <Rule extends object>({ schema, expects }: { schema: Rule; expects: string }) =>
+  ({
+    schema: { ...schema, type: ['integer', 'string'], pattern: '^auto$' },
+    expects: `${expects}, or auto`,
   }) as const;
 const flag = { schema: { type: 'boolean' }, expects: 'must be true or false' } as const;
 const origin = {
@@ -108,6 +113,13 @@ const table = {
     default: true,
     description: 'off: no web page at / and no API reference at /docs',
   },
+  interimResponses: {
+    env: 'INTERIM_RESPONSES',
+    schema: { type: 'string', enum: ['auto', 'off'] },
+    default: 'auto',
+    description:
+      'auto: `102 Processing` every two minutes to Node’s fetch and OpenAI’s SDK for JavaScript, which otherwise give up after 300 s; never through a proxy; off: none',
+  },
   transcribeEnabled: {
     env: 'TRANSCRIBE_ENABLED',
     ...flag,
@@ -143,9 +155,10 @@ const table = {
   },
   transcribeTimeout: {
     env: 'TRANSCRIBE_TIMEOUT',
-    ...integer(1, 86400),
-    default: 600,
-    description: 'Timeout of a transcription after its upload, in seconds',
+    ...orAuto(integer(1, 86400)),
+    default: 'auto',
+    description:
+      'Timeout of a transcription after its upload, in seconds; auto: the longer of 600 s and three times the sound',
   },
   transcribeJobs: {
     env: 'TRANSCRIBE_JOBS',
@@ -366,13 +379,15 @@ type Table = typeof table;
 /** The type of the values that a schema allows. */
 type ValueOf<Schema> = Schema extends { type: 'array'; items: infer Item }
   ? readonly ValueOf<Item>[]
-  : Schema extends { enum: readonly (infer Value)[] }
-    ? Value
-    : Schema extends { type: 'string' }
-      ? string
-      : Schema extends { type: 'integer' }
-        ? number
-        : boolean;
+  : Schema extends { type: readonly ['integer', 'string'] }
+    ? number | 'auto'
+    : Schema extends { enum: readonly (infer Value)[] }
+      ? Value
+      : Schema extends { type: 'string' }
+        ? string
+        : Schema extends { type: 'integer' }
+          ? number
+          : boolean;
 
 type NameWithDefault = { [Name in keyof Table]: Table[Name] extends { default: unknown } ? Name : never }[keyof Table];
 

@@ -11,6 +11,7 @@ import type { Registry } from '../engine-host/registry.ts';
 import type { ServedModel } from '../engine-host/served-models.ts';
 import { chooseModel, requireAvailable, requireSupport } from '../engine-host/model-selection.ts';
 import { startTimeout } from '../../lib/abort.ts';
+import { currentUsage } from '../request-scope.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { RunRecord } from './run-record.ts';
 
@@ -27,7 +28,8 @@ export interface TranscriptionJob {
 
 export interface TranscriptionServices {
   readonly registry: Registry;
-  readonly transcribeTimeoutMs: number;
+  /** TRANSCRIBE_TIMEOUT, in seconds. */
+  readonly transcribeTimeout: number | 'auto';
   readonly metrics?: Metrics | undefined;
 }
 
@@ -56,11 +58,11 @@ export async function transcribe(
   model: ServedModel<'transcription'>,
   job: TranscriptionJob,
   options: TranscriptionOptions,
-  { transcribeTimeoutMs, metrics }: TranscriptionServices,
+  { transcribeTimeout, metrics }: TranscriptionServices,
 ): Promise<Transcript> {
   const record = new RunRecord(model.id, options.signal, metrics);
   try {
-    const transcript = await callEngine(model, job, record.watch(options), transcribeTimeoutMs);
+    const transcript = await callEngine(model, job, record.watch(options), transcribeTimeout);
     record.see({ durationMs: job.durationMs, ...transcript });
     const asked = withTimestamps(transcript, job.timestamps ?? []);
     record.complete();
@@ -78,13 +80,20 @@ export function warmUp({ engine, engineId }: ServedModel<'transcription'>): void
 
 async function callEngine(
   { engine, engineId }: ServedModel<'transcription'>,
-  { recording, language, prompt, temperature, timestamps = [] }: TranscriptionJob,
+  { recording, language, prompt, temperature, timestamps = [], durationMs = 0 }: TranscriptionJob,
   { signal, ...callbacks }: TranscriptionOptions,
-  ms: number,
+  setting: number | 'auto',
 ): Promise<Transcript> {
+  let soundMs = durationMs;
+  const ms = () => timeoutMs(setting, Math.max(soundMs, usage?.decodedMs ?? 0));
+  const usage = currentUsage();
   const late = () =>
-    new EngineError('engine-timeout', `The transcription did not finish within ${String(ms / 1000)} s.`);
+    new EngineError('engine-timeout', `The transcription did not finish within ${String(ms() / 1000)} s.`);
   using timeout = startTimeout(ms, late, signal);
+  const onProgress: TranscriptionOptions['onProgress'] = (doneMs, ofMs = 0) => {
+    soundMs = Math.max(soundMs, ofMs);
+    callbacks.onProgress?.(doneMs, ofMs === 0 ? undefined : ofMs);
+  };
   const call = {
     recording,
     model: engineId,
@@ -93,7 +102,15 @@ async function callEngine(
     ...(temperature !== undefined && { temperature }),
     ...(timestamps.length > 0 && { timestamps }),
   };
-  return await engine.transcribe(call, { ...callbacks, signal: timeout.signal });
+  return await engine.transcribe(call, { ...callbacks, onProgress, signal: timeout.signal });
+}
+
+const leastSeconds = 600;
+const timesTheSound = 3;
+
+/** The timeout for a recording of this length, as far as it is known. */
+export function timeoutMs(setting: number | 'auto', soundMs: number): number {
+  return setting === 'auto' ? Math.max(leastSeconds * 1000, timesTheSound * soundMs) : setting * 1000;
 }
 
 const fieldOf = { segment: 'segments', word: 'words' } as const satisfies Record<TimestampKind, keyof Transcript>;

@@ -183,7 +183,9 @@ describe('a stream', () => {
 });
 
 it('a recording goes up as browsers send it', async () => {
-  const { client, server } = await clientOf(answers(200, { text: '' }, { 'content-type': 'application/json' }));
+  const event = { type: 'transcription.completed', seq: 0, result: { text: '' } };
+  const events = `data: ${JSON.stringify(event)}\n\n`;
+  const { client, server } = await clientOf(answers(200, events, { 'content-type': 'text/event-stream' }));
   const file = new File(['RIFF'], 'a "b"\r\n.wav', { type: 'audio/wav' });
   await client.transcribe(file, { model: 'ear', language: 'de' });
   await client.transcribe(Buffer.from('RIFF'));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createClient, ParlanceError, type Client, type Fetch } from '../../src/client/index.ts';
 import { eventually } from '../api/support/eventually.ts';
+import { keysFile, tokenOf } from '../keys/support/keys.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { collect, say, wav } from './support/calls.ts';
@@ -43,6 +44,22 @@ describe('transcribe', () => {
       status: 422,
       code: 'unknown-model',
     });
+  });
+
+  it('uses the event stream, and POST /transcribe with a key that may not', async () => {
+    const operations = () => keyed.log.flatMap(({ msg, operation, status }) => (msg === 'request' ? [[operation, status]] : [])); // prettier-ignore
+    const names = ['streams', 'posts'];
+    const entries = names.map((name) => ({ name, operations: [name === 'posts' ? 'createTranscription' : 'streamTranscription'] })); // prettier-ignore
+    const files = { ...scripted.files, 'keys.yaml': keysFile(...entries) };
+    await using keyed = await startTestService({ ...scripted, files, env: { API_KEYS_FILE: 'keys.yaml' } });
+    for (const name of names) {
+      expect(await createClient({ baseUrl: keyed.url, apiKey: tokenOf(name) }).transcribe(wav)).toEqual(expected);
+    }
+    await eventually(operations).toEqual([
+      ['streamTranscription', 200],
+      ['streamTranscription', 403],
+      ['createTranscription', 200],
+    ]);
   });
 
   it('reports no upload progress in Node.js', async () => {

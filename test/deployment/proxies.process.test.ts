@@ -2,9 +2,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { wantsInterim } from '../../src/http/interim.ts';
 import { spawnService, tiedToUs, type ChildService } from '../support/child-service.ts';
 import { freePort } from '../support/free-port.ts';
 import { describeWith } from '../support/programs.ts';
@@ -65,7 +68,7 @@ const headers = { authorization: `Bearer ${key}` };
 const json = { ...headers, 'content-type': 'application/json' };
 
 /** The proxy's URL. It ends with the test. */
-async function start(program: string, proxy: Proxy, { url }: ChildService): Promise<string> {
+async function start(program: string, proxy: Proxy, { url }: Pick<ChildService, 'url'>): Promise<string> {
   const directory = await temporaryDirectory();
   await mkdir(join(directory, 'tmp'));
   const at = `127.0.0.1:${await freePort()}`;
@@ -138,6 +141,15 @@ async function uploadJob(url: string): Promise<void> {
   expect(gone.status).toBe(204);
 }
 
+/** Answers with the headers of the request. */
+async function startEcho(): Promise<{ readonly url: string }> {
+  const echo = createServer(({ headers, httpVersion }, res) => res.end(JSON.stringify({ headers, httpVersion })));
+  echo.listen(0, '127.0.0.1');
+  await once(echo, 'listening');
+  onTestFinished(() => void echo.close());
+  return { url: `http://127.0.0.1:${(echo.address() as AddressInfo).port}` };
+}
+
 describe('a proxy', () => {
   let service: ChildService;
   beforeAll(async () => {
@@ -147,6 +159,13 @@ describe('a proxy', () => {
 
   for (const [name, proxy] of Object.entries(proxies)) {
     describeWith([name], name, (programs) => {
+      test('gets no interim responses, whoever its client is', async () => {
+        const url = await start(programs[name]!, proxy, await startEcho());
+        const seen = (await (await fetch(url, { headers: { 'user-agent': 'node' } })).json()) as IncomingMessage;
+        expect(seen.headers['user-agent']).toBe('node');
+        expect(wantsInterim(seen)).toBe(false);
+      });
+
       test('passes on large uploads, a stream as it is made, and a disconnect', async () => {
         const url = await start(programs[name]!, proxy, service);
         const before = service.log().length;

@@ -66,7 +66,7 @@ describe('after a restart', () => {
     }
     await using service = await start(dataDir, { env: { TRANSCRIBE_JOB_KEEP: '1' } });
     await expect.poll(async () => readdir(join(dataDir, 'jobs'))).toEqual(['owner.sqlite']);
-    expect(service.service.disk.used).toBe(0);
+    await expect.poll(() => service.service.disk.used).toBe(0);
   });
 
   test('an upload that was not accepted is gone', async () => {

@@ -66,6 +66,15 @@ describe('a linked signal', () => {
 });
 
 describe('a timeout', () => {
+  it('waits for as long as is known when it would expire', async () => {
+    const asked: number[] = [];
+    const limit = () => [1, 3, 3][asked.push(0) - 1] ?? 3;
+    using timeout = startTimeout(limit, () => gone);
+    await new Promise((resolve) => timeout.signal.addEventListener('abort', resolve));
+    expect(timeout.signal.reason).toBe(gone);
+    expect(asked).toHaveLength(3); // at its start, raised once, then the same
+  });
+
   it('aborts with what is late', async () => {
     using timeout = startTimeout(1, () => gone);
     await new Promise((resolve) => onAbort(timeout.signal, resolve));

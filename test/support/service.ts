@@ -32,6 +32,8 @@ export interface TestServiceOptions {
   readonly clipUnreadMs?: number;
   /** Milliseconds to keep a complete clip after its last read. */
   readonly clipKeepMs?: number;
+  /** Milliseconds between interim responses. */
+  readonly interimMs?: number;
   /** Milliseconds before a part of a job that has failed is tried again. */
   readonly jobRetryMs?: readonly number[];
   /** Milliseconds between two attempts to take over the jobs of another service. */

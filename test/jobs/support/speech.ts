@@ -51,9 +51,9 @@ export default {
   contract: 1,
   name: 'words',
   capability: 'transcription',
-  options: { type: 'object', properties: {} },
-  create: (_options, context) => {
-    const queue = context.queue({ slots: 1, waiting: 16 });
+  options: { type: 'object', properties: { slots: { type: 'integer' } } },
+  create: ({ slots = 1 }, context) => {
+    const queue = context.queue({ slots, waiting: 16 });
     return {
       models: async () => models,
       availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
