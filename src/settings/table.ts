@@ -201,7 +201,7 @@ const table = {
     ...flag,
     default: false,
     description:
-      'on: the start downloads what the local voice lacks in the background, as `npm run setup -- voice` does',
+      'on: the start downloads what the local voice lacks, and what finds speech for local transcription, in the background, as `npm run setup -- voice` does',
   },
   voiceModel: {
     env: 'VOICE_MODEL',

@@ -115,7 +115,7 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
     },
     /** Nothing is missing without it. */
     async inspect(): Promise<Finding> {
-      const what = 'voice activity';
+      const what = 'Silero VAD';
       const found = await findWeights();
       const fix = nameSetup(part);
       if (!found) return { what, ok: true, detail: `not installed: recordings are transcribed as a whole; \`${fix}\` adds it` }; // prettier-ignore

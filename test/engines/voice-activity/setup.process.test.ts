@@ -27,7 +27,7 @@ async function startSetup(env: Readonly<Record<string, string>> = {}) {
     },
     async finding() {
       const [local] = await registry.inspect();
-      return local?.findings.find(({ what }) => what === 'voice activity');
+      return local?.findings.find(({ what }) => what === 'Silero VAD');
     },
   };
 }
@@ -59,7 +59,7 @@ test('downloads the weights, verified; a second call does nothing', async () => 
     ['local: downloading Silero VAD', 1],
   ]);
   expect(await offer()).toMatchObject({ ...missing, state: 'ready' });
-  expect(await finding()).toEqual({ what: 'voice activity', ok: true, detail: place });
+  expect(await finding()).toEqual({ what: 'Silero VAD', ok: true, detail: place });
   await prepare();
   expect(steps).toHaveLength(2);
 });
