@@ -22,23 +22,19 @@ export interface Model {
 
 type ModelContext = Pick<EngineContext, 'dataDir' | 'resolve'>;
 
-/** Throws an `OptionsError` for an unknown id. */
+/** Throws an `OptionsError` for a model that cannot be meant. */
 export function toModel(given: string | ModelOptions, mirror: string | undefined, context: ModelContext): Model {
-  if (typeof given === 'object')
-    return { name: undefined, ...given, ...fileOf(context.resolve(given.file)), download: undefined };
-  const known = findInCatalogue(given);
-  if (!known)
-    throw new OptionsError(
-      `models: unknown model "${given}"; known: ${catalogueIds.join(', ')}, or an object with id and file`,
-    );
-  const file = fileOf(downloadedModelPath(context, known));
-  const isThere = async () => (await file.inspect()).ok;
-  return {
-    id: given,
-    name: known.name,
-    ...file,
-    download: { ...modelDownload(given, known, file.file, mirror), isThere },
-  };
+  const { id, file, name, model } =
+    typeof given === 'string' ? { id: given, model: given } : { model: undefined, ...given };
+  if ((file === undefined) === (model === undefined))
+    throw new OptionsError(`models: "${id}" needs either file or model`);
+  if (file !== undefined) return { id, name, ...fileOf(context.resolve(file)), download: undefined };
+  const known = findInCatalogue(model ?? '');
+  if (!known) throw new OptionsError(`models: unknown model "${model}"; known: ${catalogueIds.join(', ')}, or an object with id and file`); // prettier-ignore
+  const own = fileOf(downloadedModelPath(context, known));
+  const isThere = async () => (await own.inspect()).ok;
+  const download = { ...modelDownload(model ?? id, known, own.file, mirror), isThere };
+  return { id, name: name ?? known.name, ...own, download };
 }
 
 function fileOf(file: string): Pick<Model, 'file' | 'inspect'> {
@@ -48,8 +44,8 @@ function fileOf(file: string): Pick<Model, 'file' | 'inspect'> {
 export const toEntry = (model: Model): ModelEntry => ({ ...entryOf(model, true), supports: ['tools'] });
 
 /** Why the model cannot be used, with the one command where that helps. */
-export function problemOf({ id, download }: Model, detail: string): string {
-  return download ? `The model ${id} is not there: run \`${nameSetup(part)}\` to download it.` : `${detail}.`;
+export function problemOf({ download }: Model, detail: string): string {
+  return download ? `The model ${download.id} is not there: run \`${nameSetup(part)}\` to download it.` : `${detail}.`;
 }
 
 /** Bytes: the file, which is mapped or repacked, the cache of each conversation, and what the library needs itself. */

@@ -16,9 +16,11 @@ export interface Options {
   readonly mirror?: string;
 }
 
+/** Either `file` or `model`. */
 export interface ModelOptions {
   readonly id: string;
-  readonly file: string;
+  readonly file?: string;
+  readonly model?: string;
   readonly name?: string;
 }
 
@@ -42,10 +44,11 @@ export const optionsSchema: OptionsSchema = {
         minLength: 1,
         maxLength: 256,
         additionalProperties: false,
-        required: ['id', 'file'],
+        required: ['id'],
         properties: {
           id: { ...label, description: 'Model id used in requests.' },
           file: { ...text, description: 'Path of a .gguf file in one piece.' },
+          model: { ...label, description: 'Instead of `file`: id of a model of the catalogue.' },
           name: { ...label, description: 'Display name.' },
         },
       },

@@ -28,7 +28,7 @@ if (started) {
   exitOnDefects(service, log);
   const ended = new AbortController();
   const withoutTranscription = !settings.transcribeSetup || !settings.transcribeEnabled;
-  const also = settings.voiceSetup ? ['voice'] : [];
+  const also = [...(settings.voiceSetup ? ['voice'] : []), ...(settings.chatSetup ? ['chat'] : [])];
   const begun = Promise.withResolvers<undefined>();
   const wanted = { signal: ended.signal, withoutTranscription, also, onBegun: () => begun.resolve(undefined) };
   const preparation = prepare(service, log, wanted);

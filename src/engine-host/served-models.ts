@@ -56,6 +56,7 @@ export class ServedModels<C extends Capability> {
   readonly #named: NamedDefault;
   #served: Served<C> | undefined;
   #installed: Installed<C> | undefined;
+  #kept: ServedModel<C> | undefined;
 
   constructor(capability: C, instances: readonly Instance<C>[], named: NamedDefault) {
     this.#capability = capability;
@@ -106,7 +107,17 @@ export class ServedModels<C extends Capability> {
     const { model: named } = this.#named;
     if (named !== undefined) return models.find(({ id }) => id === named);
     const candidates = this.defaultCandidates(models);
+    if (this.#capability === 'chat') return this.#keptDefault(candidates);
     return (this.#capability === 'speech' ? await this.#firstInstalled(candidates) : undefined) ?? candidates[0];
+  }
+
+  /** A model that this service has installed stays the default, whatever other servers list later. */
+  async #keptDefault(candidates: readonly ServedModel<C>[]): Promise<ServedModel<C> | undefined> {
+    const kept = candidates.find(({ id, instance }) => id === this.#kept?.id && instance === this.#kept.instance);
+    const [first] = candidates;
+    if (kept || first?.engine.prepare === undefined) return kept ?? first;
+    if (await this.#firstInstalled([first])) this.#kept = first;
+    return first;
   }
 
   /** Chats ask for it, too: the answer counts for a second. */

@@ -183,7 +183,7 @@ export function describeIgnoredVariables(settings: LoadedSettings): string[] {
  * responses must not depend on the machine or cost money.
  */
 function defaultEngines(settings: DefaultsSettings): LoadedSettings['engines'] {
-  const { sandbox, whisperModel, voiceModel, transcribeVad, dataDir } = settings;
+  const { sandbox, whisperModel, voiceModel, chatLocalModel, transcribeVad, dataDir } = settings;
   if (sandbox) return { sandbox: { use: 'sandbox' } };
   const file = whisperModel ?? join(dataDir, 'models', 'ggml-base.bin');
   return {
@@ -195,6 +195,8 @@ function defaultEngines(settings: DefaultsSettings): LoadedSettings['engines'] {
     voice: { use: 'sherpa-voice', ...(voiceModel !== undefined && { voices: [fileVoice(voiceModel)] }) },
     espeak: { use: 'espeak' },
     ...(providerOf(settings) ? { openai: hosted(settings) } : chatServersOfThisMachine(settings)),
+    // The last: the default only where no other chat model is found.
+    llama: { use: 'llama-local', models: [{ id: localChat, ...localChatModel(chatLocalModel) }] },
   };
 }
 
@@ -203,6 +205,9 @@ type DefaultsSettings = Pick<LoadedSettings, 'dataDir'> & OwnAddress & Partial<S
 const localModel = 'local';
 /** Ids of the local speech models. */
 const localVoices = ['local-voice', 'espeak'];
+
+const localChat = 'local-chat';
+const localChatModel = (file: string | undefined) => (file === undefined ? { model: 'qwen3-0.6b' } : { file });
 
 const fileVoice = (file: string) => ({ id: basename(file, '.onnx'), file });
 
@@ -249,7 +254,9 @@ function chatServersOfThisMachine(settings: DefaultsSettings): Record<string, In
 /** A model with the prefix of an instance is discovered; any other name is configured as written. */
 function chatModels(instance: string, model: string | undefined): object {
   const isListed =
-    model === undefined || [instance, ...Object.keys(chatServers)].some((one) => model.startsWith(`${one}/`));
+    model === undefined ||
+    model === localChat ||
+    [instance, ...Object.keys(chatServers)].some((one) => model.startsWith(`${one}/`));
   return isListed ? {} : { models: [model], discover: true };
 }
 

@@ -210,6 +210,20 @@ const table = {
     description:
       'The .onnx file of a Piper voice, with its .onnx.json beside it, for the model `local-voice`; unset: en_US-ljspeech-medium, once `npm run setup -- voice` has downloaded it',
   },
+  chatSetup: {
+    env: 'CHAT_SETUP',
+    ...flag,
+    default: false,
+    description:
+      'on: the start downloads what local chat lacks (730 MB) in the background, as `npm run setup -- chat` does',
+  },
+  chatLocalModel: {
+    env: 'CHAT_LOCAL_MODEL',
+    schema: text,
+    inFile: false,
+    description:
+      'A GGUF file, for the chat model `local-chat`; unset: Qwen3 0.6B, once `npm run setup -- chat` has downloaded it',
+  },
   voiceRuntime: {
     env: 'VOICE_RUNTIME',
     schema: text,

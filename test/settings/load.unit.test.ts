@@ -73,6 +73,8 @@ const examples: { readonly [N in Name]: Example<N> } = {
   transcribeJobMaxMb: { env: '4096', fromEnv: 4096, yaml: '1', fromFile: 1 },
   transcribeJobMaxSeconds: { env: '1', fromEnv: 1, yaml: '86400', fromFile: 86400 },
   whisperCli: { env: '/opt/whisper-cli', fromEnv: '/opt/whisper-cli' },
+  chatSetup: { env: 'on', fromEnv: true, yaml: 'true', fromFile: true },
+  chatLocalModel: { env: '/models/a.gguf', fromEnv: '/models/a.gguf' },
   voiceSetup: { env: 'on', fromEnv: true, yaml: 'true', fromFile: true },
   voiceModel: { env: '/voices/a.onnx', fromEnv: '/voices/a.onnx' },
   voiceRuntime: { env: '/opt/voice', fromEnv: '/opt/voice' },
@@ -130,6 +132,7 @@ describe('a setting', () => {
       interimResponses: 'auto',
       transcribeEnabled: true,
       transcribeSetup: true,
+      chatSetup: false,
       voiceSetup: false,
       transcribeMaxSeconds: 3600,
       transcribeTimeout: 'auto',
@@ -163,6 +166,7 @@ describe('a setting', () => {
         espeak: { use: 'espeak' },
         ollama: { use: 'llm-agent', baseUrl: 'http://127.0.0.1:11434/v1' },
         'llama-cpp': { use: 'llm-agent', baseUrl: 'http://127.0.0.1:8080/v1' },
+        llama: { use: 'llama-local', models: [{ id: 'local-chat', model: 'qwen3-0.6b' }] },
       },
     });
   });
@@ -635,7 +639,7 @@ describe('a provider that is the service itself', () => {
       TTS_MODEL: 'y',
     };
     const settings = await load(env);
-    expect(Object.keys(settings.engines)).toEqual(['local', 'voice', 'espeak', 'ollama', 'llama-cpp']);
+    expect(Object.keys(settings.engines)).toEqual(['local', 'voice', 'espeak', 'ollama', 'llama-cpp', 'llama']);
     expect(JSON.stringify(settings.engines)).not.toContain('ours');
     const ignored = 'ignored, because the URL is that of this service itself (HOST and PORT)';
     expect(describeIgnoredVariables(settings)).toEqual([`OPENAI_BASE_URL and OPENAI_API_KEY: ${ignored}`]);
@@ -665,8 +669,20 @@ describe('a provider that is the service itself', () => {
     expect((await load({ HOST: '0.0.0.0', API_KEYS_FILE: 'keys.yaml' })).apiKeysFile).toMatch(/^\/.+\/keys.yaml$/);
   });
 
+  it('CHAT_LOCAL_MODEL is the file of local-chat, and CHAT_MODEL may name it', async () => {
+    const { engines } = await load({ CHAT_LOCAL_MODEL: '/models/a.gguf', CHAT_MODEL: 'local-chat' });
+    expect(engines.llama).toEqual({ use: 'llama-local', models: [{ id: 'local-chat', file: '/models/a.gguf' }] });
+    expect(engines.ollama).not.toHaveProperty('models');
+  });
+
   it('is not looked for among the chat servers of this machine', async () => {
-    expect(Object.keys((await load({ PORT: '8080' })).engines)).toEqual(['local', 'voice', 'espeak', 'ollama']);
+    expect(Object.keys((await load({ PORT: '8080' })).engines)).toEqual([
+      'local',
+      'voice',
+      'espeak',
+      'ollama',
+      'llama',
+    ]);
     const settings = await load({ PORT: '11434', CHAT_MODEL: 'gemma' });
     expect(settings.engines).toMatchObject({ 'llama-cpp': { models: ['gemma'], discover: true } });
     expect(settings.engines).not.toHaveProperty('ollama');

@@ -1,0 +1,64 @@
+/** `npm run setup -- chat`: the model of the catalogue is downloaded, verified, and then answers. */
+import { hash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { answers, makeChatModel } from '../../support/chat-model.ts';
+import { startTestService } from '../../support/service.ts';
+import { good, serve, type Answer } from '../whisper-cli/support.ts';
+import { hasLibrary } from './support.ts';
+
+/** The model of the tests stands in for the real one, whose bytes are not available to them. */
+const stand = vi.hoisted(() => ({
+  ...{ repository: 'Qwen/Qwen3-0.6B-GGUF', revision: 'abc', file: 'small.gguf', name: 'Small', licence: 'Apache-2.0' },
+  ...{ bytes: 0, sha256: '' },
+}));
+const model = makeChatModel();
+Object.assign(stand, { bytes: model.length, sha256: hash('sha256', model) });
+
+vi.mock('../../../engines/llama-local/catalogue.ts', async (original) => ({
+  ...(await original<object>()),
+  findInCatalogue: () => stand,
+}));
+
+async function startSetup(...given: readonly Answer[]) {
+  const { url, requests } = await serve(...given);
+  const engines = { llama: { use: 'llama-local', mirror: url } };
+  const service = await startTestService({ config: JSON.stringify({ engines }) });
+  const [served] = await service.service.registry.models('chat');
+  const engine = served!.engine;
+  const prepare = () =>
+    engine.prepare!({ id: 'chat', signal: new AbortController().signal, progress: () => {}, isAsked: true });
+  const ask = async () =>
+    (await (await service.post('/chat', { messages: [{ role: 'user', content: 'Hello.' }] })).json()) as object;
+  return { service, engine, requests, prepare, ask, directory: join(service.dir, 'data', 'models') };
+}
+
+describe.skipIf(!hasLibrary)('npm run setup -- chat', () => {
+  test('downloads the model, which then answers; a second call does nothing', async () => {
+    const { service, engine, requests, prepare, ask } = await startSetup(good(model));
+    await using _ = service;
+    const [before, ...others] = await engine.preparations!();
+    expect(before).toMatchObject({ id: 'chat', licence: 'MIT, Apache-2.0', state: 'missing' });
+    expect([others, before!.bytes]).toEqual([[], 88_000_000 + model.length]);
+    expect(requests).toEqual([]);
+    await prepare();
+    expect(requests.map(({ url }) => url)).toEqual(['/Qwen/Qwen3-0.6B-GGUF/resolve/abc/small.gguf']);
+    expect(await engine.preparations!()).toMatchObject([{ state: 'ready' }]);
+    expect(await ask()).toMatchObject({ content: answers.plain });
+    await prepare();
+    expect(requests).toHaveLength(1);
+  });
+
+  test('keeps nothing of another file, and says so in the listing', async () => {
+    const { service, engine, prepare, directory } = await startSetup(
+      good(Buffer.from(model).fill(1, 500_000, 500_100)),
+    );
+    await using _ = service;
+    await expect(prepare()).rejects.toThrow(/SHA-256/);
+    expect((await readdir(directory)).filter((name) => name.endsWith('.gguf'))).toEqual([]);
+    const { code, reason } = await engine.availability('qwen3-0.6b');
+    expect(code).toBe('model-file-missing');
+    expect(reason).toMatch(/SHA-256.*npm run setup -- chat` tries again/);
+  });
+});
