@@ -75,6 +75,7 @@ async function licences(): Promise<Uint8Array> {
     '@preact/signals',
     '@preact/signals-core',
     'streaming-markdown',
+    'idb-keyval',
     'eventsource-parser',
     'openapi-fetch',
     '@scalar/api-reference',

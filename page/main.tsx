@@ -4,6 +4,8 @@ import { cancel } from './cancel.ts';
 import { isComposing } from './composing.ts';
 import { watchListings } from './listings.ts';
 import { announcement } from './announcements.ts';
+import { watchLongRecordings } from './long-recordings.ts';
+import { watchKept } from './transcription.ts';
 import { Composer } from './views/composer.tsx';
 import { Conversation } from './views/conversation.tsx';
 import { DropZone, takeFilesAnywhere } from './views/drop-zone.tsx';
@@ -28,6 +30,8 @@ function Page() {
 }
 
 watchListings();
+watchLongRecordings();
+watchKept();
 takeFilesAnywhere();
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && !isComposing(event) && !document.querySelector('dialog[open]')) cancel();

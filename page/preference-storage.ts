@@ -13,11 +13,13 @@ export interface Preferences {
   /** Speech ends the reading of an answer. Without headphones, the answer would interrupt itself. */
   readonly bargeIn: boolean;
   readonly microphone?: string;
+  /** Recordings that were not delivered survive a reload. */
+  readonly keepRecordings: boolean;
 }
 
 export const pauseRange = { min: 500, max: 3_000, step: 250 } as const;
 
-export const defaults: Preferences = { sendAtOnce: false, pauseMs: 1_000, bargeIn: false };
+export const defaults: Preferences = { sendAtOnce: false, pauseMs: 1_000, bargeIn: false, keepRecordings: true };
 
 const name = 'parlance-settings';
 
@@ -60,6 +62,7 @@ const isValid: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
     sendAtOnce: isSwitch,
     readAloud: isSwitch,
     bargeIn: isSwitch,
+    keepRecordings: isSwitch,
     pauseMs: (value: unknown) => typeof value === 'number' && value >= pauseRange.min && value <= pauseRange.max,
   } satisfies Record<keyof Preferences, (value: unknown) => boolean>),
 );

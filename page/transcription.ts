@@ -1,15 +1,20 @@
 /** Transcribes recordings. One that fails is kept: it can be tried again, and saved. */
-import { signal } from '@preact/signals';
+import { effect, signal, untracked } from '@preact/signals';
 import { ParlanceError } from '../src/client/index.ts';
 import { failureOf, isKeyRefused, type Failure } from './failure.ts';
 import { isKeyAsked } from './key.ts';
 import { chosen } from './listings.ts';
+import { dropRecording, keepRecording, keptRecordings } from './kept-recordings.ts';
+import { createJob, isLong } from './long-recordings.ts';
+import { saveFile } from './save-file.ts';
 import { client } from './service.ts';
 import { announce } from './announcements.ts';
 import { applyTranscriptionEvent, isUnknown, newTranscript, type Transcript } from './transcript.ts';
 
 export interface Undelivered {
   readonly failure: Failure;
+  /** Where it is kept on this device; undefined: it is not. */
+  readonly keptAs?: string | undefined;
   /** Undefined if it failed before there was a recording. */
   readonly recording: File | undefined;
 }
@@ -22,8 +27,9 @@ export const wasSilent = signal(false);
 
 let call: AbortController | undefined;
 
-/** The transcript; undefined if there is none: silence, failed, or cancelled. */
+/** The transcript; undefined if there is none: silence, failed, cancelled, or a long recording, which is a job now. */
 export async function transcribe(source: File | Promise<File>): Promise<string | undefined> {
+  const before = undelivered.value;
   call?.abort();
   const { signal } = (call = new AbortController());
   undelivered.value = undefined;
@@ -34,7 +40,11 @@ export async function transcribe(source: File | Promise<File>): Promise<string |
   try {
     recording = await source;
     signal.throwIfAborted();
-    const text = await textOf(recording, signal);
+    const isJob =
+      (await isLong(recording)) && (await createJob(recording, { signal, onUploadProgress: sentOf(signal) }));
+    const text = isJob ? '' : await textOf(recording, signal);
+    if (before?.keptAs !== undefined && before.recording === recording) await dropRecording(before.keptAs);
+    if (isJob) return undefined;
     if (text !== '') return text;
     wasSilent.value = true;
     announce('Nothing was heard.');
@@ -42,17 +52,50 @@ export async function transcribe(source: File | Promise<File>): Promise<string |
     if (signal.aborted) return undefined;
     if (isKeyRefused(error)) isKeyAsked.value = true;
     undelivered.value = { recording, failure: failureOf(error) };
+    if (recording) await keep(recording, before);
   } finally {
     if (call.signal === signal) transcribing.value = undefined;
   }
   return undefined;
 }
 
-async function textOf(recording: File, signal: AbortSignal): Promise<string> {
-  const change = (update: (transcript: Transcript) => Transcript) => {
+/** Across a reload, too. */
+async function keep(recording: File, before: Undelivered | undefined): Promise<void> {
+  const known = before?.recording === recording ? before.keptAs : undefined;
+  const keptAs = known ?? (await keepRecording(recording));
+  if (undelivered.value?.recording === recording) undelivered.value = { ...undelivered.value, keptAs };
+}
+
+/** Offers what an earlier visit has not delivered; again whenever the key changes. */
+export function watchKept(): void {
+  effect(() => void (client.value, untracked(offerKept)));
+}
+
+async function offerKept(): Promise<void> {
+  if (undelivered.value || transcribing.value) return;
+  const [kept] = await keptRecordings();
+  if (!kept) return;
+  const failure = { text: 'This recording was not delivered. It is kept on this device for a day.' };
+  undelivered.value = { recording: kept.file, keptAs: kept.id, failure };
+}
+
+export async function discardUndelivered(): Promise<void> {
+  const { keptAs } = undelivered.value ?? {};
+  undelivered.value = undefined;
+  if (keptAs !== undefined) await dropRecording(keptAs);
+  await offerKept(); // the next one
+}
+
+function changeOf(signal: AbortSignal) {
+  return (update: (transcript: Transcript) => Transcript) => {
     if (!signal.aborted && transcribing.value) transcribing.value = update(transcribing.value);
   };
-  const onUploadProgress = (sent: number) => change((transcript) => ({ ...transcript, sent }));
+}
+
+const sentOf = (signal: AbortSignal) => (sent: number) => changeOf(signal)((transcript) => ({ ...transcript, sent }));
+
+async function textOf(recording: File, signal: AbortSignal): Promise<string> {
+  const change = changeOf(signal);
   const model = chosen.value.transcription?.id;
   const options = { signal, ...(model !== undefined && { model }) };
   const asking = setInterval(() => {
@@ -60,7 +103,7 @@ async function textOf(recording: File, signal: AbortSignal): Promise<string> {
     void isLoading(options).then((isLoading) => change((transcript) => ({ ...transcript, isLoading })));
   }, askAgainMs);
   try {
-    for await (const event of client.value.streamTranscription(recording, { ...options, onUploadProgress })) {
+    for await (const event of client.value.streamTranscription(recording, { ...options, onUploadProgress: sentOf(signal) })) {
       if (event.type === 'transcription.completed') return event.result.text.trim();
       if (event.type === 'transcription.failed') throw ParlanceError.fromProblem(event.problem);
       change((transcript) => applyTranscriptionEvent(transcript, event));
@@ -86,10 +129,5 @@ export function stopTranscribing(): void {
 
 export function saveUndelivered(): void {
   const { recording } = undelivered.value ?? {};
-  if (!recording) return;
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(recording);
-  link.download = recording.name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // the download has begun by then
+  if (recording) saveFile(recording);
 }

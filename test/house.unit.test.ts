@@ -102,7 +102,8 @@ describe('the house', () => {
   });
 
   it('has a page of few packages', () => {
-    const allowed = /^(src\/client\/index\.ts|page\/.*|preact|preact\/hooks|@preact\/signals|streaming-markdown)$/;
+    const allowed =
+      /^(src\/client\/index\.ts|page\/.*|preact|idb-keyval|preact\/hooks|@preact\/signals|streaming-markdown)$/;
     expect(offenders((importer, imported) => /^page\/(?!build\.ts)/.test(importer) && !allowed.test(imported))).toEqual(
       [],
     );

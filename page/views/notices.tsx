@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { startDictation, tryAgain } from '../dictation.ts';
 import { keepFocus } from '../draft.ts';
 import type { Failure } from '../failure.ts';
-import { undelivered, saveUndelivered, transcribing, wasSilent } from '../transcription.ts';
+import { discardUndelivered, undelivered, saveUndelivered, transcribing, wasSilent } from '../transcription.ts';
 import { isKeyAsked } from '../key.ts';
 import { isKeyMissing, listingFailure, refreshListings } from '../listings.ts';
 import { isImpossible, microphoneFailure, captureProblem } from '../microphone.ts';
@@ -12,12 +12,14 @@ import { textOfCaptureProblem } from '../capture-checks.ts';
 import { isBlocked, speakerFailure } from '../playback.ts';
 import { Icon } from './icons.tsx';
 import { RequestId } from './conversation.tsx';
+import { LongRecordings } from './long-recordings.tsx';
 
 export function Notices() {
   return (
     <div class="notices">
       <ServiceNotice />
       <MicrophoneNotice />
+      <LongRecordings />
       <KeptRecording />
       {wasSilent.value && !transcribing.value && (
         <Notice close={() => (wasSilent.value = false)}>
@@ -115,7 +117,7 @@ function MicrophoneNotice() {
 function KeptRecording() {
   if (!undelivered.value) return null;
   const { failure, recording } = undelivered.value;
-  const close = () => (undelivered.value = undefined);
+  const close = () => void discardUndelivered();
   if (!recording) return <FailureNotice failure={failure} close={close} />;
   return (
     <Notice role="alert">

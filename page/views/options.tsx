@@ -1,6 +1,7 @@
 /** Options: chosen once, and kept. */
 import { signal } from '@preact/signals';
 import { forgetKey, key } from '../key.ts';
+import { dropRecordings } from '../kept-recordings.ts';
 import { microphones } from '../microphone.ts';
 import { prefer, preferences } from '../preferences.ts';
 import { pauseRange } from '../preference-storage.ts';
@@ -13,6 +14,11 @@ export function Options() {
   return (
     <Dialog id="options" title="Options" isOpen={isOptionsOpen.value} close={close}>
       <Switch name="sendAtOnce" label="Send at once what was spoken" />
+      <Switch
+        name="keepRecordings"
+        label="Keep recordings that were not delivered on this device, for a day"
+        onChange={(isOn) => !isOn && void dropRecordings()}
+      />
       <Pause />
       <Switch name="bargeIn" label="In hands-free mode, speech interrupts the answer (needs headphones)" />
       <Microphone />
@@ -23,6 +29,7 @@ export function Options() {
             class="outlined"
             onClick={() => {
               close();
+              void dropRecordings({ key: key.value });
               forgetKey();
             }}
           >
@@ -39,13 +46,22 @@ export function Options() {
   );
 }
 
-function Switch({ name, label }: { readonly name: 'sendAtOnce' | 'bargeIn'; readonly label: string }) {
+interface SwitchProps {
+  readonly name: 'sendAtOnce' | 'bargeIn' | 'keepRecordings';
+  readonly label: string;
+  readonly onChange?: (isOn: boolean) => unknown;
+}
+
+function Switch({ name, label, onChange }: SwitchProps) {
   return (
     <label class="check">
       <input
         type="checkbox"
         checked={preferences.value[name]}
-        onChange={({ currentTarget }) => prefer({ [name]: currentTarget.checked })}
+        onChange={({ currentTarget }) => {
+          prefer({ [name]: currentTarget.checked });
+          onChange?.(currentTarget.checked);
+        }}
       />
       <span>{label}</span>
     </label>

@@ -7,6 +7,7 @@ type Schemas = components['schemas'];
 
 export type TranscriptionAvailability = Schemas['TranscriptionAvailability'];
 export type Transcription = Schemas['Transcription'];
+export type TranscriptFormat = Schemas['TranscriptFormat'];
 export type TranscriptionJob = Schemas['TranscriptionJob'];
 export type TimedText = Schemas['TimedText'];
 export type Timestamps = NonNullable<Schemas['TranscriptionRequest']['timestamps']>;

@@ -11,6 +11,7 @@ import type {
   SpeechModelList,
   SpeechRequest,
   Timestamps,
+  TranscriptFormat,
   Transcription,
   TranscriptionAvailability,
   TranscriptionEvent,
@@ -81,6 +82,8 @@ export interface Transcriptions {
     id: string,
     options?: CallOptions & { readonly after?: number },
   ): AsyncGenerator<TranscriptionEvent, void, undefined>;
+  /** The transcript so far, as a text, as subtitles, or as JSON in a text. Default: `text`. */
+  transcript(id: string, options?: CallOptions & { readonly format?: TranscriptFormat }): Promise<string>;
   /** Ends the work and deletes the recording and the transcript. */
   delete(id: string, options?: CallOptions): Promise<void>;
 }
@@ -185,6 +188,12 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
         };
         return followJob(open, after, signal);
       },
+      async transcript(id, { format = 'text', signal } = {}) {
+        const params = { path: { id }, query: { format } };
+        const call = http.GET('/transcriptions/{id}/transcript', { ...requestOf({}, signal), params });
+        const { response } = await call;
+        return textOf(response, signal);
+      },
       async delete(id, { signal } = {}) {
         await http.DELETE('/transcriptions/{id}', { ...requestOf({}, signal), params: { path: { id } } });
       },
@@ -285,6 +294,15 @@ async function answerOf<T>(
   const { response } = await call;
   try {
     return { data: (await response.json()) as T, response };
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw unexpected(response, cause);
+  }
+}
+
+async function textOf(response: Response, signal: AbortSignal | undefined): Promise<string> {
+  try {
+    return await response.text();
   } catch (cause) {
     signal?.throwIfAborted();
     throw unexpected(response, cause);

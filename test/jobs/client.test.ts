@@ -21,6 +21,8 @@ describe('transcriptions', () => {
     const events = await collect(transcriptions.events(id));
     expect(events.at(-1)).toMatchObject({ type: 'transcription.completed', result });
     expect(await collect(transcriptions.events(id, { after: 3 }))).toEqual(events.slice(4));
+    expect(await transcriptions.transcript(id)).toBe(textOf(12));
+    expect(await transcriptions.transcript(id, { format: 'vtt' })).toMatch(/^WEBVTT\n/);
     await transcriptions.delete(id);
     expect(await failureOf(transcriptions.get(id))).toMatchObject({ status: 404, code: 'transcription-not-found' });
     expect(await failureOf(transcriptions.wait(id))).toMatchObject({ code: 'transcription-not-found' });

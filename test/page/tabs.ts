@@ -62,11 +62,24 @@ function listen(context: BrowserContext, asked: string[], errors: string[]): voi
 
 const usualViewport = { width: 1280, height: 720 };
 
+/** Opening a database that is not there would make an empty one. */
+const clearRecordings = `indexedDB.databases().then((all) => all.length > 0 && new Promise((resolve, reject) => {
+  const opening = indexedDB.open('parlance');
+  opening.onerror = reject;
+  opening.onsuccess = () => {
+    const database = opening.result;
+    const change = database.transaction('recordings', 'readwrite');
+    change.objectStore('recordings').clear();
+    change.oncomplete = () => resolve(database.close());
+  };
+}))`;
+
 async function clear(page: Page, { viewport }: BrowserContextOptions): Promise<void> {
   const context = page.context();
   for (const other of context.pages()) if (other !== page) await other.close();
   await context.setOffline(false);
   await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+  await page.evaluate(clearRecordings);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await page.goto('about:blank');
   await page.setViewportSize(viewport ?? usualViewport);

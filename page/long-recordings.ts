@@ -1,0 +1,166 @@
+/** Long recordings: they are transcribed as jobs of the service, which go on without this page. Their ids are kept. */
+import { signal, untracked } from '@preact/signals';
+import { ParlanceError, type TranscriptFormat } from '../src/client/index.ts';
+import { announce } from './announcements.ts';
+import { failureOf, isKeyRefused, isNotAllowed, type Failure } from './failure.ts';
+import { chosen } from './listings.ts';
+import { saveFile } from './save-file.ts';
+import { client } from './service.ts';
+
+export interface LongRecording {
+  readonly id: string;
+  /** Of its file. */
+  readonly name: string;
+  /** Share that has been transcribed, 0 to 1; undefined until the length is known. */
+  readonly done?: number;
+  readonly hasText: boolean;
+  readonly isOver: boolean;
+  readonly failure?: Failure;
+}
+
+export const longRecordings = signal<readonly LongRecording[]>([]);
+
+/** The limit of an ordinary transcription. */
+const largestBytes = 26_214_400;
+const longestSeconds = 600;
+const storageName = 'parlance-jobs';
+const mostKept = 8;
+
+const following = new Map<string, AbortController>();
+
+export async function isLong(file: File): Promise<boolean> {
+  return file.size > largestBytes || (await secondsOf(file)) > longestSeconds;
+}
+
+/** 0 where the browser cannot say. */
+function secondsOf(file: File): Promise<number> {
+  const url = URL.createObjectURL(file);
+  const audio = new Audio();
+  const length = new Promise<number>((resolve) => {
+    audio.onloadedmetadata = () => resolve(Number.isFinite(audio.duration) ? audio.duration : 0);
+    audio.onerror = () => resolve(0);
+    setTimeout(resolve, 3_000, 0);
+    audio.preload = 'metadata';
+    audio.src = url;
+  });
+  return length.finally(() => {
+    audio.removeAttribute('src');
+    URL.revokeObjectURL(url);
+  });
+}
+
+/** False if the service takes no jobs, but may take the recording otherwise. */
+export async function createJob(
+  file: File,
+  options: { readonly signal: AbortSignal; readonly onUploadProgress: (sent: number) => void },
+): Promise<boolean> {
+  const model = chosen.value.transcription?.id;
+  try {
+    const call = { ...options, ...(model !== undefined && { model }) };
+    const { id } = await client.value.transcriptions.create(file, call);
+    add({ id, name: file.name, hasText: false, isOver: false });
+    announce('The recording is stored. It is transcribed even when this page is closed.');
+    return true;
+  } catch (error) {
+    if (isWithoutJobs(error) && file.size <= largestBytes) return false;
+    throw error;
+  }
+}
+
+function isWithoutJobs(error: unknown): boolean {
+  const codes = ['transcription-disabled', 'not-ready', 'not-found'];
+  return isNotAllowed(error) || (error instanceof ParlanceError && codes.includes(error.code));
+}
+
+/** Also those of earlier visits; again whenever the key changes. */
+export function watchLongRecordings(): void {
+  longRecordings.value = readStored().map((one) => ({ ...one, hasText: false, isOver: false }));
+  client.subscribe(() => untracked(followAll));
+}
+
+function followAll(): void {
+  for (const one of longRecordings.value) if (!one.isOver && !following.has(one.id)) void follow(one);
+}
+
+function add(recording: LongRecording): void {
+  longRecordings.value = [...longRecordings.value, recording];
+  store();
+  void follow(recording);
+}
+
+async function follow({ id, name }: LongRecording): Promise<void> {
+  const controller = new AbortController();
+  following.set(id, controller);
+  try {
+    for await (const event of client.value.transcriptions.events(id, { signal: controller.signal })) {
+      if (event.type === 'segment.created') change(id, { hasText: true });
+      if (event.type === 'transcription.progress') {
+        const { processed_ms: processed, duration_ms: duration = 0 } = event;
+        if (duration > 0) change(id, { done: Math.min(1, processed / duration) });
+      }
+      if (event.type === 'transcription.completed') {
+        change(id, { done: 1, isOver: true, hasText: true });
+        announce(`${name} is transcribed.`);
+      }
+      if (event.type === 'transcription.failed') throw ParlanceError.fromProblem(event.problem);
+    }
+  } catch (error) {
+    if (controller.signal.aborted || isKeyRefused(error)) return; // the page asks for a key
+    if (error instanceof ParlanceError && error.code === 'transcription-not-found') return forget(id);
+    change(id, { isOver: true, failure: failureOf(error) });
+  } finally {
+    following.delete(id);
+  }
+}
+
+export async function saveTranscript({ id, name }: LongRecording, format: TranscriptFormat): Promise<void> {
+  try {
+    const text = await client.value.transcriptions.transcript(id, { format });
+    const extension = format === 'text' ? 'txt' : format;
+    saveFile(new File([text], `${name.replace(/\.\w{1,5}$/, '')}.${extension}`, { type: 'text/plain' }));
+  } catch (error) {
+    change(id, { failure: failureOf(error) });
+  }
+}
+
+/** Here and in the service. */
+export async function deleteJob({ id }: LongRecording): Promise<void> {
+  following.get(id)?.abort();
+  forget(id);
+  await client.value.transcriptions.delete(id).catch(() => undefined); // it expires
+}
+
+function change(id: string, changes: Partial<LongRecording>): void {
+  longRecordings.value = longRecordings.value.map((one) => (one.id === id ? { ...one, ...changes } : one));
+}
+
+function forget(id: string): void {
+  longRecordings.value = longRecordings.value.filter((one) => one.id !== id);
+  store();
+}
+
+/** A browser that blocks storage throws: the ids then last as long as the page. */
+function store(): void {
+  const kept = longRecordings.value.slice(-mostKept).map(({ id, name }) => ({ id, name }));
+  try {
+    if (kept.length === 0) localStorage.removeItem(storageName);
+    else localStorage.setItem(storageName, JSON.stringify(kept));
+  } catch {
+    // Nothing to do about it.
+  }
+}
+
+function readStored(): readonly { readonly id: string; readonly name: string }[] {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(storageName) ?? '[]');
+    if (!Array.isArray(stored)) return [];
+    return (stored as readonly unknown[]).filter(isStored).slice(-mostKept);
+  } catch {
+    return [];
+  }
+}
+
+function isStored(value: unknown): value is { readonly id: string; readonly name: string } {
+  const { id, name } = (value ?? {}) as Record<string, unknown>;
+  return typeof id === 'string' && /^[\w.-]{1,128}$/.test(id) && typeof name === 'string';
+}

@@ -1,0 +1,58 @@
+/** The long recordings: how far they are, and their transcripts. */
+import {
+  deleteJob,
+  longRecordings,
+  saveTranscript,
+  type LongRecording as LongRecordingState,
+} from '../long-recordings.ts';
+import { RequestId } from './conversation.tsx';
+
+export function LongRecordings() {
+  return (
+    <>
+      {longRecordings.value.map((recording) => (
+        <LongRecording key={recording.id} recording={recording} />
+      ))}
+    </>
+  );
+}
+
+const formats = ['text', 'srt', 'vtt'] as const;
+
+function LongRecording({ recording }: { readonly recording: LongRecordingState }) {
+  const { name, done, hasText, isOver, failure } = recording;
+  return (
+    <section class={failure ? 'notice failure' : 'notice'} aria-label={name}>
+      <div>
+        <p>
+          {name}: {textOf(recording)}
+        </p>
+        {failure && <p {...{ role: 'alert' }}>{failure.text}</p>}
+        {failure?.requestId !== undefined && <RequestId id={failure.requestId} />}
+        {!isOver && <progress aria-label={`Transcription of ${name}`} {...(done !== undefined && { value: done })} />}
+        <div class="actions">
+          {formats.map((format) => (
+            <button
+              key={format}
+              type="button"
+              class="outlined"
+              disabled={!hasText}
+              onClick={() => void saveTranscript(recording, format)}
+            >
+              {format === 'text' ? 'Text' : format.toUpperCase()}
+            </button>
+          ))}
+          <button type="button" class="quiet" onClick={() => void deleteJob(recording)}>
+            Delete
+          </button>
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function textOf({ done, isOver, failure }: LongRecordingState): string {
+  if (failure) return 'not transcribed to its end.';
+  if (isOver) return 'transcribed. It is kept for an hour.';
+  return done === undefined ? 'waiting.' : `${Math.round(done * 100)} % transcribed. The page may be closed.`;
+}

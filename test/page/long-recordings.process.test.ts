@@ -1,0 +1,102 @@
+/** Long recordings on the page, and recordings that were not delivered: both survive a reload. */
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { hookEngine, speechOf, textOf as wordsOf, wordEngine } from '../jobs/support/speech.ts';
+import { describeWith } from '../support/programs.ts';
+import { toneWav } from '../support/tone-model.ts';
+import {
+  draftOf,
+  openPage,
+  patience,
+  requestsOf,
+  sharedBrowser,
+  sharedPage,
+  startPageService,
+  textOf,
+} from './support.ts';
+
+/** More than 26,214,400 bytes: 27 minutes at 16 kHz would do. */
+const words = 1_660;
+const lecture = speechOf(words);
+
+describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a user with a long recording', () => {
+  const browser = sharedBrowser();
+
+  test('sees its progress, reloads, and saves the transcript', async () => {
+    const service = await startPageService(wordEngine);
+    const held = Promise.withResolvers<undefined>();
+    let parts = 0;
+    using _hook = hookEngine(() => (++parts === 2 ? held.promise : undefined));
+    const page = await openPage(browser(), service);
+    await page.upload('lecture.wav', lecture);
+    const job = page.page.getByRole('region', { name: 'lecture.wav' });
+    await textOf(job).toMatch(/lecture\.wav: 3\d % transcribed\./);
+    await page.page.reload();
+    await textOf(job).toMatch(/lecture\.wav: 3\d % transcribed\./);
+    held.resolve(undefined);
+    await textOf(job).toContain('lecture.wav: transcribed.');
+    for (const [button, name] of [
+      ['Text', 'lecture.txt'],
+      ['SRT', 'lecture.srt'],
+      ['VTT', 'lecture.vtt'],
+    ] as const) {
+      const [download] = await Promise.all([
+        page.page.waitForEvent('download'),
+        job.getByRole('button', { name: button }).click(),
+      ]);
+      expect(download.suggestedFilename()).toBe(name);
+      if (button === 'Text') expect(await readFile(await download.path(), 'utf8')).toBe(wordsOf(words));
+    }
+    await job.getByRole('button', { name: 'Delete' }).click();
+    await expect.poll(() => job.count()).toBe(0);
+    await expect.poll(() => requestsOf(service, 'deleteTranscriptionJob')).toHaveLength(1);
+    await page.page.reload();
+    await page.ready();
+    expect(await job.count()).toBe(0);
+  });
+});
+
+describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a recording that was not delivered', () => {
+  const { open } = sharedPage();
+  const memo = toneWav({ words: ['alpha'], rate: 16_000 });
+
+  const failToSend = async () => {
+    const page = await open();
+    await page.page.context().setOffline(true);
+    await page.upload('memo.wav', memo);
+    await textOf(page.alert).toContain('The recording is kept');
+    await page.page.context().setOffline(false);
+    return page;
+  };
+  const stored = 'new Promise((resolve) => { const opening = indexedDB.open("parlance"); opening.onsuccess = () => { const asked = opening.result.transaction("recordings").objectStore("recordings").count(); asked.onsuccess = () => { opening.result.close(); resolve(asked.result); }; }; })'; // prettier-ignore
+
+  test('is offered again after a reload, and is gone once it is delivered', async () => {
+    const page = await failToSend();
+    await expect.poll(() => page.page.evaluate(stored), patience).toBe(1);
+    await page.page.reload();
+    await textOf(page.alert).toContain('This recording was not delivered.');
+    await page.ready();
+    await page.button('Try again').click();
+    await draftOf(page).toBe('alpha');
+    await expect.poll(() => page.page.evaluate(stored), patience).toBe(0);
+  });
+
+  test('is gone when the user discards it', async () => {
+    const page = await failToSend();
+    await expect.poll(() => page.page.evaluate(stored), patience).toBe(1);
+    await page.button('Discard').click();
+    await expect.poll(() => page.page.evaluate(stored), patience).toBe(0);
+    await page.page.reload();
+    await page.ready();
+    expect(await page.alert.count()).toBe(0);
+  });
+
+  test('is not kept where the switch is off', async () => {
+    const page = await open({ settings: { keepRecordings: false } });
+    await page.page.context().setOffline(true);
+    await page.upload('memo.wav', memo);
+    await textOf(page.alert).toContain('The recording is kept');
+    await page.page.context().setOffline(false);
+    expect(await page.page.evaluate(stored)).toBe(0);
+  });
+});
