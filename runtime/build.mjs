@@ -12,7 +12,7 @@ for (const path of [
   'generated',
   ...globSync('{engines,lib,src}/**/*.{wav,cpp}'),
   ...globSync('engines/**/CMakeLists.txt'),
-  ...globSync('engines/**/runtime/*/package*.json'),
+  ...globSync('engines/{lib/*,*}/runtime/*/package*.json'),
 ]) {
   cpSync(path, `dist/${path}`, { recursive: true });
 }
