@@ -4,6 +4,8 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { productionPackages } from '../../spec/docs/notice.ts';
+import { runtime } from '../engines/llama-local/support.ts';
+import { writeChatModel } from '../support/chat-model.ts';
 import { createApi } from '../support/http.ts';
 import { describeWith, run } from '../support/programs.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -12,7 +14,7 @@ import { writeVoice } from '../support/voice-model.ts';
 import { describeWhere, needPrograms, obstacleTo, restrictions, tryContainers } from './able.ts';
 import { describeComposeFleet, tryNames } from './compose-fleet.ts';
 import { describeCompose, tryPublishing } from './compose.ts';
-import { recording, say, spelled, spoken, transcribe } from './support.ts';
+import { hello, localAnswer, recording, say, spelled, spoken, transcribe } from './support.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -120,9 +122,11 @@ describeWhere(obstacle, 'the image', () => {
       await writeToneModel(model);
       await chmod(models, 0o755);
       await writeVoice(models, 'voice', { kind: 'piper', isPlain: true });
+      await writeChatModel(join(models, 'chat.gguf'));
       const mounts = [
         [programs['whisper-cli'], '/opt/whisper-cli'],
         [models, '/opt/models'],
+        [join(runtime, 'node_modules'), join(runtime.replace(home, '/app'), 'node_modules')],
         ...libraries.map((name) => [join(home, 'node_modules', name), `/opt/voice/node_modules/${name}`]),
       ].map(([here, there]) => `--volume=${here}:${there}:ro`);
       const voice = { VOICE_RUNTIME: '/opt/voice', VOICE_MODEL: '/opt/models/voice.onnx' };
@@ -130,6 +134,7 @@ describeWhere(obstacle, 'the image', () => {
         HOST: '127.0.0.1',
         WHISPER_CLI: '/opt/whisper-cli',
         WHISPER_MODEL: '/opt/models/tones.bin',
+        CHAT_LOCAL_MODEL: '/opt/models/chat.gguf',
         ...voice,
       };
       const id = await start({ ...env, READY_REQUIRES: 'transcription' }, ...mounts);
@@ -150,6 +155,7 @@ describeWhere(obstacle, 'the image', () => {
       await expect(write).rejects.toThrow(/Read-only file system/);
 
       expect(await say(url, 'Hello')).toBe(spelled);
+      expect(await api.post('/api/v1/chat', hello)).toMatchObject(localAnswer);
       expect(await api.post('/api/v1/tts', { text: 'Hello', format: 'mp3', model: 'espeak' })).toMatchObject({
         status: 200,
       });

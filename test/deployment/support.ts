@@ -4,6 +4,7 @@ import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, vi } from 'vitest';
+import { answers } from '../support/chat-model.ts';
 import { heard } from '../support/tone-listener.ts';
 import { toneWav, writeToneModel } from '../support/tone-model.ts';
 
@@ -21,6 +22,10 @@ export const standIns = {
 
 /** Two seconds of speech. */
 export const recording = toneWav({ words: ['alpha', 'bravo'], language: 'de', rate: 16_000 });
+/** For the chat model that is made by hand. */
+export const hello = { messages: [{ role: 'user', content: 'Hello.' }], model: 'local-chat' } as const;
+export const localAnswer = { status: 200, body: { content: answers.plain } } as const;
+
 export const spoken = { text: 'alpha bravo', language: 'de' } as const;
 
 export interface Models extends AsyncDisposable {

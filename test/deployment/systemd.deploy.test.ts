@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
+import { writeChatModel } from '../support/chat-model.ts';
 import { freePort } from '../support/free-port.ts';
 import { createApi } from '../support/http.ts';
 import { describeWith, run as runHere } from '../support/programs.ts';
@@ -12,7 +13,7 @@ import { writeVoice } from '../support/voice-model.ts';
 import { describeWhere, needPrograms, obstacleTo } from './able.ts';
 import { boot, type Booted } from './boot.ts';
 import { childrenAtWork, childrenOf } from './processes.ts';
-import { recording, say, spelled, transcribe } from './support.ts';
+import { hello, localAnswer, recording, say, spelled, transcribe } from './support.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -52,6 +53,7 @@ const obstacle = await obstacleTo(async () => {
     WHISPER_CLI: '/opt/parlance/test/deployment/programs/whisper-cli-fifo.sh',
     WHISPER_MODEL: '/srv/tones.bin',
     VOICE_MODEL: '/srv/voice.onnx',
+    CHAT_LOCAL_MODEL: '/srv/chat.gguf',
   };
   const files = {
     'able.service': able,
@@ -84,8 +86,9 @@ describeWhere(obstacle, 'the unit', () => {
     const { run } = machine!;
     const show = async (property: string) => (await run('systemctl', 'show', '--property', property, '--value', 'parlance')).trim(); // prettier-ignore
 
-    test('is active, speaks with espeak-ng and with a Piper voice, and encodes', async () => {
+    test('is active, speaks with espeak-ng and with a Piper voice, encodes, and answers', async () => {
       await writeToneModel(join(models, 'tones.bin'));
+      await writeChatModel(join(models, 'chat.gguf'));
       await writeVoice(models, 'voice', { kind: 'piper', isPlain: true });
       await run('systemctl', 'start', 'parlance');
       const isUp = () => fetch(`${url}/readyz`).then(({ status }) => status, () => run('journalctl', '--unit', 'parlance')); // prettier-ignore
@@ -95,6 +98,7 @@ describeWhere(obstacle, 'the unit', () => {
         expect({ format, status: speech.status }).toEqual({ format, status: 200 });
       }
       expect(await say(url, 'Hello')).toBe(spelled);
+      expect(await createApi(url).post('/api/v1/chat', hello)).toMatchObject(localAnswer);
       expect(await show('ActiveState')).toBe('active');
     });
 
