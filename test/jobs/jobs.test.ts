@@ -2,7 +2,10 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connect } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { JobFolder } from '../../src/jobs/folder.ts';
+import { multipart, multipartType } from '../api/support/forms.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
 import { keysFile, tokenOf } from '../keys/support/keys.ts';
 import { readSeries } from '../metrics/support.ts';
@@ -14,6 +17,8 @@ const start = ({ env, ...options }: TestServiceOptions = {}) =>
 
 const folders = async ({ dir }: TestService) =>
   (await readdir(join(dir, 'data/jobs')).catch(() => [])).filter((name) => !name.startsWith('owner'));
+
+afterEach(() => void vi.restoreAllMocks());
 
 describe('a job', () => {
   let service: TestService;
@@ -293,5 +298,69 @@ describe('limits', () => {
     await expect(create(service, speechOf(4))).rejects.toThrow(/^503 .*TRANSCRIBE_JOBS/);
     const answer = await service.api('/transcribe', { method: 'POST', body: formOf(Buffer.alloc(27_000_000)) });
     expect(await answer.text()).not.toContain('/transcriptions');
+  });
+});
+
+describe('a disk that is full', () => {
+  const full = () => Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+
+  test('makes a job wait, and ends none', async () => {
+    const { writePart } = JobFolder.prototype;
+    let failures = 0;
+    vi.spyOn(JobFolder.prototype, 'writePart').mockImplementation(function (this: JobFolder, ...args) {
+      failures += 1;
+      return failures <= 6 ? Promise.reject(full()) : writePart.apply(this, args);
+    });
+    await using service = await start();
+    const { id } = await create(service, speechOf(16));
+    expect((await end(service, id)).result?.text).toBe(textOf(16));
+    expect(failures).toBeGreaterThan(6);
+  });
+
+  test('refuses a job that cannot be recorded, and keeps nothing of it', async () => {
+    vi.spyOn(JobFolder.prototype, 'write').mockRejectedValueOnce(full());
+    await using service = await start();
+    await expect(create(service, speechOf(4))).rejects.toThrow(/^503 .*storage-full/);
+    await expect.poll(() => folders(service)).toEqual([]);
+    await expect.poll(() => service.service.disk.used).toBe(0);
+    expect((await end(service, (await create(service, speechOf(4))).id)).status).toBe('completed');
+  });
+});
+
+describe('a caller who has disconnected', () => {
+  test.each(['write', 'accept'] as const)('before the 202 (%s) leaves no job', async (step) => {
+    await using service = await start();
+    const held = Promise.withResolvers<undefined>();
+    const reached = Promise.withResolvers<undefined>();
+    const real = JobFolder.prototype[step] as (...args: unknown[]) => Promise<void>;
+    vi.spyOn(JobFolder.prototype, step).mockImplementationOnce(async function (this: JobFolder, ...args) {
+      reached.resolve(undefined);
+      await held.promise;
+      await real.apply(this, args);
+    });
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const gone = service.api('/transcriptions', { method: 'POST', body: formOf(speechOf(4)), signal });
+    await reached.promise;
+    leaving.abort();
+    await expect(gone).rejects.toThrow();
+    await expect.poll(() => service.log.some(({ msg, status }) => msg === 'request' && status === 499)).toBe(true);
+    held.resolve(undefined);
+    await expect.poll(() => folders(service)).toEqual([]);
+    await expect.poll(() => service.service.disk.used).toBe(0);
+  });
+
+  test('during the upload leaves no job', async () => {
+    await using service = await start();
+    const { port } = new URL(service.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    const half = multipart({ name: 'file', value: speechOf(20), filename: 'a.wav' }).subarray(0, 100_000);
+    const head = `POST /api/v1/transcriptions HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 700000\r\n`;
+    socket.write(`${head}Content-Type: ${multipartType['content-type']}\r\n\r\n`);
+    socket.write(half);
+    await expect.poll(() => folders(service)).toHaveLength(1);
+    socket.destroy();
+    await expect.poll(() => folders(service)).toEqual([]);
+    await expect.poll(() => service.service.disk.used).toBe(0);
   });
 });
