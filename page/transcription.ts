@@ -103,7 +103,10 @@ async function textOf(recording: File, signal: AbortSignal): Promise<string> {
     void isLoading(options).then((isLoading) => change((transcript) => ({ ...transcript, isLoading })));
   }, askAgainMs);
   try {
-    for await (const event of client.value.streamTranscription(recording, { ...options, onUploadProgress: sentOf(signal) })) {
+    for await (const event of client.value.streamTranscription(recording, {
+      ...options,
+      onUploadProgress: sentOf(signal),
+    })) {
       if (event.type === 'transcription.completed') return event.result.text.trim();
       if (event.type === 'transcription.failed') throw ParlanceError.fromProblem(event.problem);
       change((transcript) => applyTranscriptionEvent(transcript, event));
