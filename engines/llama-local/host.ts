@@ -48,8 +48,8 @@ export type HostAnswer =
 /** Tokens of the window that stay free: the end of an answer may need some. */
 const spareTokens = 8;
 /** A cancellation takes effect between two pieces of the prompt. */
-const pieceMs = 50;
-const pieceTokens = { first: 32, least: 8, most: 512 } as const;
+const pieceMs = 80;
+const pieceTokens = { first: 32, least: 16, most: 512 } as const;
 
 // stdout is the protocol's.
 console.log = console.info = console.warn = console.error;

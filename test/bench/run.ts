@@ -6,6 +6,7 @@ import { benchLimits } from './limits.ts';
 import { benchListing } from './listing.ts';
 import { benchLoad } from './load.ts';
 import { benchLoaded } from './loaded.ts';
+import { benchLocalChat } from './local-chat.ts';
 import { benchMemory } from './memory.ts';
 import { benchMetrics } from './metrics.ts';
 import { benchSpeech } from './speech.ts';
@@ -28,6 +29,7 @@ const benchmarks = {
   speech: benchSpeech,
   voice: benchVoice,
   voiceActivity: benchVoiceActivity,
+  localChat: benchLocalChat,
   fleet: benchFleet,
   fleetCost: benchFleetCost,
 };

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import { speechSeconds, tonePcm, toneWav, wav, type Speech } from '../support/tone-model.ts';
-import { draftOf, patience, programs, requestsOf, sharedPage, textOf, type UserPage } from './support.ts';
+import { draftOf, patience, programs, promptUser, requestsOf, sharedPage, spoken, textOf } from './support.ts';
 
 const text = 'alpha bravo';
 const speech: Speech = { words: ['alpha', 'bravo'], rate: 16_000, tailSeconds: 0.2 };
@@ -14,36 +14,9 @@ const deviceLeadSeconds = 0.1;
 const lead = new Int16Array(deviceLeadSeconds * speech.rate);
 const deviceRecording = wav(Int16Array.from([...lead, ...tonePcm(speech)]), { rate: speech.rate, channels: 1 });
 
-/**
- * A user who begins to speak with the first sample of the recording, however late the browser begins it: the model
- * expects each word in its half of a second, give or take 0.1 s. `hasSpoken` is set at the end.
- */
-const promptUser = `{
-  const recording = Uint8Array.fromBase64('${recording.toString('base64')}').buffer;
-  const { start } = MediaRecorder.prototype;
-  let context;
-  navigator.mediaDevices.getUserMedia = async () => {
-    context = new AudioContext();
-    await context.suspend();
-    const source = context.createBufferSource();
-    source.buffer = await context.decodeAudioData(recording.slice());
-    source.onended = () => (window.hasSpoken = true);
-    const microphone = context.createMediaStreamDestination();
-    source.connect(microphone);
-    source.start();
-    return microphone.stream;
-  };
-  MediaRecorder.prototype.start = function (...all) {
-    start.apply(this, all);
-    context.resume();
-  };
-}`;
-
-const spoken = ({ page }: UserPage) => expect.poll(() => page.evaluate('window.hasSpoken'), patience).toBe(true);
-
 describeWith(programs, 'a user who speaks', () => {
   const { service, open } = sharedPage({ hears: deviceRecording });
-  const openPrompt = (settings = {}) => open({ settings, script: promptUser });
+  const openPrompt = (settings = {}) => open({ settings, script: promptUser(recording) });
 
   test('reads the words that Chromium’s microphone plays', async () => {
     const page = await open();

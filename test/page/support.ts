@@ -47,6 +47,8 @@ export const requestsOf = ({ log }: TestService, operation?: string): LogLine[] 
 export interface BrowserOptions {
   /** What the microphone hears, from its opening on; then silence. Absent: beeps. */
   readonly hears?: Buffer;
+  /** What it is started through, such as the command that enters a namespace. */
+  readonly through?: readonly string[];
 }
 
 /** One browser for all tests of a file: a fake microphone's recording belongs to the launch. */
@@ -54,12 +56,17 @@ export function sharedBrowser(options: BrowserOptions = {}): () => Browser {
   return shared(() => launch(options));
 }
 
-async function launch({ hears }: BrowserOptions): Promise<Browser & AsyncDisposable> {
+/** Disposed by whoever calls this. */
+export async function launch({ hears, through = [] }: BrowserOptions): Promise<Browser & AsyncDisposable> {
   const directory = await mkdtemp(join(tmpdir(), 'parlance-page-'));
   const recording = join(directory, 'microphone.wav');
   if (hears) await writeFile(recording, hears);
+  const program = join(directory, 'chromium');
+  await writeFile(program, `#!/bin/sh\nexec ${[...through, requireProgram('chromium')].join(' ')} "$@"\n`, {
+    mode: 0o755,
+  });
   const browser = await chromium.launch({
-    executablePath: requireProgram('chromium'),
+    executablePath: program,
     args: [
       '--no-sandbox',
       '--use-fake-device-for-media-stream',
@@ -252,3 +259,31 @@ export const draftOf = ({ message }: UserPage) => expect.poll(() => message.inpu
 
 export const textOf = (locator: Locator) =>
   expect.poll(async () => (await locator.allTextContents()).join('\n'), patience);
+
+/**
+ * A user who begins to speak with the first sample of the recording, however late the browser begins it: the model
+ * expects each word in its half of a second, give or take 0.1 s. `hasSpoken` is set at the end.
+ */
+export const promptUser = (recording: Buffer): string => `{
+  const recording = Uint8Array.fromBase64('${recording.toString('base64')}').buffer;
+  const { start } = MediaRecorder.prototype;
+  let context;
+  navigator.mediaDevices.getUserMedia = async () => {
+    context = new AudioContext();
+    await context.suspend();
+    const source = context.createBufferSource();
+    source.buffer = await context.decodeAudioData(recording.slice());
+    source.onended = () => (window.hasSpoken = true);
+    const microphone = context.createMediaStreamDestination();
+    source.connect(microphone);
+    source.start();
+    return microphone.stream;
+  };
+  MediaRecorder.prototype.start = function (...all) {
+    start.apply(this, all);
+    context.resume();
+  };
+}`;
+
+/** The prompt user has said everything. */
+export const spoken = ({ page }: UserPage) => expect.poll(() => page.evaluate('window.hasSpoken'), patience).toBe(true);
