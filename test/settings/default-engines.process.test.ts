@@ -14,6 +14,7 @@ const here = {
   local: { use: 'whisper-cli', models: [{ id: 'local', file: '/models/base.bin' }] },
   voice: { use: 'sherpa-voice' },
   espeak: { use: 'espeak' },
+  llama: { use: 'llama-local', models: [{ id: 'local-chat', model: 'qwen3-0.6b' }] },
 };
 const ollama = { use: 'llm-agent', baseUrl: 'http://127.0.0.1:11434/v1' };
 const llamaCpp = { use: 'llm-agent', baseUrl: 'http://127.0.0.1:8080/v1' };
