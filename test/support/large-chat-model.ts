@@ -1,7 +1,7 @@
-/** A chat model with random weights in the shape of Qwen3 0.6B, as Q8_0: what it costs is true, what it says is noise. */
-import { randomFillSync } from 'node:crypto';
+/** A chat model with noise for weights in the shape of Qwen3 0.6B, as Q8_0: what it costs is true, what it says is noise. */
 import { writeFile } from 'node:fs/promises';
 import { ggufFile, plainTensor, type GgufTensor } from './gguf-writer.ts';
+import { noise } from './noise.ts';
 
 const shape = {
   layers: 28,
@@ -18,14 +18,14 @@ const [blockWeights, blockBytes] = [32, 34];
 const scale = 0x0c00; // 2 ** -12
 
 function randomTensor(name: string, columns: number, rows: number): GgufTensor {
-  const data = randomFillSync(Buffer.alloc((columns * rows * blockBytes) / blockWeights));
+  const data = Buffer.alloc((columns * rows * blockBytes) / blockWeights, noise(1_000_003));
   for (let at = 0; at < data.length; at += blockBytes) data.writeUInt16LE(scale, at);
   return { name, dimensions: [columns, rows], type: 8, data };
 }
 
 const ones = (name: string, length: number) => plainTensor(name, [length], new Float32Array(length).fill(1));
 
-/** 640 MB; other bytes each time. */
+/** 640 MB; the same bytes each time. */
 export async function writeLargeChatModel(path: string): Promise<string> {
   const { layers, width, hidden, heads, keyHeads, headSize, vocabulary } = shape;
   const tensors: GgufTensor[] = [
