@@ -34,8 +34,8 @@ export function converse(call: ChatCall, { ask, tools, contextSize, reasons }: C
   const fixed = {
     functions: Object.fromEntries(tools.map(toFunction)),
     ...{ temperature, topP, topK: usual.topK },
-    ...(maxTokens !== undefined && { maxTokens }),
   };
+  /** Tokens that the run may still have. */
   let left = maxTokens;
 
   function requestRound(_isLast: boolean, signal: AbortSignal): RoundStream {

@@ -2,16 +2,14 @@
 import {
   EngineError,
   defineEngine,
-  type AgentEvent,
   type Availability,
   type ChatCall,
   type ChatEngine,
-  type ChatOptions,
   type EngineContext,
   type Resident,
 } from '../contract/index.ts';
-import { abortable, startTimeout } from '../../lib/abort.ts';
-import { hasCallerTools, runLoop } from '../lib/agent/loop.ts';
+import { startTimeout } from '../../lib/abort.ts';
+import { complete, type Offer } from '../lib/agent/complete.ts';
 import { createPreparation } from '../lib/preparation.ts';
 import { scriptCommand } from '../lib/runtime/script-command.ts';
 import { fixedModels, loading, readyOrBusy, serveModels } from '../lib/serve-models.ts';
@@ -90,28 +88,20 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
     };
   }
 
-  function run(call: ChatCall, { tools, signal, onUsage }: ChatOptions): AsyncGenerator<AgentEvent, void, undefined> {
+  function begin(call: ChatCall, { tools, returnsCalls }: Offer) {
     const model = modelOf(call.model);
-    const { tools: callerTools = [], toolChoice = 'auto' } = call;
-    const returnsCalls = callerTools.length > 0;
+    const { toolChoice = 'auto' } = call;
     if (toolChoice !== 'auto' && toolChoice !== 'none' && returnsCalls) {
       throw new EngineError('parameter-not-supported', `The model ${model.id} calls tools by its own choice only.`);
     }
-    const ownTools = hasCallerTools(call) ? [] : tools;
-    const offered = returnsCalls ? (toolChoice === 'none' ? [] : callerTools) : ownTools;
+    const offered = returnsCalls && toolChoice === 'none' ? [] : tools;
     const asking = { ask: createAsk(model), tools: offered, contextSize, reasons: thoughtTokens > 0 };
-    const conversation = converse(call, asking);
-    return runLoop({ conversation, tools: ownTools, maxSteps, returnsCalls, ...(onUsage && { onUsage }) }, signal);
+    return { conversation: converse(call, asking), maxSteps };
   }
 
   return {
     ...served,
-    complete: (call, options) =>
-      abortable(
-        (own) => run(call, { ...options, signal: own }),
-        options.signal,
-        ({ type }) => type === 'completed',
-      ),
+    complete: (call, options) => complete(call, options, (offer) => begin(call, offer)),
     preparations: () => preparation.list(),
     prepare: (call) => preparation.run(call),
     inspect: async () => [

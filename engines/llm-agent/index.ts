@@ -1,16 +1,7 @@
 /** Chat: our agent loop over any provider that supports OpenAI's /chat/completions or /responses. */
-import {
-  defineEngine,
-  type AgentEvent,
-  type ChatCall,
-  type ChatEngine,
-  type EngineContext,
-  type Finding,
-  type ChatOptions,
-} from '../contract/index.ts';
-import { abortable } from '../../lib/abort.ts';
+import { defineEngine, type ChatCall, type ChatEngine, type EngineContext, type Finding } from '../contract/index.ts';
 import { isLoopback } from '../../lib/loopback.ts';
-import { hasCallerTools, runLoop } from '../lib/agent/loop.ts';
+import { complete, type Offer } from '../lib/agent/complete.ts';
 import { serveModels } from '../lib/serve-models.ts';
 import { describeFailure, describeProvider, inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
@@ -47,27 +38,18 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
   const catalogue = createCatalogue(options, discovery);
   const { modelOf, ...served } = serveModels(catalogue, ({ id }) => provider.availability(id));
 
-  function run(call: ChatCall, { tools, signal, onUsage }: ChatOptions): AsyncGenerator<AgentEvent, void, undefined> {
+  function begin(call: ChatCall, { tools, returnsCalls }: Offer) {
     const model = modelOf(call.model);
     provider.expectKey(model.id);
-    const { tools: callerTools = [], toolChoice } = call;
-    const returnsCalls = callerTools.length > 0;
-    if (returnsCalls) requireTools(model, toolChoice);
-    const ownTools = hasCallerTools(call) ? [] : tools;
+    if (returnsCalls) requireTools(model, call.toolChoice);
     const { path, createHistory } = dialects[model.api];
     const asking = { provider, path, model, timeout, idleTimeout, returnsCalls, log: context.log };
-    const conversation = converse(createHistory(call, model, returnsCalls ? callerTools : ownTools), asking);
-    return runLoop({ conversation, tools: ownTools, maxSteps, returnsCalls, ...(onUsage && { onUsage }) }, signal);
+    return { conversation: converse(createHistory(call, model, tools), asking), maxSteps };
   }
 
   return {
     ...served,
-    complete: (call, options) =>
-      abortable(
-        (own) => run(call, { ...options, signal: own }),
-        options.signal,
-        ({ type }) => type === 'completed',
-      ),
+    complete: (call, options) => complete(call, options, (offer) => begin(call, offer)),
     inspect: async () => {
       const { instance } = context;
       if (discovery === undefined) return [await inspectProvider(options, instance, provider, refuseParlance)];

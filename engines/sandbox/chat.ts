@@ -1,14 +1,8 @@
 /** A scripted model that does what the last user message says, run by the same agent loop as real models. */
 import { EngineError, type ChatCall, type ChatEngine, type Message } from '../contract/index.ts';
-import {
-  hasCallerTools,
-  runLoop,
-  type RoundStream,
-  type Conversation,
-  type Delta,
-  type Round,
-} from '../lib/agent/loop.ts';
-import { abortable, pause } from '../../lib/abort.ts';
+import { complete } from '../lib/agent/complete.ts';
+import type { Conversation, Delta, Round, RoundStream } from '../lib/agent/loop.ts';
+import { pause } from '../../lib/abort.ts';
 import { defineSandbox, serveSandbox } from './models.ts';
 import { callsFor, readScript } from './script.ts';
 import { shapeAnswer } from './shape-answer.ts';
@@ -26,19 +20,12 @@ function createChat(): ChatEngine {
   const { modelOf, ...served } = serveSandbox('sandbox-chat', { supports: ['tools', 'json'] });
   return {
     ...served,
-    complete: (call, { signal, tools, onUsage }) =>
-      abortable(
-        (own) => {
-          const { isSlow } = modelOf(call.model);
-          const pace = isSlow ? { ms: slowMs, pauses: Infinity } : { ms: normalMs, pauses: maxPauses };
-          const conversation = converse(call, pace);
-          const returnsCalls = (call.tools ?? []).length > 0;
-          const ownTools = hasCallerTools(call) ? [] : tools;
-          return runLoop({ conversation, tools: ownTools, maxSteps, returnsCalls, ...(onUsage && { onUsage }) }, own);
-        },
-        signal,
-        ({ type }) => type === 'completed',
-      ),
+    complete: (call, options) =>
+      complete(call, options, () => {
+        const { isSlow } = modelOf(call.model);
+        const pace = isSlow ? { ms: slowMs, pauses: Infinity } : { ms: normalMs, pauses: maxPauses };
+        return { conversation: converse(call, pace), maxSteps };
+      }),
   };
 }
 

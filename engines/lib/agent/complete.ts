@@ -1,0 +1,30 @@
+/** `ChatEngine.complete` of an engine that runs the agent loop. */
+import type { AgentEvent, CallerTool, ChatCall, ChatOptions, Tool } from '../../contract/index.ts';
+import { abortable } from '../../../lib/abort.ts';
+import { hasCallerTools, runLoop, type Loop } from './loop.ts';
+
+export interface Offer {
+  /** What the model may call: the tools of the caller, else those of the service. */
+  readonly tools: readonly (Tool | CallerTool)[];
+  /** The tools are the caller's. */
+  readonly returnsCalls: boolean;
+}
+
+/** `begin` is called with the first `next()`; what it throws, that rejects with. */
+export function complete(
+  call: ChatCall,
+  { signal, tools, onUsage }: ChatOptions,
+  begin: (offer: Offer) => Pick<Loop, 'conversation' | 'maxSteps'>,
+): AsyncIterable<AgentEvent> {
+  const { tools: callerTools = [] } = call;
+  const returnsCalls = callerTools.length > 0;
+  const ownTools = hasCallerTools(call) ? [] : tools;
+  return abortable<AgentEvent>(
+    (own) => {
+      const begun = begin({ tools: returnsCalls ? callerTools : ownTools, returnsCalls });
+      return runLoop({ ...begun, tools: ownTools, returnsCalls, ...(onUsage && { onUsage }) }, own);
+    },
+    signal,
+    ({ type }) => type === 'completed',
+  );
+}
