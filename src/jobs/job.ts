@@ -66,7 +66,7 @@ export class Job {
     return Math.floor(this.#doneMs / 60_000);
   }
 
-  /** Of the first part with speech, or as asked. */
+  /** The requested language, else the one detected in the first part with speech. */
   get language(): string | null {
     return this.#record.language ?? this.#language;
   }

@@ -9,7 +9,8 @@ import { makeDirectory } from '../../lib/make-directory.ts';
 import type { Upload } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { currentCaller, currentKey } from '../request-scope.ts';
-import type { DiskAccount, DiskBudget } from '../system/disk-budget.ts';
+import type { DiskBudget } from '../system/disk-budget.ts';
+import { Accounts } from './accounts.ts';
 import { followJob, notFound, type Following, type TranscriptionEvent } from './events.ts';
 import { JobFolder } from './folder.ts';
 import { Job, type JobView } from './job.ts';
@@ -57,56 +58,12 @@ const againMs = 60_000;
 /** Allowance for the record. */
 const recordBytes = 4096;
 
-/** The jobs of all callers hold their part of the disk budget together. */
-const jobsHolder = Symbol('jobs');
-
 interface Entry {
   readonly job: Job;
   readonly accounts: Accounts;
   /** Absent while it waits. */
   working?: { readonly link: LinkedSignal; readonly done: Promise<void> };
   expiry?: NodeJS.Timeout;
-}
-
-/** What a job holds of the disk budget. */
-class Accounts implements Disposable {
-  readonly recording: DiskAccount;
-  readonly #rest: DiskAccount;
-  #recordingBytes: number;
-  #restBytes: number;
-
-  constructor(disk: DiskBudget, existing?: { readonly recording: number; readonly rest: number }) {
-    this.#recordingBytes = existing?.recording ?? 0;
-    this.#restBytes = existing?.rest ?? 0;
-    this.recording = disk.open({ holder: jobsHolder, ...(existing && { existing: this.#recordingBytes }) });
-    this.#rest = disk.open({ holder: jobsHolder, ...(existing && { existing: this.#restBytes }) });
-  }
-
-  get bytes(): number {
-    return this.#recordingBytes + this.#restBytes;
-  }
-
-  /** Throws `storage-full`. */
-  takeRecording(bytes: number): void {
-    this.recording.take(bytes);
-    this.#recordingBytes += bytes;
-  }
-
-  /** Throws `storage-full`. */
-  takeRest(bytes: number): void {
-    this.#rest.take(bytes);
-    this.#restBytes += bytes;
-  }
-
-  releaseRecording(): void {
-    this.recording[Symbol.dispose]();
-    this.#recordingBytes = 0;
-  }
-
-  [Symbol.dispose](): void {
-    this.recording[Symbol.dispose]();
-    this.#rest[Symbol.dispose]();
-  }
 }
 
 interface PendingUpload {
