@@ -17,7 +17,7 @@ export function quietestPlace(samples: Int16Array, searchMs: number): number {
   return from + Math.round((gap + lengths.gap / 2) * frame);
 }
 
-/** Of the frames, summed up from the first: exact, since they stay below 2^53. */
+/** Cumulative energy per frame; exact, because the sums stay below 2^53. */
 function energiesOf(samples: Int16Array): number[] {
   const sums = [0];
   let sum = 0;

@@ -35,7 +35,7 @@ export async function keepRecording(file: File): Promise<string | undefined> {
   });
 }
 
-/** Of the current key, the newest first. */
+/** Recordings of the current key, newest first. */
 export async function keptRecordings(): Promise<readonly KeptRecording[]> {
   const kept = await attempt(async () => {
     await prune();

@@ -9,7 +9,7 @@ import { client } from './service.ts';
 
 export interface LongRecording {
   readonly id: string;
-  /** Of its file. */
+  /** File name. */
   readonly name: string;
   /** Share that has been transcribed, 0 to 1; undefined until the length is known. */
   readonly done?: number;

@@ -23,7 +23,7 @@ export interface NodeOptions {
 
 /** Throws a `RegistryError` or a `SettingsError`. */
 export async function openNode({ settings, env, log, limits, metrics }: NodeOptions): Promise<OpenNode> {
-  // Of a recording on another machine, no more is known than the most that it may have.
+  // A worker's recording is not decoded here: assume the maximum length.
   const transcribeTimeout = timeoutMs(settings.transcribeTimeout, settings.transcribeMaxSeconds * 1000) / 1000;
   const fleetSettings = readFleet(settings);
   let fleet: Fleet | undefined;

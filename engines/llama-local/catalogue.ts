@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { EngineContext } from '../contract/index.ts';
 
 interface CatalogueModel {
-  /** Of the repository at huggingface.co. */
+  /** Repository on huggingface.co. */
   readonly repository: string;
   readonly revision: string;
   readonly file: string;

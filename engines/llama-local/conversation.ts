@@ -77,7 +77,7 @@ function receive(work: (onMessage: (message: object) => void) => Promise<unknown
     isOver = true;
     wake();
   });
-  end.catch(() => undefined); // whoever awaits it sees it
+  end.catch(() => undefined); // handled where `end` is awaited
   async function* batches(): AsyncGenerator<readonly object[]> {
     while (waiting.length > 0 || !isOver) {
       const batch = waiting;

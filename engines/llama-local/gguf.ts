@@ -4,7 +4,7 @@ import { Unusable } from '../lib/model-files.ts';
 
 export interface GgufFile {
   readonly bytes: number;
-  /** Of the cache, for each token of a conversation. */
+  /** Size of the KV cache per token of context. */
   readonly cacheBytes: number;
   /** Tokens that the model was made for, if it says so. */
   readonly contextLength: number | undefined;
@@ -63,7 +63,7 @@ function judge(reader: Reader, bytes: number): GgufFile {
   return { bytes, ...needsOf(metadata) };
 }
 
-/** Of a list: its length. Undefined: of no interest. */
+/** Returns undefined for values that are not used, such as lists. */
 function readValue(reader: Reader): number | string | undefined {
   const type = reader.u32();
   if (type === stringType) return reader.shortText();

@@ -27,7 +27,7 @@ export function openLibrary(named: string | undefined, context: EngineContext) {
 
   function search(): { readonly directory: string } | { readonly missing: string } {
     if (named !== undefined) {
-      // Whoever names it may have installed it for another processor.
+      // The named directory may contain a build for a GPU instead of the locked binary.
       const directory = context.resolve(named);
       if (existsSync(join(directory, 'node_modules', packageName, 'package.json'))) return { directory };
       return { missing: `${packageName} not found: ${directory} has no node_modules/${packageName}.` };

@@ -231,7 +231,7 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
   };
 }
 
-/** Of the last event. Rejects with the problem of a failed transcription. */
+/** Resolves with the result in the last event. Rejects with the problem of a failed transcription. */
 async function resultOf(events: AsyncIterable<TranscriptionEvent>): Promise<Transcription> {
   for await (const event of events) {
     if (event.type === 'transcription.completed') return event.result;

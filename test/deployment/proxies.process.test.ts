@@ -159,7 +159,7 @@ describe('a proxy', () => {
 
   for (const [name, proxy] of Object.entries(proxies)) {
     describeWith([name], name, (programs) => {
-      test('gets no interim responses, whoever its client is', async () => {
+      test('receives no interim responses, for any client', async () => {
         const url = await start(programs[name]!, proxy, await startEcho());
         const seen = (await (await fetch(url, { headers: { 'user-agent': 'node' } })).json()) as IncomingMessage;
         expect(seen.headers['user-agent']).toBe('node');

@@ -3,7 +3,7 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { takeTurn } from '../../src/http/body/read-turns.ts';
 
-test('whoever asks first reads first, and only some read in one round of the event loop', async () => {
+test('reads run in order, a limited number per event loop iteration', async () => {
   const read: number[] = [];
   for (let upload = 0; upload < 20; upload += 1) takeTurn(() => void read.push(upload));
   expect(read).toEqual([]);

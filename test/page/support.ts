@@ -56,7 +56,7 @@ export function sharedBrowser(options: BrowserOptions = {}): () => Browser {
   return shared(() => launch(options));
 }
 
-/** Disposed by whoever calls this. */
+/** The caller disposes of it. */
 export async function launch({ hears, through = [] }: BrowserOptions): Promise<Browser & AsyncDisposable> {
   const directory = await mkdtemp(join(tmpdir(), 'parlance-page-'));
   const recording = join(directory, 'microphone.wav');

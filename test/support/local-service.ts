@@ -72,3 +72,21 @@ export async function failureCode(response: Response): Promise<string | undefine
   const { code, error } = (await response.json()) as { code?: string; error?: { code: string } };
   return code ?? error?.code.replaceAll('_', '-');
 }
+
+/** The answer to a transcription. */
+export interface Heard {
+  readonly status: number;
+  readonly text?: string;
+  readonly language?: string | null;
+  readonly duration_ms?: number;
+  readonly code?: string;
+  readonly detail?: string;
+  readonly segments?: readonly Timed[];
+  readonly words?: readonly Timed[];
+}
+
+export interface Timed {
+  readonly start_ms: number;
+  readonly end_ms: number;
+  readonly text: string;
+}

@@ -1,4 +1,4 @@
-/** What of a tool's JSON Schema a grammar can express. */
+/** Conversion of a tool's JSON Schema to a grammar. */
 import { expect, test } from 'vitest';
 import { toGrammarSchema } from '../../../engines/llama-local/grammar-schema.ts';
 

@@ -1,8 +1,8 @@
 /** A client that disconnects in the middle of a piece, with a model that takes its time. */
 import { expect, it, vi } from 'vitest';
-import { until } from '../../support/processes.ts';
+import { ticksOf, until } from '../../support/processes.ts';
 import { tonePcm, words } from '../../support/tone-model.ts';
-import { longRecording, recordingOf, startRecognizers, ticksOf } from './support.ts';
+import { longRecording, recordingOf, startRecognizers } from './support.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

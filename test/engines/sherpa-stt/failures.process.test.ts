@@ -2,11 +2,11 @@
 import { readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { until } from '../../support/processes.ts';
+import { ticksOf, until } from '../../support/processes.ts';
 import { writeRecognizer } from '../../support/recognizer-model.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { tonePcm, words } from '../../support/tone-model.ts';
-import { longRecording, recordingOf, startRecognizers, ticksOf, type Recognizers } from './support.ts';
+import { longRecording, recordingOf, startRecognizers, type Recognizers } from './support.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

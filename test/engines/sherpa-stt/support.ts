@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { TranscriptionEngine } from '../../../engines/contract/index.ts';
-import { upload } from '../../support/local-service.ts';
+import { upload, type Heard } from '../../support/local-service.ts';
 import { processesWith } from '../../support/processes.ts';
 import { writeRecognizer, type RecognizerOptions } from '../../support/recognizer-model.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -17,23 +17,6 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** More engines. */
   readonly others?: Readonly<Record<string, unknown>>;
-}
-
-/** The answer of the service. */
-export interface Heard {
-  readonly status: number;
-  readonly text?: string;
-  readonly language?: string | null;
-  readonly code?: string;
-  readonly detail?: string;
-  readonly segments?: readonly Timed[];
-  readonly words?: readonly Timed[];
-}
-
-export interface Timed {
-  readonly start_ms: number;
-  readonly end_ms: number;
-  readonly text: string;
 }
 
 export interface Recognizers {
@@ -85,5 +68,3 @@ export function longRecording(words: readonly Word[]): Buffer {
   const times = Math.ceil((75 * 16_000) / samples.length);
   return recordingOf(Int16Array.from(Array.from({ length: times }, () => samples).flat()));
 }
-
-export { ticksOf } from '../../support/processes.ts';

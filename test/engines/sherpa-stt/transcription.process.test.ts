@@ -2,6 +2,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import type { Timed } from '../../support/local-service.ts';
 import { multipart, multipartType } from '../../api/support/forms.ts';
 import { describeWith } from '../../support/programs.ts';
 import { noise } from '../../support/noise.ts';
@@ -12,7 +13,7 @@ import { tonePcm, words, type Word } from '../../support/tone-model.ts';
 import { writeVoice } from '../../support/voice-model.ts';
 import { expectGuarantees, readStream } from '../../transcription/support/stream.ts';
 import { said, sentenceOf } from '../sherpa-voice/support.ts';
-import { recordingOf, startRecognizers, type Recognizers, type Timed } from './support.ts';
+import { recordingOf, startRecognizers, type Recognizers } from './support.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -1,9 +1,9 @@
 /** A listener who leaves in the middle of a long sentence, with a voice that takes its time. */
 import { expect, it, vi } from 'vitest';
-import { until } from '../../support/processes.ts';
+import { ticksOf, until } from '../../support/processes.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { heard } from '../../support/tone-listener.ts';
-import { sentenceOf, startVoices, ticksOf } from './support.ts';
+import { sentenceOf, startVoices } from './support.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -3,12 +3,12 @@ import { mkdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { createClient } from '../../../src/client/index.ts';
-import { processesWith, until } from '../../support/processes.ts';
+import { processesWith, ticksOf, until } from '../../support/processes.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { heard } from '../../support/tone-listener.ts';
 import { startChildService } from '../../support/child-service.ts';
 import { voiceModel, writeVoice } from '../../support/voice-model.ts';
-import { sentenceOf, startVoices, ticksOf, type Voices } from './support.ts';
+import { sentenceOf, startVoices, type Voices } from './support.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

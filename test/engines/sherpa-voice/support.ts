@@ -65,5 +65,3 @@ export function sentenceOf(length: number, first: number): string {
   for (let at = first; sentence.length < length - 1; at += 1) sentence += `${words[(at * 7) % words.length]!} `;
   return `${sentence.slice(0, length - 1).trimEnd()}.`;
 }
-
-export { ticksOf } from '../../support/processes.ts';

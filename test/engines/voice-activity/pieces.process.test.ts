@@ -2,15 +2,14 @@
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { multipart, multipartType } from '../../api/support/forms.ts';
-import { upload } from '../../support/local-service.ts';
+import { upload, type Timed } from '../../support/local-service.ts';
 import { noise } from '../../support/noise.ts';
-import { until } from '../../support/processes.ts';
+import { ticksOf, until } from '../../support/processes.ts';
 import { describeWith } from '../../support/programs.ts';
 import { recognizerModel } from '../../support/recognizer-model.ts';
 import { tonePcm, type Language, type Word } from '../../support/tone-model.ts';
 import { expectGuarantees, readStream } from '../../transcription/support/stream.ts';
-import { ticksOf } from '../sherpa-stt/support.ts';
-import { rate, recordingOf, startDetecting, type Timed } from './support.ts';
+import { rate, recordingOf, startDetecting } from './support.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -3,7 +3,7 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { weightsPath } from '../../../engines/lib/voice-activity/weights.ts';
-import { upload } from '../../support/local-service.ts';
+import { upload, type Heard } from '../../support/local-service.ts';
 import { processesWith } from '../../support/processes.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -13,21 +13,6 @@ import { voiceActivityModel } from '../../support/voice-activity-model.ts';
 export const rate = 16_000;
 
 export const recordingOf = (samples: Int16Array): Buffer => wav(samples, { rate, channels: 1 });
-
-export interface Heard {
-  readonly status: number;
-  readonly text?: string;
-  readonly language?: string | null;
-  readonly duration_ms?: number;
-  readonly segments?: readonly Timed[];
-  readonly words?: readonly Timed[];
-}
-
-export interface Timed {
-  readonly start_ms: number;
-  readonly end_ms: number;
-  readonly text: string;
-}
 
 export interface StartOptions {
   /** The detector's model: a file, its content, or null for none. Default: whatever is loud is speech. */
