@@ -63,6 +63,53 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/preparations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the preparations
+         * @description Lists what this machine can have, what of it is there, and what is in progress. In a fleet it speaks of this node.
+         */
+        get: operations["listPreparations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/preparations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a preparation
+         * @description Starts a preparation, one at a time; what was downloaded before a stop or a failure is not downloaded again. One that
+         *     is in progress already goes on: the answer is its state. Without API keys, only for clients of this machine and the
+         *     service's own page. With API keys, only for a key that lists this operation by name in the keys file.
+         */
+        post: operations["startPreparation"];
+        /**
+         * Stop a preparation
+         * @description Stops a preparation that is in progress in this service. Nothing is removed: a later start resumes. Permitted to those
+         *     who may start it.
+         */
+        delete: operations["stopPreparation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/transcribe": {
         parameters: {
             query?: never;
@@ -348,6 +395,11 @@ export type components = {
          * @enum {string}
          */
         AvailabilityCode: "ready" | "disabled" | "unknown-model" | "no-model" | "program-missing" | "model-file-missing" | "key-missing" | "key-refused" | "upstream-unreachable" | "preparing" | "busy" | "loading" | "engine-failed";
+        /**
+         * @description What an engine does.
+         * @enum {string}
+         */
+        Capability: "transcription" | "chat" | "speech";
         /** @description The last event of a successful run. */
         ChatCompleted: {
             /**
@@ -517,6 +569,41 @@ export type components = {
             /** @description The model used when a request has no `model`; null when there is none. */
             default: components["schemas"]["ModelId"] | null;
         };
+        /** @description Something that this machine can have: a program, a runtime, a model, or several of them that belong together. */
+        Preparation: {
+            /**
+             * @description Its name in the command, too.
+             * @example voice
+             */
+            id: string;
+            /** @description Display name. */
+            title: string;
+            /** @description What it is for. */
+            capability: components["schemas"]["Capability"];
+            /** @description true: the models of the settings need it. false: a further model or voice. */
+            configured: boolean;
+            /** @description Size of the download; null when not known. */
+            bytes: number | null;
+            /** @description Licence of what is downloaded, such as `MIT`. */
+            licence: string;
+            state: components["schemas"]["PreparationState"];
+            /** @description While `preparing`: how much of the current step is done, from 0 to 1; null when not known, and otherwise. */
+            progress: number | null;
+            /** @description Human-readable explanation of `state`: the current step, or why it failed. */
+            reason: string;
+            /** @description The command that does the same in a terminal of this machine. */
+            command: string;
+        };
+        /** @description What can be prepared; may be empty. */
+        PreparationList: {
+            data: components["schemas"]["Preparation"][];
+            /** @description Whether this caller may start and stop preparations. */
+            startable: boolean;
+            /** @description Human-readable explanation of `startable`. */
+            reason: string;
+        };
+        /** @enum {string} */
+        PreparationState: "ready" | "preparing" | "missing" | "failed";
         /**
          * @description Problem details (RFC 9457).
          * @example {
@@ -569,7 +656,7 @@ export type components = {
          * @description Machine-readable problem code. New codes may be added: fall back to the status for an unknown one.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "malformed-body" | "body-too-large" | "recording-empty" | "recording-too-large" | "recording-too-long" | "recording-not-accepted" | "recording-undecodable" | "unknown-model" | "language-not-supported" | "voice-not-supported" | "format-not-supported" | "parameter-not-supported" | "context-length-exceeded" | "content-rejected" | "provider-rejected-request" | "unsupported-media-type" | "unauthorized" | "host-not-allowed" | "origin-not-allowed" | "operation-not-allowed" | "model-not-allowed" | "not-found" | "clip-not-found" | "transcription-not-found" | "transcript-not-ready" | "method-not-allowed" | "malformed-request" | "request-timeout" | "expectation-failed" | "headers-too-large" | "range-not-satisfiable" | "rate-limited" | "concurrency-limited" | "quota-exceeded" | "provider-quota-exhausted" | "provider-rate-limited" | "internal-error" | "engine-failed" | "provider-auth-failed" | "provider-misconfigured" | "provider-unreachable" | "provider-error" | "provider-bad-response" | "transcription-disabled" | "no-engine" | "model-unavailable" | "overloaded" | "storage-full" | "shutting-down" | "not-ready" | "provider-overloaded" | "engine-timeout" | "provider-timeout";
+        ProblemCode: "invalid-request" | "malformed-body" | "body-too-large" | "recording-empty" | "recording-too-large" | "recording-too-long" | "recording-not-accepted" | "recording-undecodable" | "unknown-model" | "language-not-supported" | "voice-not-supported" | "format-not-supported" | "parameter-not-supported" | "context-length-exceeded" | "content-rejected" | "provider-rejected-request" | "unsupported-media-type" | "unauthorized" | "host-not-allowed" | "origin-not-allowed" | "operation-not-allowed" | "model-not-allowed" | "preparation-not-allowed" | "not-found" | "clip-not-found" | "transcription-not-found" | "transcript-not-ready" | "preparation-not-found" | "preparation-in-progress" | "method-not-allowed" | "malformed-request" | "request-timeout" | "expectation-failed" | "headers-too-large" | "range-not-satisfiable" | "rate-limited" | "concurrency-limited" | "quota-exceeded" | "provider-quota-exhausted" | "provider-rate-limited" | "internal-error" | "engine-failed" | "provider-auth-failed" | "provider-misconfigured" | "provider-unreachable" | "provider-error" | "provider-bad-response" | "transcription-disabled" | "no-engine" | "model-unavailable" | "overloaded" | "storage-full" | "shutting-down" | "not-ready" | "provider-overloaded" | "engine-timeout" | "provider-timeout";
         /**
          * @description A piece of the reasoning text. The deltas concatenate to `reasoning` of the result, with an empty line between those of
          *     different steps.
@@ -1757,6 +1844,748 @@ export interface operations {
                      *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
                      *       "code": "method-not-allowed",
                      *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 12
+                     */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
+                     *       "status": 429,
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "Internal error",
+                     *       "status": 500,
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "Service overloaded",
+                     *       "status": 503,
+                     *       "detail": "All slots are in use; try again later.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listPreparations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The preparations, and whether the caller may start them. */
+            200: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "voice",
+                     *           "title": "sherpa-onnx 1.13.8 and en_US-ljspeech-medium",
+                     *           "capability": "speech",
+                     *           "configured": true,
+                     *           "bytes": 96936351,
+                     *           "licence": "GPL-3.0, public domain",
+                     *           "state": "missing",
+                     *           "progress": null,
+                     *           "reason": "Not installed.",
+                     *           "command": "npm run setup -- voice"
+                     *         }
+                     *       ],
+                     *       "startable": true,
+                     *       "reason": "You may start preparations."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PreparationList"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /**
+                     * @description The authentication scheme (RFC 6750).
+                     * @example Bearer
+                     */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unauthorized",
+                     *       "title": "Missing or invalid API key",
+                     *       "status": 401,
+                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *       "code": "unauthorized",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:operation-not-allowed",
+                     *       "title": "Operation not allowed for the API key",
+                     *       "status": 403,
+                     *       "detail": "The API key may not use createChat; ask the operator for it.",
+                     *       "code": "operation-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /**
+                     * @description The supported methods.
+                     * @example GET, HEAD, POST
+                     */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "Method not allowed",
+                     *       "status": 405,
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 12
+                     */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
+                     *       "status": 429,
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "Internal error",
+                     *       "status": 500,
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "Service overloaded",
+                     *       "status": 503,
+                     *       "detail": "All slots are in use; try again later.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startPreparation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An id from `GET /preparations`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request has succeeded. */
+            200: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preparation"];
+                };
+            };
+            /** @description The request has been accepted for processing, but processing has not yet completed. */
+            202: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preparation"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /**
+                     * @description The authentication scheme (RFC 6750).
+                     * @example Bearer
+                     */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unauthorized",
+                     *       "title": "Missing or invalid API key",
+                     *       "status": 401,
+                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *       "code": "unauthorized",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:preparation-not-allowed",
+                     *       "title": "Preparations not allowed",
+                     *       "status": 403,
+                     *       "detail": "Preparations are off (PREPARE=off).",
+                     *       "code": "preparation-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist or has expired. */
+            404: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:preparation-not-found",
+                     *       "title": "Unknown preparation",
+                     *       "status": 404,
+                     *       "detail": "No preparation \"piano\"; GET /preparations lists them.",
+                     *       "code": "preparation-not-found",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /**
+                     * @description The supported methods.
+                     * @example GET, HEAD, POST
+                     */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "Method not allowed",
+                     *       "status": 405,
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the current state: there is nothing to return yet, or another preparation is in progress. */
+            409: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 30
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:preparation-in-progress",
+                     *       "title": "Another preparation in progress",
+                     *       "status": 409,
+                     *       "detail": "\"chat\" is being prepared; one preparation at a time.",
+                     *       "code": "preparation-in-progress",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 30
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            422: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:invalid-request",
+                     *       "title": "Invalid request",
+                     *       "status": 422,
+                     *       "detail": "id must NOT have more than 128 characters",
+                     *       "code": "invalid-request",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "errors": [
+                     *         {
+                     *           "in": "path",
+                     *           "pointer": "/id",
+                     *           "detail": "must NOT have more than 128 characters"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 12
+                     */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @example "requests";q=60;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @example "requests";r=0;t=12
+                     */
+                    RateLimit?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:rate-limited",
+                     *       "title": "Rate limit reached",
+                     *       "status": 429,
+                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *       "code": "rate-limited",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 12,
+                     *       "violated_policies": [
+                     *         "requests"
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:internal-error",
+                     *       "title": "Internal error",
+                     *       "status": 500,
+                     *       "detail": "Unexpected error. The log has the cause under this request id.",
+                     *       "code": "internal-error",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait before a retry, where known.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:overloaded",
+                     *       "title": "Service overloaded",
+                     *       "status": 503,
+                     *       "detail": "All slots are in use; try again later.",
+                     *       "code": "overloaded",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "retry_after": 1
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stopPreparation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An id from `GET /preparations`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The preparation after the stop. */
+            200: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preparation"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /**
+                     * @description The authentication scheme (RFC 6750).
+                     * @example Bearer
+                     */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:unauthorized",
+                     *       "title": "Missing or invalid API key",
+                     *       "status": 401,
+                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *       "code": "unauthorized",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:preparation-not-allowed",
+                     *       "title": "Preparations not allowed",
+                     *       "status": 403,
+                     *       "detail": "Preparations are off (PREPARE=off).",
+                     *       "code": "preparation-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist or has expired. */
+            404: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:preparation-not-found",
+                     *       "title": "Unknown preparation",
+                     *       "status": 404,
+                     *       "detail": "No preparation \"piano\"; GET /preparations lists them.",
+                     *       "code": "preparation-not-found",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /**
+                     * @description The supported methods.
+                     * @example GET, HEAD, POST
+                     */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:method-not-allowed",
+                     *       "title": "Method not allowed",
+                     *       "status": 405,
+                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
+                     *       "code": "method-not-allowed",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            422: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:parlance:problem:invalid-request",
+                     *       "title": "Invalid request",
+                     *       "status": 422,
+                     *       "detail": "id must NOT have more than 128 characters",
+                     *       "code": "invalid-request",
+                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                     *       "errors": [
+                     *         {
+                     *           "in": "path",
+                     *           "pointer": "/id",
+                     *           "detail": "must NOT have more than 128 characters"
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -4020,7 +4849,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is nothing to return yet. */
+            /** @description Not possible in the current state: there is nothing to return yet, or another preparation is in progress. */
             409: {
                 headers: {
                     /**

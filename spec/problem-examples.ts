@@ -113,15 +113,45 @@ const jobNotFound: ProblemExample = {
   detail: 'No transcription Vb1yPz4mQ0iYxkq3o9TtWw: it does not exist or has expired.',
 };
 
+const preparationNotFound: ProblemExample = {
+  code: 'preparation-not-found',
+  title: 'Unknown preparation',
+  detail: 'No preparation "piano"; GET /preparations lists them.',
+};
+
 /** Where `common` does not fit: by operation. */
 const missing: Readonly<Record<string, ProblemExample>> = {
+  startPreparation: preparationNotFound,
+  stopPreparation: preparationNotFound,
   getTranscriptionJob: jobNotFound,
   streamTranscriptionJob: jobNotFound,
   getTranscriptionJobTranscript: jobNotFound,
   deleteTranscriptionJob: jobNotFound,
 };
 
+const inConflict: Readonly<Record<string, ProblemExample>> = {
+  startPreparation: {
+    code: 'preparation-in-progress',
+    title: 'Another preparation in progress',
+    detail: '"chat" is being prepared; one preparation at a time.',
+    headers: { 'Retry-After': '30' },
+  },
+};
+
+const preparationNotAllowed: ProblemExample = {
+  code: 'preparation-not-allowed',
+  title: 'Preparations not allowed',
+  detail: 'Preparations are off (PREPARE=off).',
+};
+
+const forbidden: Readonly<Record<string, ProblemExample>> = {
+  startPreparation: preparationNotAllowed,
+  stopPreparation: preparationNotAllowed,
+};
+
 const invalid: Readonly<Record<string, ProblemExample>> = {
+  startPreparation: idTooLong,
+  stopPreparation: idTooLong,
   createChat: violated({ in: 'body', pointer: '/messages', detail: 'must NOT have fewer than 1 items' }),
   streamChat: violated({ in: 'body', pointer: '/messages', detail: 'must NOT have fewer than 1 items' }),
   streamTranscription: {
@@ -180,7 +210,12 @@ const locations: Readonly<Record<string, string>> = {
   createTranscriptionJob: '/api/v1/transcriptions/Vb1yPz4mQ0iYxkq3o9TtWw',
 };
 
-const own: Readonly<Record<string, Readonly<Record<string, ProblemExample>>>> = { 404: missing, 422: invalid };
+const own: Readonly<Record<string, Readonly<Record<string, ProblemExample>>>> = {
+  403: forbidden,
+  404: missing,
+  409: inConflict,
+  422: invalid,
+};
 
 /** Throws when a declared problem has no example. */
 export function addProblemExamples({ paths }: WithOperations): void {

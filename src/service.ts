@@ -14,6 +14,7 @@ import { largestRequestBody } from './contract/body-limit.ts';
 import type { AnyOperations } from './contract/operations.ts';
 import { preferredAnswer } from './contract/prefer.ts';
 import type { ParentLogger } from './engine-host/context.ts';
+import { Preparations } from './engine-host/preparations.ts';
 import { createReadiness } from './engine-host/readiness.ts';
 import { openNode, type OpenNode } from './open-node.ts';
 import { nativeOperations } from './handlers/index.ts';
@@ -28,6 +29,7 @@ import { listenForMetrics } from './http/connection/metrics-listener.ts';
 import { alive, createReadyProbe, type ReadyProbe } from './http/probes.ts';
 import type { Services } from './handlers/dependencies.ts';
 import { openKeyRing } from './keys/key-ring.ts';
+import { createPreparingRule } from './keys/preparing.ts';
 import { createLimits } from './limits/limits.ts';
 import { createMinuteCounter } from './limits/minutes.ts';
 import { createConcurrencySlots } from './limits/concurrency.ts';
@@ -260,6 +262,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
   const limits = own && createLimits({ ...(engines.fleet?.shareLimits(own) ?? own), onRefused });
   const working = { settings, env, registry, workspace, keys, limits, metrics, log };
   const jobs = createJobs({ ...working, retryMs, ownerMs });
+  const preparations = new Preparations({ registry, log });
   const services: Services = {
     registry,
     tools,
@@ -271,6 +274,8 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
     transcribeEnabled: settings.transcribeEnabled,
     transcribeTimeout: settings.transcribeTimeout,
     jobs,
+    preparations,
+    refusePreparing: createPreparingRule(settings),
     sandbox: settings.sandbox,
     compatTools: settings.compatTools,
     compatAliases: new Map(Object.entries(settings.compatAliases)),
@@ -332,7 +337,8 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
     async [Symbol.asyncDispose]() {
       end();
       keys?.[Symbol.dispose]();
-      await jobs[Symbol.asyncDispose](); // first: it uses the engines
+      // First: they use the engines.
+      await Promise.all([jobs[Symbol.asyncDispose](), preparations[Symbol.asyncDispose]()]);
       await Promise.all([tools, ownClips, speechSpool].map((part) => part[Symbol.asyncDispose]()));
       await engines[Symbol.asyncDispose]();
       await budgets?.[Symbol.asyncDispose]();

@@ -35,7 +35,7 @@ export interface Engine {
 
 /** A part that the operator may ask for by its id: `npm run setup -- voice`. */
 export interface Preparation {
-  /** Lower case, with hyphens; unique in the engine. Engines that share it are prepared together. */
+  /** Letters, digits, dots, hyphens and underscores; unique in the engine. Engines that share it are prepared together. */
   readonly id: string;
   readonly title: string;
   /** Size of what is downloaded, or null if unknown. */
@@ -43,6 +43,8 @@ export interface Preparation {
   /** Licence of the download, such as `MIT` or `GPL-3.0`. */
   readonly licence: string;
   readonly state: PreparationState;
+  /** The models of the settings need it. Default: a further model or voice. */
+  readonly isConfigured?: boolean;
   /** A start prepares it, and so does `npm run setup` without a name. Default: only who names it gets it. */
   readonly atStart?: boolean;
 }

@@ -92,6 +92,7 @@ export function createPreparation({ part, library, wanted }: PreparationOptions,
           bytes: bytes + (runtime?.bytes ?? 0),
           licence: [...new Set(licences)].join(', '),
           state: isBusy ? 'preparing' : isReady ? 'ready' : 'missing',
+          isConfigured: true,
         },
       ];
     },

@@ -145,7 +145,15 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       const isBusy = preparation.state !== undefined || (await Promise.all(elsewhere)).includes(true);
       const state = isBusy ? 'preparing' : isReady ? 'ready' : 'missing';
       const title = ['whisper-cli', ...downloads.map(modelFileName)].join(' and ');
-      const own: Preparation = { id: 'transcription', title, bytes, licence: 'MIT', state, atStart: true };
+      const own: Preparation = {
+        id: 'transcription',
+        title,
+        bytes,
+        licence: 'MIT',
+        state,
+        isConfigured: true,
+        atStart: true,
+      };
       return [own, ...((await activity?.preparations()) ?? [])];
     },
     async prepare(call) {

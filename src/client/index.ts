@@ -7,6 +7,8 @@ import type {
   ChatResult,
   ModelList,
   paths,
+  Preparation,
+  PreparationList,
   SpeechClip,
   SpeechModelList,
   SpeechRequest,
@@ -88,6 +90,14 @@ export interface Transcriptions {
   delete(id: string, options?: CallOptions): Promise<void>;
 }
 
+/** What the machine of the service can have: models, voices and what they need. */
+export interface Preparations {
+  list(options?: CallOptions): Promise<PreparationList>;
+  /** Resolves with its state: it goes on after that. Rejects unless `startable` of the list is true. */
+  start(id: string, options?: CallOptions): Promise<Preparation>;
+  stop(id: string, options?: CallOptions): Promise<Preparation>;
+}
+
 /**
  * Every method rejects with a `ParlanceError`, or with the signal's abort reason. Invalid arguments (a missing file, a
  * key that is not valid in a header) reject with a `TypeError`. There are no retries, but in `transcriptions.wait` and
@@ -129,6 +139,7 @@ export interface Client {
   /** Ends the synthesis and everything that plays the clip. `id`: of `createClip` or of an `audio.created` event. */
   deleteClip(id: string, options?: CallOptions): Promise<void>;
   speechModels(options?: CallOptions): Promise<SpeechModelList>;
+  readonly preparations: Preparations;
 }
 
 const json = { Accept: 'application/json' };
@@ -228,6 +239,17 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
       await http.DELETE('/tts/clips/{id}', { ...requestOf({}, signal), params: { path: { id } } });
     },
     speechModels: ({ signal } = {}) => dataOf(http.GET('/tts/models', requestOf(json, signal)), signal),
+    preparations: {
+      list: ({ signal } = {}) => dataOf(http.GET('/preparations', requestOf(json, signal)), signal),
+      start(id, { signal } = {}) {
+        const call = { ...requestOf(json, signal), params: { path: { id } } };
+        return dataOf(http.POST('/preparations/{id}', call), signal);
+      },
+      stop(id, { signal } = {}) {
+        const call = { ...requestOf(json, signal), params: { path: { id } } };
+        return dataOf(http.DELETE('/preparations/{id}', call), signal);
+      },
+    },
   };
 }
 

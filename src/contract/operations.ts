@@ -33,6 +33,12 @@ type Body<Operation> = Operation extends { requestBody: { content: infer Content
 /** The text fields of a form; repeated ones are arrays. */
 export type FormFields = Readonly<Record<string, string | readonly string[]>>;
 
+/** Where a browser sends a request from. */
+export interface RequestSource {
+  readonly host: string;
+  readonly origin: string | undefined;
+}
+
 /** A validated request. */
 export interface RequestOf<Operation extends AnyOperation> {
   /** The request id, as in `X-Request-Id`. */
@@ -41,6 +47,7 @@ export interface RequestOf<Operation extends AnyOperation> {
   readonly path: Parameters<Operation, 'path'>;
   readonly headers: Parameters<Operation, 'header'>;
   readonly body: Body<Operation>;
+  readonly source: RequestSource;
   /** Aborts when the client disconnects and when the service shuts down. */
   readonly signal: AbortSignal;
   readonly log: Logger;

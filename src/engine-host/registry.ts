@@ -8,6 +8,7 @@ import { hasFunction } from './guard/guard.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { capabilities } from './load-definition.ts';
 import { listInstances, openInstance, type AnyInstance, type Instance, type InstanceOptions } from './open-instance.ts';
+import { PreparationRuns } from './preparation-runs.ts';
 import { combined, refusal, type RegistryError } from './registry-error.ts';
 import { ServedModels, type ServedModel } from './served-models.ts';
 
@@ -28,8 +29,9 @@ export interface WantedPreparations {
   readonly withoutTranscription?: boolean;
 }
 
-interface ListedPreparations {
+export interface ListedPreparations {
   readonly instance: string;
+  readonly capability: Capability;
   readonly list: readonly Preparation[];
   readonly failure?: string;
 }
@@ -71,6 +73,8 @@ function duplicatesIn(instances: readonly AnyInstance[], all: readonly AnyInstan
 
 export class Registry {
   readonly #instances: readonly AnyInstance[];
+  /** What is being prepared in this process, whoever asked for it. */
+  readonly runs = new PreparationRuns();
   readonly #served: { readonly [C in Capability]: ServedModels<C> };
 
   constructor(
@@ -130,7 +134,7 @@ export class Registry {
     );
     const begun = able.map(async ({ name, guarded: { engine } }) => {
       const each = { ...call, progress: (step: string, done: number | null) => progress(`${name}: ${step}`, done) };
-      const running = prepareEach(engine, await wantedIds(engine, wanted), each);
+      const running = prepareEach(engine, await wantedIds(engine, wanted), each, this.runs);
       running.catch(ignore); // it may fail before the others have begun
       return { running };
     });
@@ -143,11 +147,11 @@ export class Registry {
   async preparations(): Promise<ListedPreparations[]> {
     const able = this.#instances.filter(({ guarded }) => hasFunction(guarded.engine, 'preparations'));
     return Promise.all(
-      able.map(async ({ name: instance, guarded: { engine } }) => {
+      able.map(async ({ name: instance, capability, guarded: { engine } }) => {
         try {
-          return { instance, list: (await engine.preparations?.()) ?? [] };
+          return { instance, capability, list: (await engine.preparations?.()) ?? [] };
         } catch (error) {
-          return { instance, list: [], failure: messageOf(error) };
+          return { instance, capability, list: [], failure: messageOf(error) };
         }
       }),
     );
@@ -175,8 +179,16 @@ export class Registry {
   }
 }
 
-async function prepareEach(engine: Engine, ids: readonly (string | undefined)[], call: PrepareCall): Promise<void> {
-  for (const id of ids) await engine.prepare?.({ ...call, ...(id !== undefined && { id }) });
+async function prepareEach(
+  engine: Engine,
+  ids: readonly (string | undefined)[],
+  call: PrepareCall,
+  runs: PreparationRuns,
+): Promise<void> {
+  for (const id of ids) {
+    if (id === undefined) await engine.prepare?.(call);
+    else await runs.run(id, call, async (linked) => engine.prepare?.({ ...call, ...linked, id }));
+  }
 }
 
 /** Undefined: the whole of an engine that names no parts. */

@@ -2,7 +2,9 @@
 import type { Registry } from '../engine-host/registry.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Clips } from '../clips/store.ts';
+import type { Preparations } from '../engine-host/preparations.ts';
 import type { JobStore } from '../jobs/store.ts';
+import type { RefusePreparing } from '../keys/preparing.ts';
 import type { SpeechModelSelector } from '../speech/speech-models.ts';
 import type { SpeechSpool } from '../speech/speech-spool.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
@@ -16,6 +18,9 @@ export interface Services {
   readonly clips: Clips;
   /** Transcriptions of long recordings. */
   readonly jobs: JobStore;
+  /** What this machine can have. */
+  readonly preparations: Preparations;
+  readonly refusePreparing: RefusePreparing;
   /** PARLANCE_SANDBOX. */
   readonly sandbox: boolean;
   /** Buffers direct speech on disk until its caller has read it. */

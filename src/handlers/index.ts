@@ -2,6 +2,7 @@
 import type { OperationTable } from '../contract/operations.ts';
 import { createChat, listChatModels, streamChat } from './chat.ts';
 import type { Services } from './dependencies.ts';
+import { listPreparations, startPreparation, stopPreparation } from './preparations.ts';
 import { createSpeech, createSpeechClip, deleteSpeechClip, getSpeechClip, listSpeechModels } from './speech.ts';
 import {
   checkRecordingFields,
@@ -70,4 +71,7 @@ export const nativeOperations: OperationTable<Services> = {
   createSpeechClip: { handle: createSpeechClip, permissions: ['createSpeechClip'] },
   getSpeechClip: { handle: getSpeechClip, permissions: ['getSpeechClip'] },
   deleteSpeechClip: { handle: deleteSpeechClip, permissions: ['deleteSpeechClip'] },
+  listPreparations: { handle: listPreparations, permissions: ['listPreparations'] },
+  startPreparation: { handle: startPreparation, permissions: ['startPreparation'] },
+  stopPreparation: { handle: stopPreparation, permissions: ['stopPreparation'] },
 };

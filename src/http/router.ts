@@ -268,8 +268,10 @@ async function validate(read: Read, api: ContractApi): Promise<Valid> {
   throw new ProblemError('invalid-request', detail, { errors: violations.slice(0, mostViolations) });
 }
 
-function toValid({ request: { id, signal, log }, parameters, body: { value, file } }: Read) {
-  return { id, ...parameters, body: file ? { ...value, file } : value, signal, log };
+function toValid({ request, target, parameters, body: { value, file } }: Read) {
+  const { id, headers, signal, log } = request;
+  const source = { host: target.host, origin: headers.origin };
+  return { id, source, ...parameters, body: file ? { ...value, file } : value, signal, log };
 }
 
 // ------------------------------------------------------------------------------------------------ openapi-backend

@@ -1,5 +1,6 @@
 /** The rules of an API key: what it may do, and how much. */
 import { createNameFilter } from '../../lib/name-filter.ts';
+import type { OperationId } from '../contract/operations.ts';
 import type { Key, KeyLimits } from '../request-scope.ts';
 
 /** As the keys file writes them; absent lists: all. */
@@ -15,6 +16,16 @@ export interface KeyRules {
 }
 
 const anything = () => true;
+
+/** In no key by default: an entry of the keys file must list them by name. */
+const operationsByNameOnly: readonly string[] = ['startPreparation', 'stopPreparation'] satisfies OperationId[];
+const byDefault = (operationId: string) => !operationsByNameOnly.includes(operationId);
+
+/** Who may start preparations may stop them. */
+function listed(operations: readonly string[]): Key['mayCall'] {
+  const all = operations.includes('startPreparation') ? [...operations, 'stopPreparation'] : operations;
+  return (operationId) => all.includes(operationId);
+}
 const nothing = () => false;
 
 export function createKey(name: string, { operations, models, tools, weight = 1, limits = {} }: KeyRules = {}): Key {
@@ -22,7 +33,7 @@ export function createKey(name: string, { operations, models, tools, weight = 1,
     name,
     weight,
     limits,
-    mayCall: operations ? (operationId) => operations.includes(operationId) : anything,
+    mayCall: operations ? listed(operations) : byDefault,
     mayUseModel: models ? createNameFilter(models) : anything,
     mayUseTool: tools ? (tools.length === 0 ? nothing : createNameFilter(tools)) : anything,
   };

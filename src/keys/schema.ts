@@ -49,7 +49,8 @@ const entrySchema = (operations: readonly string[]) => ({
       type: 'array',
       minItems: 1,
       items: { type: 'string', enum: operations },
-      description: 'Ids of the operations that the key may use; they also govern /v1. Default: all.',
+      description:
+        'Ids of the operations that the key may use; they also govern /v1. Default: all but startPreparation and stopPreparation, which have to be listed.',
     },
     models: {
       type: 'array',

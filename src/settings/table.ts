@@ -107,6 +107,13 @@ const table = {
     description:
       'Number of reverse proxies in front: the address of a client is that entry of X-Forwarded-For, counted from the right; never set it where clients reach the port directly',
   },
+  prepare: {
+    env: 'PREPARE',
+    ...flag,
+    default: true,
+    description:
+      'off: nobody may start or stop preparations over HTTP (`POST /preparations/{id}`); commands and the start still may',
+  },
   page: {
     env: 'PAGE',
     ...flag,

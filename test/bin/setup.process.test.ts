@@ -76,7 +76,11 @@ test('the doctor lists what can be had, and does not call it missing', async () 
 
 test.for([
   ['an id twice', `[one, one]`, '`preparations()` has an id twice'],
-  ['an id with a space', `[{ ...one, id: 'my voice' }]`, '`preparations()`[0].id is not in lower case with hyphens'],
+  [
+    'an id with a space',
+    `[{ ...one, id: 'my voice' }]`,
+    '`preparations()`[0].id is not 1 to 64 letters, digits, dots, hyphens and underscores',
+  ],
   ['a negative size', `[{ ...one, bytes: -1 }]`, '`preparations()`[0].bytes is neither a whole number nor null'],
   ['an unknown state', `[{ ...one, state: 'fine' }]`, '`preparations()`[0].state is none of ready, preparing, missing'],
   ['no list', `undefined`, '`preparations()` did not return an array'],

@@ -21,6 +21,7 @@ const lax: ClipLimits = {
   unreadMs: 600_000,
 };
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+const source = { host: '127.0.0.1', origin: undefined };
 
 type Piece = number | (() => Promise<unknown>);
 
@@ -342,7 +343,7 @@ test('a clip removed while it is being opened is not found', async () => {
   const { clips, begin } = await openStore();
   const { passed, open } = gate();
   const clip = await begin(10, passed, () => Promise.reject(new EngineError('provider-error', 'It broke.')));
-  const request = { id: '', query: {}, path: { id: clip.id }, headers: {}, body: undefined };
+  const request = { id: '', query: {}, path: { id: clip.id }, headers: {}, body: undefined, source };
   const answer = await getSpeechClip({ ...request, signal: noCaller, log: quiet }, { clips } as unknown as Services);
   open();
   await expect.poll(() => clips.find(clip.id), patience).toBeUndefined();
@@ -354,7 +355,14 @@ test('a clip removed while it is being opened is not found', async () => {
 test('a range request that waits too long for completion gets the clip as it grows', async () => {
   const { clips, begin } = await openStore({ holdMs: 50 });
   const clip = await begin(10, never);
-  const request = { id: '', query: {}, path: { id: clip.id }, headers: { Range: 'bytes=0-1' }, body: undefined };
+  const request = {
+    id: '',
+    query: {},
+    path: { id: clip.id },
+    headers: { Range: 'bytes=0-1' },
+    body: undefined,
+    source,
+  };
   const answer = await getSpeechClip({ ...request, signal: noCaller, log: quiet }, { clips } as unknown as Services);
   expect(answer).toMatchObject({ status: 200, mediaType: 'audio/mpeg' });
 });

@@ -42,6 +42,8 @@ async function ask(
 const ofModel = (operation: Operation, model: string) => ({ parts: requestOf(model, operation) });
 
 const isOfJobs = ({ id }: Operation) => id.includes('TranscriptionJob');
+const isOfPreparation = ({ id, schemas }: Operation) => id.includes('Preparation') && schemas.path !== undefined;
+const ofPreparation = (id: string) => ({ parts: { path: { id } } });
 /** Whether the answer comes from the engine that is asked for the work itself. */
 const hasEngine = (operation: Operation) => operation.schemas.body !== undefined && !isOfJobs(operation);
 
@@ -51,10 +53,11 @@ type Way = (operation: Operation) => Promise<Answer>;
 const ways: Readonly<Record<number, Way>> = {
   200: async (operation) => {
     if (isOfJobs(operation)) return askForJob(operation);
+    if (isOfPreparation(operation)) return ask(service, operation, ofPreparation('installed'));
     return operation.id === 'getSpeechClip' ? hear(service, operation) : ask(service, operation);
   },
   201: (operation) => ask(service, operation),
-  202: (operation) => ask(service, operation),
+  202: (operation) => ask(service, operation, isOfPreparation(operation) ? ofPreparation('endless') : {}),
   204: (operation) => (isOfJobs(operation) ? askForJob(operation) : hear(service, operation)),
   206: (operation) => hear(service, operation, { range: 'bytes=0-1' }),
   401: async (operation) => {
@@ -68,7 +71,7 @@ const ways: Readonly<Record<number, Way>> = {
     await using impatient = await start({ bodyTimeoutMs: 100 });
     return await sendHalf(impatient, operation);
   },
-  409: askTooEarly,
+  409: (operation) => (isOfPreparation(operation) ? startTwo(operation) : askTooEarly(operation)),
   415: (operation) => ask(service, operation, { headers: { 'content-type': 'text/plain' } }),
   416: (operation) => hear(service, operation, { range: 'bytes=100000-' }),
   422: (operation) => {
@@ -146,6 +149,13 @@ async function makeJob(from: Reachable, file: Uint8Array, model = 'fine'): Promi
 async function askTooEarly(operation: Operation): Promise<Answer> {
   const { id } = await makeJob(service, wavHead);
   return await ask(service, operation, { parts: { path: { id } } });
+}
+
+/** One at a time. */
+async function startTwo(operation: Operation): Promise<Answer> {
+  await using own = await start();
+  await ask(own, operation, ofPreparation('endless'));
+  return await ask(own, operation, ofPreparation('another'));
 }
 
 async function askForBrokenJob(operation: Operation): Promise<Answer> {

@@ -33,14 +33,18 @@ export function breakJobs(): Disposable {
 
 /** Listings fail once `until` has settled, until the defect is disposed of. */
 export function breakListings({ service }: TestService, until: Promise<unknown> = Promise.resolve()): Disposable {
-  const registry = service.registry as { models?: unknown };
-  registry.models = async () => {
+  const registry = service.registry as { models?: unknown; preparations?: unknown };
+  const fail = async () => {
     await until;
     throw new TypeError('a defect of the service');
   };
+  registry.models = fail;
+  registry.preparations = fail;
   return {
     [Symbol.dispose]() {
-      delete registry.models; // the method of its class is there again
+      // The methods of its class are there again.
+      delete registry.models;
+      delete registry.preparations;
     },
   };
 }

@@ -91,7 +91,14 @@ async function* useTools(tools, signal) {
 
 const mediaTypes = { mp3: 'audio/mpeg', wav: 'audio/wav', ogg: 'audio/ogg', opus: 'audio/ogg' };
 
+const part = (id, state) => ({ id, title: 'Part ' + id, bytes: 1000, licence: 'MIT', state });
+
 const speech = define('speech', ['endless'], {
+  preparations: async () => [part('installed', 'ready'), part('endless', 'missing'), part('another', 'missing')],
+  async prepare({ signal, progress }) {
+    progress('downloading', 0.5);
+    await wait(3_600_000, undefined, { signal });
+  },
   async synthesize({ text, model, format }, { signal }) {
     failWhereAsked(model);
     async function* speak() {

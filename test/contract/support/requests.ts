@@ -79,6 +79,8 @@ const smallRequests: Readonly<Record<string, Parts>> = {
   deleteTranscriptionJob: { path: { id: 'Vb1yPz4mQ0iYxkq3o9TtWw' } },
   createSpeechClip: { body: { text: 'Hello' } },
   getSpeechClip: { path: { id: 'Vb1yPz4mQ0iYxkq3o9TtWw' } },
+  startPreparation: { path: { id: 'unknown' } },
+  stopPreparation: { path: { id: 'unknown' } },
   deleteSpeechClip: { path: { id: 'Vb1yPz4mQ0iYxkq3o9TtWw' } },
 };
 

@@ -1,0 +1,39 @@
+/** Who may start and stop preparations over HTTP: they cost disk, network and cores of this machine. */
+import { isLoopback } from '../../lib/loopback.ts';
+import { requiresKeys, type LoadedSettings } from '../settings/load.ts';
+import type { RequestSource } from '../contract/operations.ts';
+import { currentCaller } from '../request-scope.ts';
+import { mayCall } from './permissions.ts';
+
+/** A sentence on why the caller may not; undefined if he may. */
+export type RefusePreparing = (source: RequestSource, operation: PreparingOperation) => string | undefined;
+
+type PreparingOperation = 'startPreparation' | 'stopPreparation';
+
+type PreparingSettings = Pick<
+  LoadedSettings,
+  'prepare' | 'apiKeys' | 'apiKeysFile' | 'host' | 'allowOpen' | 'publicUrl' | 'trustProxy'
+>;
+
+export function createPreparingRule(settings: PreparingSettings): RefusePreparing {
+  if (!settings.prepare) return () => 'Preparations over HTTP are off (PREPARE=off).';
+  if (requiresKeys(settings)) return (_source, operation) => (mayCall(operation) ? undefined : withoutPermission);
+  const beyond = beyondThisMachine(settings);
+  if (beyond !== undefined) return () => `Without API keys, ${beyond} allows no preparations over HTTP; ${remedy}`;
+  return ({ host, origin }) => {
+    if (!isLoopback(currentCaller())) return `Without API keys, only this machine may start preparations; ${remedy}`;
+    const isOwnPage = origin === undefined || origin === `http://${host}` || origin === `https://${host}`;
+    return isOwnPage ? undefined : "Only the service's own page may start preparations.";
+  };
+}
+
+const remedy = 'use the command, or an API key of API_KEYS_FILE that lists startPreparation.';
+const withoutPermission = 'The API key may not use startPreparation; only a key that lists it in API_KEYS_FILE may.';
+
+/** The setting that lets others than this machine in. */
+function beyondThisMachine({ host, allowOpen, publicUrl, trustProxy }: PreparingSettings): string | undefined {
+  if (!isLoopback(host)) return 'HOST beyond loopback';
+  if (allowOpen) return 'ALLOW_OPEN';
+  if (publicUrl !== undefined && !isLoopback(new URL(publicUrl).hostname)) return 'PUBLIC_URL beyond loopback';
+  return trustProxy > 0 ? 'TRUST_PROXY' : undefined;
+}
