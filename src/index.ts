@@ -14,7 +14,7 @@ export type { App, Environment, LoadedSettings, Service, ServiceOptions };
  *     http.createServer(app.listener).listen(8080);
  *
  * By default, settings are read from the environment and from parlance.config.yaml in the working directory. Missing
- * programs and models are not installed: run `parlance setup`. On shutdown, close your server first, then dispose the
+ * programs and models are not installed: run `npx @parlance/server setup`. On shutdown, close your server first, then dispose the
  * app. Throws a `SettingsError` or a `RegistryError`.
  */
 export async function createApp({ env = process.env, ...given }: Partial<ServiceOptions> = {}): Promise<App> {

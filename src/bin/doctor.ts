@@ -17,6 +17,7 @@ import { mebibytes, type MemoryBudget } from '../engine-host/resident/memory-pla
 import { runProgram } from '../system/child-process/run-program.ts';
 import { listModels, toEntry } from '../engine-host/model-selection.ts';
 import { describeDoubts, loadSettings, type LoadedSettings } from '../settings/load.ts';
+import { readCommandLine } from './command-line.ts';
 import { explainStartFailure } from './startup-error.ts';
 import { checkFleet } from './check-fleet.ts';
 import { checkKeys } from './check-keys.ts';
@@ -34,6 +35,12 @@ const verdicts = [
 const nothingToCheck: Finding = { what: 'engine', ok: true, detail: 'needs nothing of this machine' };
 
 try {
+  if (readCommandLine({ command: 'doctor', takes: ['config', 'env-file'] })) await report();
+} catch (error) {
+  explainStartFailure(error);
+}
+
+async function report(): Promise<void> {
   const settings = loadSettings(process.env);
   const log = pino({ level: 'silent' });
   const fleet = await checkFleet(settings);
@@ -63,8 +70,6 @@ try {
   const keys = await checkKeys(settings, engines.registry);
   if (keys.findings.length > 0) print('API keys', keys.findings);
   if (!(await judge(engines.registry, settings)) || !keys.isUsable || !fleet.isUsable) process.exitCode = 1;
-} catch (error) {
-  explainStartFailure(error);
 }
 
 /** What can be had: it is no fault if it is not there. */

@@ -25,15 +25,17 @@ const commands: Readonly<Record<string, Command>> = {
   setup: { about: 'download and build what local transcription needs, then exit', run: () => import('./setup.ts') },
   doctor: { about: 'report what was found, what is missing, and how to fix it', run: () => import('./doctor.ts') },
   init: { about: 'write an example parlance.config.yaml, with every setting', run: () => import('./init.ts') },
-  key: { about: 'make an API key for the keys file: parlance key new NAME', run: () => import('./key.ts') },
+  key: { about: 'make an API key for the keys file: key new NAME', run: () => import('./key.ts') },
   'check-engine': {
-    about: 'check an engine against the engine contract: parlance check-engine ./my-engine.js',
+    about: 'check an engine against the engine contract: check-engine ./my-engine.js',
     run: () => import('./check-engine.ts'),
   },
 };
 
-// The rest are the arguments of the command.
-const [name = 'start'] = process.argv.splice(2, 1);
+// The rest are the arguments of the command. Options alone are those of the start.
+const [first = '--'] = process.argv.slice(2);
+const isOption = first.startsWith('-') && !['--version', '-v', '--help', '-h'].includes(first);
+const [name = 'start'] = isOption ? [] : process.argv.splice(2, 1);
 const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
 
 if (isOlder(process.versions.node, engines.node)) {
@@ -44,18 +46,23 @@ if (isOlder(process.versions.node, engines.node)) {
 } else if (name === '--version' || name === '-v') {
   console.log(version);
 } else if (name === '--help' || name === '-h') {
-  console.log(usage());
+  console.log(await usage());
 } else {
-  console.error(`parlance: unknown command "${name}".\n\n${usage()}`);
+  console.error(`parlance: unknown command "${name}".\n\n${await usage()}`);
   process.exitCode = 2;
 }
 
-function usage(): string {
+async function usage(): Promise<string> {
+  const { optionsOf } = await import('./command-line.ts'); // not what an older Node.js can load
   const width = Math.max(...Object.keys(commands).map((name) => name.length));
   return [
-    'Usage: parlance [command]',
+    'Usage: npx @parlance/server [command] [options]',
     '',
     ...Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(width)}  ${about}`),
+    '',
+    'Options of start; the other commands have a --help of their own:',
+    '',
+    optionsOf(),
     '',
     'Settings come from the environment and from parlance.config.yaml in the working directory.',
   ].join('\n');

@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import type { Logger } from '../../engines/contract/index.ts';
 import { openEngines } from '../engine-host/open-engines.ts';
 import type { Registry } from '../engine-host/registry.ts';
+import { readCommandLine } from './command-line.ts';
 import { explainStartFailure } from './startup-error.ts';
 import { prepareEngines } from './prepare-engines.ts';
 import { loadSettings } from '../settings/load.ts';
@@ -19,17 +20,21 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
+const commandLine = readCommandLine({ command: 'setup', takes: ['config', 'env-file'], rest: '[NAME ...]' });
 try {
+  if (commandLine) await setUp(commandLine.rest);
+} catch (error) {
+  if (!ended.signal.aborted) explainStartFailure(error); // else it has been said
+}
+
+async function setUp(names: readonly string[]): Promise<void> {
   const log = pino({ level: 'silent' });
   await using engines = await openEngines(loadSettings(process.env), process.env, log);
-  const names = process.argv.slice(2);
   const done =
     (await areKnown(names, engines.registry)) &&
     (await prepareAll(names.length > 0 ? names : [undefined], engines, log));
   if (done) process.stderr.write('Everything that can be prepared is there. The command `doctor` shows what works.\n');
   else process.exitCode = 1;
-} catch (error) {
-  if (!ended.signal.aborted) explainStartFailure(error); // else it has been said
 }
 
 async function prepareAll(

@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger as PinoLogger } from 'pino';
 import type { Logger } from '../../engines/contract/index.ts';
+import { readCommandLine } from './command-line.ts';
+import { openPage } from './open-page.ts';
 import { describeService } from './startup-summary.ts';
 import { keepYoungObjectsYoung, shrinkHeap } from '../system/heap.ts';
 import { prepareEngines, type PrepareOptions } from './prepare-engines.ts';
@@ -21,10 +23,15 @@ const settleMs = 500;
 /** An engine that is slow to say what it would prepare does not delay the summary any longer. */
 const begunWithinMs = 1_000;
 
+const commandLine = readCommandLine({ command: 'start', takes: ['port', 'host', 'config', 'env-file', 'open'] });
 keepYoungObjectsYoung();
-const started = await start();
+const started = commandLine && (await start());
 if (started) {
   const { service, settings, log } = started;
+  if (commandLine.opensPage && 'url' in service) {
+    if (settings.page) openPage(service.url, log);
+    else log.warn({}, 'the page was not opened: PAGE is off');
+  }
   exitOnDefects(service, log);
   const ended = new AbortController();
   const withoutTranscription = !settings.transcribeSetup || !settings.transcribeEnabled;
@@ -62,6 +69,7 @@ interface Started {
 
 async function start(): Promise<Started | undefined> {
   try {
+    if (commandLine?.variablesFrom !== undefined) process.stderr.write(`${commandLine.variablesFrom}\n`);
     const settings = loadSettings(process.env);
     const log = createLog(settings.logLevel);
     const start = settings.fleetRole === 'worker' ? startWorker : startService;

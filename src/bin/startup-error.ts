@@ -21,7 +21,7 @@ function describeListen({ code, message, address, port }: ListenError): string {
   const at = `${String(address)}:${String(port)}`;
   switch (code) {
     case 'EADDRINUSE':
-      return `PORT: another process listens on ${at} (EADDRINUSE); stop it, or set PORT to a different port, or to 0 for any free port`;
+      return `PORT: another process listens on ${at} (EADDRINUSE); stop it, or set PORT (--port) to a different port, or to 0 for any free port`;
     case 'EACCES':
       return `PORT: this user may not listen on ${at} (EACCES); set PORT to 1024 or above`;
     case 'EADDRNOTAVAIL':

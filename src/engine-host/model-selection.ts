@@ -1,4 +1,5 @@
 /** Models in the API: listings, the availability probe, and the selection of the model for a request. */
+import { commandLine } from '../../lib/setup-command.ts';
 import { joinFirst } from '../../lib/listing.ts';
 import { EngineError, type Availability, type Capability, type Feature } from '../../engines/contract/index.ts';
 import { availabilityOf, type ServedModel } from './served-models.ts';
@@ -76,13 +77,11 @@ export function noModelHint(capability: Capability, instances: readonly string[]
   const asked = `${instances.join(', ')} ${instances.length === 1 ? 'lists' : 'list'} none`;
   const isFresh = capability === 'chat' && instances.every((name) => defaultChatServers.has(name));
   const remedy = isFresh ? '; start Ollama or set OPENAI_API_KEY' : '';
-  return `${asked}${remedy}; ${doctorCommand} shows what is missing`;
+  return `${asked}${remedy}; ${commandLine('doctor')} shows what is missing`;
 }
 
 /** Without a configuration, these are looked for on this machine. Others are there, but something is wrong with them. */
 const defaultChatServers: ReadonlySet<string> = new Set(['ollama', 'llama-cpp']);
-
-const doctorCommand = import.meta.url.endsWith('.ts') ? 'npm run doctor' : 'npx parlance doctor';
 
 /** Throws `model-unavailable` for a model that cannot work until the operator fixes it, or `engine-failed`. */
 export async function requireAvailable(model: ServedModel): Promise<void> {

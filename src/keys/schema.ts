@@ -38,7 +38,7 @@ const entrySchema = (operations: readonly string[]) => ({
     sha256: {
       type: 'string',
       pattern: '^[0-9a-fA-F]{64}$',
-      description: 'SHA-256 of the token, as 64 hex digits. `parlance key new NAME` makes both.',
+      description: 'SHA-256 of the token, as 64 hex digits. `npx @parlance/server key new NAME` makes both.',
     },
     expires: {
       type: 'string',

@@ -218,7 +218,7 @@ describe('the command', () => {
   it('explains itself', async () => {
     const { code, stdout } = await ask({}, '--help');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Usage: parlance \[command\]\n/);
+    expect(stdout).toMatch(/^Usage: npx @parlance\/server \[command\] \[options\]\n/);
     for (const name of ['start', 'setup', 'doctor', 'init', 'key', 'check-engine'])
       expect(stdout).toMatch(new RegExp(`^  ${name} +\\w`, 'm'));
   });
@@ -258,7 +258,7 @@ describe('the command', () => {
   it('tells people to type what works here', async () => {
     await writeFile(inside('bare.yaml'), '{}\n');
     const { stdout } = await ask({ PARLANCE_CONFIG: 'bare.yaml' }, 'doctor');
-    expect(stdout).toContain('fix: npx parlance setup\n');
+    expect(stdout).toContain('fix: npx @parlance/server setup\n');
     expect(stdout).not.toContain('npm run');
   });
 

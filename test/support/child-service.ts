@@ -23,6 +23,8 @@ export interface ProcessOptions {
   readonly dataDir?: string;
   /** What the process is started through, given its data directory. It ends in an `exec`, so that the pid is Node's. */
   readonly through?: (dataDir: string) => readonly string[];
+  /** Its command line. */
+  readonly args?: readonly string[];
   /** Of Node itself. */
   readonly nodeOptions?: readonly string[];
 }
@@ -127,12 +129,12 @@ export function tiedToUs(program: string, ...args: string[]): [string, ...string
 
 /** The same; whoever calls this disposes of it. */
 export async function spawnProcess(script: string, options: ProcessOptions): Promise<ChildProcess> {
-  const { env = {}, config, files = {}, through = () => [], nodeOptions = [] } = options;
+  const { env = {}, config, files = {}, through = () => [], args: own = [], nodeOptions = [] } = options;
   const dir = await mkdtemp(join(tmpdir(), 'parlance-child-'));
   const dataDir = options.dataDir ?? join(dir, 'data');
   await mkdir(dataDir, { recursive: true });
   await writeFiles(dir, { ...files, ...(config !== undefined && { 'parlance.config.yaml': config }) });
-  const commandLine = [...through(dataDir), process.execPath, ...nodeOptions, join(home, script)];
+  const commandLine = [...through(dataDir), process.execPath, ...nodeOptions, join(home, script), ...own];
   const [program, ...args] = tiedToUs(...(commandLine as [string, ...string[]]));
   const child = spawn(program, args, {
     cwd: dir,

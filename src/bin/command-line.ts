@@ -1,0 +1,151 @@
+/**
+ * The command line of the commands that read settings. An option is another way to set a variable, so that settings have
+ * one reader, and one place that checks them: what is said of PORT is said of `--port`.
+ */
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { didYouMean } from '../../lib/did-you-mean.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { commandLine } from '../../lib/setup-command.ts';
+
+interface Option {
+  readonly about: string;
+  /** Absent: the option takes no value. */
+  readonly value?: string;
+  /** The variable that it sets. */
+  readonly variable?: string;
+}
+
+const options = {
+  port: { value: 'NUMBER', variable: 'PORT', about: 'port to listen on; 0 selects a free one' },
+  host: { value: 'ADDRESS', variable: 'HOST', about: 'address to listen on' },
+  config: { value: 'FILE', variable: 'PARLANCE_CONFIG', about: 'the settings file, instead of parlance.config.yaml' },
+  'env-file': { value: 'FILE', about: 'set variables from FILE; those that are set already win' },
+  open: { about: 'open the page in the default browser' },
+} as const satisfies Readonly<Record<string, Option>>;
+
+type OptionName = keyof typeof options;
+
+interface Grammar {
+  /** Of the command, as in `parlance NAME`. */
+  readonly command: string;
+  readonly takes: readonly OptionName[];
+  /** How the other arguments are called in the usage; absent: there are none. */
+  readonly rest?: string;
+}
+
+export interface CommandLine {
+  readonly rest: readonly string[];
+  readonly opensPage: boolean;
+  /** One line for the operator; undefined without `--env-file`. */
+  readonly variablesFrom: string | undefined;
+}
+
+/**
+ * Sets the variables that the arguments name. Undefined: the command has been explained (`--help`), or refused, with the
+ * exit code 2.
+ */
+export function readCommandLine(grammar: Grammar): CommandLine | undefined {
+  try {
+    const { isHelp, envFile, variables, ...commandLine } = parseCommandLine(grammar, process.argv.slice(2));
+    if (isHelp) {
+      console.log(usage(grammar));
+      return undefined;
+    }
+    Object.assign(process.env, variables);
+    return { ...commandLine, variablesFrom: envFile === undefined ? undefined : setVariables(envFile) };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    console.error(`${error.message}\n\n${usage(grammar)}`);
+    process.exitCode = 2;
+    return undefined;
+  }
+}
+
+export class UsageError extends Error {}
+
+/** Throws a `UsageError`. */
+export function parseCommandLine({ takes, rest }: Grammar, args: readonly string[]) {
+  const known = takes.map((name) => [name, { type: isFlag(options[name]) ? 'boolean' : 'string' }] as const);
+  const help = { type: 'boolean', short: 'h' } as const;
+  // Not strict: the parser's own messages do not name the right options.
+  const { tokens, positionals } = parseArgs({
+    args: [...args],
+    options: { ...Object.fromEntries(known), help },
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const given = new Map<string, string | undefined>();
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue;
+    given.set(token.name, token.value);
+    if (token.name !== 'help') check(token, takes);
+  }
+  const [first] = positionals;
+  if (rest === undefined && first !== undefined) throw new UsageError(`unexpected argument ${JSON.stringify(first)}`);
+  const variables = takes.flatMap((name) => {
+    const { variable }: Option = options[name];
+    const value = given.get(name);
+    return variable === undefined || value === undefined ? [] : [[variable, value] as const];
+  });
+  return {
+    rest: positionals,
+    opensPage: given.has('open'),
+    isHelp: given.has('help'),
+    envFile: given.get('env-file'),
+    variables: Object.fromEntries(variables),
+  };
+}
+
+interface Token {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value?: string | undefined;
+}
+
+function check({ name, rawName, value }: Token, takes: readonly OptionName[]): void {
+  const known = takes.find((one) => one === name);
+  if (known === undefined) throw new UsageError(unknownOption(rawName, takes));
+  if (isFlag(options[known]) && value !== undefined) throw new UsageError(`--${name} takes no value`);
+  if (!isFlag(options[known]) && !isGiven(value)) throw new UsageError(`--${name} needs a value: ${written(known)}`);
+}
+
+const isFlag = ({ value }: Option): boolean => value === undefined;
+
+/** What begins with a dash is the next option: its value has been forgotten. */
+const isGiven = (value: string | undefined) => value !== undefined && value !== '' && !value.startsWith('-');
+
+const written = (name: OptionName) => ['--' + name, (options[name] as Option).value ?? []].flat().join(' ');
+
+function unknownOption(name: string, takes: readonly OptionName[]): string {
+  const meant = didYouMean(name, takes);
+  const hint = meant === undefined ? '' : `; did you mean --${meant}?`;
+  return `unknown option ${JSON.stringify(name)}${hint}`;
+}
+
+/**
+ * As Node's own `--env-file` does, which also finds the option here, behind the script. No file is read unasked: a `.env`
+ * in the working directory may be another project's.
+ */
+function setVariables(file: string): string {
+  const path = resolve(file);
+  try {
+    process.loadEnvFile(path);
+  } catch (error) {
+    throw new UsageError(`--env-file: ${path} cannot be read: ${messageOf(error)}`);
+  }
+  return `Variables from ${path}`;
+}
+
+function usage({ command, takes, rest }: Grammar): string {
+  return `Usage: ${commandLine(command, '[options]', ...(rest === undefined ? [] : [rest]))}\n\n${optionsOf(takes)}`;
+}
+
+/** One line for each. */
+export function optionsOf(names: readonly OptionName[] = optionNames): string {
+  const width = Math.max(...names.map((name) => written(name).length));
+  return names.map((name) => `  ${written(name).padEnd(width)}  ${options[name].about}`).join('\n');
+}
+
+const optionNames = Object.keys(options) as OptionName[];
