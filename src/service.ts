@@ -246,7 +246,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
       ...(unreadMs !== undefined && { unreadMs }),
       ...(keepMs !== undefined && { keepMs }),
     },
-    idPrefix: engines.fleet?.clipPrefix,
+    idPrefix: engines.fleet?.idPrefix,
   });
   const clips = engines.fleet?.shareClips(ownClips) ?? ownClips;
   const speechSpool = createSpeechSpool({
@@ -261,7 +261,8 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
   const own = budgets && { minutes: createMinuteCounter(), concurrency: createConcurrencySlots(), budgets };
   const limits = own && createLimits({ ...(engines.fleet?.shareLimits(own) ?? own), onRefused });
   const working = { settings, env, registry, workspace, keys, limits, metrics, log };
-  const jobs = createJobs({ ...working, retryMs, ownerMs });
+  const ownJobs = createJobs({ ...working, retryMs, ownerMs, idPrefix: engines.fleet?.idPrefix });
+  const jobs = engines.fleet?.shareJobs(ownJobs) ?? ownJobs;
   const preparations = new Preparations({ registry, log });
   const services: Services = {
     registry,
@@ -312,7 +313,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
   metrics?.watch({
     availability: () => registry.lastAvailability(),
     clips: () => ownClips.size(),
-    jobs: () => jobs.counts(),
+    jobs: () => ownJobs.counts(),
     mcpServers: () => mcp.states(),
     residents: () => engines.residents.facts(),
     fleet: engines.fleet?.state,
@@ -324,7 +325,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
     engines.fleet?.end();
   };
   mcp.connect();
-  await jobs.open();
+  await ownJobs.open();
   return {
     listener,
     registry,
@@ -338,7 +339,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
       end();
       keys?.[Symbol.dispose]();
       // First: they use the engines.
-      await Promise.all([jobs[Symbol.asyncDispose](), preparations[Symbol.asyncDispose]()]);
+      await Promise.all([ownJobs[Symbol.asyncDispose](), preparations[Symbol.asyncDispose]()]);
       await Promise.all([tools, ownClips, speechSpool].map((part) => part[Symbol.asyncDispose]()));
       await engines[Symbol.asyncDispose]();
       await budgets?.[Symbol.asyncDispose]();

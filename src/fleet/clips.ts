@@ -2,34 +2,34 @@
  * The clips of all fronts. A clip stays on the disk of the front that made it, its owner, and its id begins with the
  * owner's tag. The other fronts ask the owner at every request: there is one expiry and one deletion.
  */
-import type { Readable } from 'node:stream';
-import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
-import type { HttpClient } from '../../lib/http-client.ts';
 import { countOf, isObject, parseObject } from '../../lib/json.ts';
 import type { Clip } from '../clips/clip.ts';
 import type { Part } from '../clips/spool.ts';
 import type { Clips } from '../clips/store.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { clipsPath, type ClipDocument } from './clip-port.ts';
+import { ask, late, textOf, unreachable, type Answer, type OtherFronts } from './owner.ts';
 import type { FleetTimeouts } from './timeouts.ts';
-import type { SignedRequest } from './signature.ts';
 
-export interface RemoteClips {
-  /** Tag of this front. */
-  readonly tag: string;
-  /** FLEET_ADDRESS of the front with the tag; undefined when there is none. Rejects while Redis cannot be asked. */
-  readonly addressOf: (tag: string) => Promise<string | undefined>;
-  readonly http: Pick<HttpClient, 'request'>;
-  readonly sign: (request: SignedRequest) => string;
+export interface RemoteClips extends OtherFronts {
   readonly limits: Pick<FleetTimeouts, 'silenceMs' | 'clipMs'>;
 }
+
+const what = 'clip';
+
+/** A front that has ended is no longer in the list of nodes after 15 s at most, and then its clips are not found. */
+const rejectUnreachable = (cause: unknown): never => {
+  throw unreachable(what, cause);
+};
+
+const longestDocument = 1_000;
 
 /** `own` with the clips of the other fronts. */
 export function shareClips(own: Clips, fleet: RemoteClips): Clips {
   const urlOf = async (id: string): Promise<string | undefined> => {
     const [, tag] = /^([\da-f]{8})\.[\w-]{22}$/.exec(id) ?? [];
     if (tag === undefined || tag === fleet.tag) return undefined;
-    const address = await fleet.addressOf(tag).catch(unreachable);
+    const address = await fleet.addressOf(tag).catch(rejectUnreachable);
     return address && `${address}${clipsPath}${id}`;
   };
   return {
@@ -41,7 +41,7 @@ export function shareClips(own: Clips, fleet: RemoteClips): Clips {
     async remove(id) {
       const url = await urlOf(id);
       if (url === undefined) return own.remove(id);
-      using answer = await ask({ method: 'DELETE', url }, fleet.limits.silenceMs, neverAborted, fleet);
+      using answer = await ask({ what, method: 'DELETE', url }, fleet.limits.silenceMs, neverAborted, fleet);
       return answer !== undefined;
     },
   };
@@ -62,23 +62,28 @@ async function findRemote(
   return { id, mediaType, whole, settled, read };
 
   async function describe(signal: AbortSignal): Promise<ClipDocument | undefined> {
-    using answer = await ask({ method: 'GET', url }, silenceMs, signal, fleet);
-    return answer && documentOf(await textOf(answer, silenceMs).catch(unreachable));
+    using answer = await ask({ what, method: 'GET', url }, silenceMs, signal, fleet);
+    return answer && documentOf(await textOf(answer, silenceMs, longestDocument).catch(rejectUnreachable));
   }
 
   async function settled(signal: AbortSignal): Promise<void> {
-    using _answer = await ask({ method: 'GET', url: `${url}/settled` }, clipMs, signal, fleet);
+    using _answer = await ask({ what, method: 'GET', url: `${url}/settled` }, clipMs, signal, fleet);
   }
 
   async function* read(part: Part, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const { first, last } = part;
-    using answer = await ask({ method: 'GET', url: `${url}/audio/${first}-${last ?? ''}` }, silenceMs, signal, fleet);
+    using answer = await ask(
+      { what, method: 'GET', url: `${url}/audio/${first}-${last ?? ''}` },
+      silenceMs,
+      signal,
+      fleet,
+    );
     if (answer === undefined) throw gone();
     try {
       yield* bytesOf(answer, whole && Math.min(last ?? Infinity, whole.bytes - 1) - first + 1);
     } catch (error) {
       signal.throwIfAborted();
-      throw (await describe(signal)) === undefined ? gone(error) : unreachable(error);
+      throw (await describe(signal)) === undefined ? gone(error) : unreachable(what, error);
     }
   }
 
@@ -97,86 +102,18 @@ async function findRemote(
   }
 }
 
-/** Ends with its dispose, whatever of it has not been read. */
-interface Answer extends Disposable {
-  readonly body: Readable;
-  readonly link: LinkedSignal;
-}
-
-/** Undefined when the owner does not have the clip. */
-async function ask(
-  request: SignedRequest & { readonly method: 'GET' | 'DELETE' },
-  ms: number,
-  signal: AbortSignal,
-  { http, sign }: RemoteClips,
-): Promise<Answer | undefined> {
-  signal.throwIfAborted();
-  const link = linkedSignal(signal);
-  const { method, url } = request;
-  const headers = { authorization: sign(request) };
-  try {
-    const sent = http.request(url, { method, headers, signal: link.signal });
-    const { statusCode, body } = await link.within(ms, late, sent);
-    body.on('error', ignore); // its reader gets it
-    const end = () => (body.readableEnded ? link[Symbol.dispose]() : link.end(notNeeded));
-    const answer = { body, link, [Symbol.dispose]: end };
-    if (statusCode === 200) return answer;
-    await textOf(answer, ms); // then the connection can be used again
-    if (statusCode !== 204 && statusCode !== 404) throw new Error(`the owner of a clip answered ${statusCode}`);
-    end();
-    return statusCode === 204 ? answer : undefined;
-  } catch (error) {
-    link.end(error);
-    signal.throwIfAborted();
-    return unreachable(error);
-  }
-}
-
-const notNeeded = new Error('the rest is not needed');
-
-const longestDocument = 1_000;
-
-async function textOf({ body, link }: Answer, ms: number): Promise<string> {
-  const read = async () => {
-    let text = '';
-    for await (const piece of body.setEncoding('utf8')) {
-      text += piece as string;
-      if (text.length > longestDocument) throw new Error('the owner of a clip describes it at length');
-    }
-    return text;
-  };
-  return link.within(ms, late, read());
-}
-
 const mediaTypes: readonly unknown[] = ['audio/mpeg', 'audio/wav', 'audio/ogg'] satisfies Clip['mediaType'][];
 
 /** They become headers of the answer to the caller. */
 function documentOf(text: string): ClipDocument {
   const { mediaType, whole } = parseObject(text) ?? {};
-  if (!mediaTypes.includes(mediaType)) unreachable(new Error('the owner of a clip has not described it'));
+  if (!mediaTypes.includes(mediaType)) rejectUnreachable(new Error('the owner of a clip has not described it'));
   const { bytes, etag } = isObject(whole) ? whole : {};
   const size = countOf(bytes);
   const isWhole = size !== undefined && typeof etag === 'string' && /^"[\w-]{43}"$/.test(etag);
   return { mediaType: mediaType as Clip['mediaType'], ...(isWhole && { whole: { bytes: size, etag } }) };
 }
 
-/**
- * Not 404: the clip may be there. A front that has ended is no longer in the list of nodes after 15 s at most, and then
- * its clips are not found.
- */
-function unreachable(cause: unknown): never {
-  const detail = 'The front that has this clip cannot be reached; try again later.';
-  throw new ProblemError('overloaded', detail, { cause, headers: { 'Retry-After': '5' } });
-}
-
 function gone(cause?: unknown): ProblemError {
   return new ProblemError('clip-not-found', 'The clip has been removed.', { cause });
-}
-
-function late(): Error {
-  return new Error('the owner of a clip does not answer');
-}
-
-function ignore(): void {
-  // Nothing depends on it.
 }

@@ -8,11 +8,13 @@ import type { TranscriptionEngine } from '../../engines/contract/index.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import type { Clips } from '../clips/store.ts';
 import type { ParentLogger } from '../engine-host/context.ts';
+import type { JobStore } from '../jobs/store.ts';
 import type { FleetSettings } from '../settings/fleet.ts';
 import { SettingsError } from '../settings/load.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { checkAddress, listenAddress } from './address.ts';
 import { shareClips } from './clips.ts';
+import { shareJobs } from './jobs.ts';
 import { wrapAsRemote, runsOnWorkers } from './remote-engine.ts';
 import { createFront } from './front.ts';
 import { shareKeyLimits, type OwnCounters, type SharedCounters } from './key-limits.ts';
@@ -47,7 +49,7 @@ export async function openFleet(options: FleetOptions) {
   const limits = { ...fleetTimeouts, ...options.limits };
   const isWorker = role !== 'front';
   const frontSettings = settings.role === 'worker' ? undefined : settings;
-  const tag = randomUUID().slice(0, 8); // prefix of its clip ids: callers must not see host names
+  const tag = randomUUID().slice(0, 8); // prefix of its ids of clips and jobs: callers must not see host names
   const id = `${hostname()}-${tag}`;
   const log = parent.child({ node: id });
   const stopping = new AbortController();
@@ -58,7 +60,12 @@ export async function openFleet(options: FleetOptions) {
   const redis = openRedis({ url, prefix, limits, log, onReady: () => void refresh() });
   const hasOthers = (instance: string) => nodes.workersOf(instance).some((worker) => worker !== id);
   const consumers = createTicketConsumers({ redis, hasOthers, onChange: () => void refresh(), limits, log });
-  const self = () => ({ instances: consumers.capacities(), ...(frontSettings && { address: frontSettings.address }) });
+  let ownClips: Clips | undefined;
+  let ownJobs: JobStore | undefined;
+  const self = () => ({
+    instances: consumers.capacities(),
+    ...(frontSettings && { address: frontSettings.address, tags: [...new Set([tag, ...(ownJobs?.tags ?? [])])] }),
+  });
   const nodes = createNodes({ id, self, secret, redis, limits, log });
   const queues = new Map<string, TicketQueue>();
   const admissions = createAdmissions({ redis, nodes, consumers, secret, limits });
@@ -78,9 +85,12 @@ export async function openFleet(options: FleetOptions) {
       },
       viaId: () => ownViaId,
     });
-  let ownClips: Clips | undefined;
   const http = createHttpClient({}, limits.connectMs); // no proxy: fleet requests stay in the network
-  const asking = { http, sign: (request: SignedRequest) => sign(secret, request, Date.now()) };
+  const asking = {
+    http,
+    addressOf: (of: string) => nodes.addressOf(of),
+    sign: (request: SignedRequest) => sign(secret, request, Date.now()),
+  };
 
   const instances = new Set<string>();
   let keyLimits: SharedCounters | undefined;
@@ -109,8 +119,8 @@ export async function openFleet(options: FleetOptions) {
     await requireNoEviction(redis);
     if (front) {
       const { address, listen } = frontSettings;
-      const [verify, clips] = [createVerifier(secret), () => ownClips];
-      const serving = { address, verify, find: front.find, clips, limits, log };
+      const own = { clips: () => ownClips, jobs: () => ownJobs };
+      const serving = { address, verify: createVerifier(secret), find: front.find, ...own, limits, log };
       listener = await listenForFleet({ ...listenAddress(address, listen), ...serving });
     }
   } catch (error) {
@@ -144,12 +154,18 @@ export async function openFleet(options: FleetOptions) {
     },
     /** For metrics: asks Redis, for no longer than its timeout; never rejects. */
     state: () => readState({ redis, nodes, instances, front, consumers: isWorker ? consumers : undefined }),
-    /** The start of the ids of this front's clips. */
-    clipPrefix: `${tag}.`,
+    /** The start of the ids of this front's clips and jobs. */
+    idPrefix: `${tag}.`,
     /** Makes this front's clips available to the other fronts, and theirs here. */
     shareClips(own: Clips) {
       ownClips = own;
-      return shareClips(own, { tag, addressOf: (of) => nodes.addressOf(`-${of}`), ...asking, limits });
+      return shareClips(own, { tag, ...asking, limits });
+    },
+    /** The same for jobs. */
+    shareJobs(own: JobStore) {
+      ownJobs = own;
+      const isOwn = (of: string) => own.tags.has(of);
+      return shareJobs(own, { tag, isOwn, ...asking, limits });
     },
     /** For the readiness of this node: why it should be sent nothing; [] when it should. */
     notReady: () => (isWorker && nodes.trouble !== undefined ? [`fleet: ${nodes.trouble}`] : []),

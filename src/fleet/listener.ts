@@ -1,15 +1,17 @@
 /**
- * The fleet port of a front: workers open connections here, and fetch recordings; other fronts fetch clips. Every request is
- * signed.
+ * The fleet port of a front: workers open connections here, and fetch recordings; other fronts fetch clips and
+ * jobs. Every request is signed.
  */
 import { createReadStream } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { Logger } from '../../engines/contract/index.ts';
 import type { Clips } from '../clips/store.ts';
+import type { Jobs } from '../jobs/store.ts';
 import { SettingsError } from '../settings/load.ts';
 import { connectionLimit } from '../system/file-descriptors.ts';
 import { clipsPath, serveClip } from './clip-port.ts';
+import { jobsPath, serveJob } from './job-port.ts';
 import { createClocks, type Clocks } from './clocks.ts';
 import { messagesOf, recordingChunk, startPulse, type FrontMessage, type WorkerConnection } from './call-protocol.ts';
 import type { FleetTimeouts } from './timeouts.ts';
@@ -25,6 +27,8 @@ export interface FleetListenerOptions {
   readonly find: (id: string) => OpenCall | undefined;
   /** The clips of this front; undefined before it has any. */
   readonly clips: () => Clips | undefined;
+  /** Its jobs likewise. */
+  readonly jobs: () => Jobs | undefined;
   readonly limits: FleetTimeouts;
   readonly log: Logger;
 }
@@ -88,6 +92,7 @@ async function respond(
   }
   clocks.agrees(peer);
   if (url.startsWith(clipsPath)) return serveClip(req, res, options.clips());
+  if (url.startsWith(jobsPath)) return serveJob(req, res, options.jobs(), options.limits);
   if (call === undefined) return refuse(res, 410);
   if (method === 'POST' && part === undefined)
     return call.isTaken ? refuse(res, 409) : openLine(req, res, call, options);

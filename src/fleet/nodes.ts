@@ -11,6 +11,8 @@ export interface Announcement {
   readonly instances: Readonly<Record<string, Capacity>>;
   /** FLEET_ADDRESS; absent where the node is no front. */
   readonly address?: string | undefined;
+  /** Of a front: its tag, and those of earlier processes whose jobs it has. */
+  readonly tags?: readonly string[] | undefined;
 }
 
 export interface Capacity {
@@ -80,8 +82,7 @@ export function createNodes({ id, self, secret, redis, limits, log }: NodesOptio
   /** Any caller may name a node that does not exist. */
   const readOnce = () => (reading ??= read().finally(() => (reading = undefined)));
 
-  const knownAddress = (idEnd: string) =>
-    [...nodes].find(([node, { address }]) => address !== undefined && node.endsWith(idEnd))?.[1].address;
+  const knownAddress = (tag: string) => [...nodes.values()].find(({ tags }) => tags?.includes(tag))?.address;
 
   /** Outages are logged once, elsewhere. */
   const every = (ms: number, work: () => Promise<void>) =>
@@ -112,12 +113,12 @@ export function createNodes({ id, self, secret, redis, limits, log }: NodesOptio
     /** Milliseconds since a worker of the instance was last seen; counts only while Redis accepts announcements. */
     absentMs: (instance: string) => readMs - (lastSeen.get(instance) ?? 0),
     /**
-     * The address of the front whose id ends with the text; reads the list again when there is none, for it may be new.
-     * Rejects when Redis cannot be asked then.
+     * The address of the front with the tag; reads the list again when there is none, for it may be new. Rejects when
+     * Redis cannot be asked then.
      */
-    async addressOf(idEnd: string) {
-      if (knownAddress(idEnd) === undefined) await readOnce();
-      return knownAddress(idEnd);
+    async addressOf(tag: string) {
+      if (knownAddress(tag) === undefined) await readOnce();
+      return knownAddress(tag);
     },
     /** By id. */
     all: () => nodes,
@@ -155,12 +156,16 @@ export function nodesIn(announced: ReadonlyMap<string, string>, secret: string) 
 }
 
 function parse(facts: string): Announcement {
-  const { instances, address } = parseObject(facts) ?? {};
+  const { instances, address, tags } = parseObject(facts) ?? {};
   const capacities = Object.entries(isObject(instances) ? instances : {}).map(([name, value]) => {
     const { slots, meanMs } = isObject(value) ? value : {};
     return [name, { slots: Math.min(mostSlots, countOf(slots) ?? 0), meanMs: countOf(meanMs) ?? 0 }] as const;
   });
-  return { instances: Object.fromEntries(capacities), ...(typeof address === 'string' && { address }) };
+  const isFront = typeof address === 'string';
+  return {
+    instances: Object.fromEntries(capacities),
+    ...(isFront && { address, tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [] }),
+  };
 }
 
 function macOf(secret: string, node: string, facts: string): string {

@@ -3,7 +3,7 @@ import type { Registry } from '../engine-host/registry.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Clips } from '../clips/store.ts';
 import type { Preparations } from '../engine-host/preparations.ts';
-import type { JobStore } from '../jobs/store.ts';
+import type { Jobs } from '../jobs/store.ts';
 import type { RefusePreparing } from '../keys/preparing.ts';
 import type { SpeechModelSelector } from '../speech/speech-models.ts';
 import type { SpeechSpool } from '../speech/speech-spool.ts';
@@ -17,7 +17,7 @@ export interface Services {
   /** Audio at addresses of its own: made by read_aloud and by `POST /tts/clips`. */
   readonly clips: Clips;
   /** Transcriptions of long recordings. */
-  readonly jobs: JobStore;
+  readonly jobs: Jobs;
   /** What this machine can have. */
   readonly preparations: Preparations;
   readonly refusePreparing: RefusePreparing;

@@ -28,8 +28,6 @@ const recording = {
   forLarger: ({ jobs }: Services) => (jobs.isOn ? 'POST /api/v1/transcriptions takes larger ones, as jobs' : undefined),
 } as const;
 
-const ofJob = { beforeBody: ({ jobs }: Services) => jobs.requireOwner() } as const;
-
 export const nativeOperations: OperationTable<Services> = {
   createTranscription: { handle: createTranscription, permissions: ['createTranscription'], ...recording },
   streamTranscription: { handle: streamTranscription, permissions: ['streamTranscription'], ...recording },
@@ -46,22 +44,18 @@ export const nativeOperations: OperationTable<Services> = {
   getTranscriptionJob: {
     handle: getTranscriptionJob,
     permissions: ['getTranscriptionJob'],
-    ...ofJob,
   },
   streamTranscriptionJob: {
     handle: streamTranscriptionJob,
     permissions: ['streamTranscriptionJob'],
-    ...ofJob,
   },
   getTranscriptionJobTranscript: {
     handle: getTranscriptionJobTranscript,
     permissions: ['getTranscriptionJobTranscript'],
-    ...ofJob,
   },
   deleteTranscriptionJob: {
     handle: deleteTranscriptionJob,
     permissions: ['deleteTranscriptionJob'],
-    ...ofJob,
   },
   createChat: { handle: createChat, permissions: ['createChat'], budget: 'tokens' },
   streamChat: { handle: streamChat, permissions: ['streamChat'], budget: 'tokens' },

@@ -3,6 +3,7 @@ import { answer, noBody, type Handler } from '../contract/operations.ts';
 import { toSrt, toVtt } from '../transcription/subtitles.ts';
 import { chooseTranscriptionModel } from '../transcription/run.ts';
 import { timestampKindsOf } from '../transcription/wire.ts';
+import { currentReader } from '../jobs/store.ts';
 import type { Services } from './dependencies.ts';
 import { requireTranscription } from './transcription.ts';
 
@@ -23,7 +24,7 @@ export const createTranscriptionJob: Handler<'createTranscriptionJob', Services>
     status: 202,
     mediaType: 'application/json',
     headers: { Location: linkTo(`/transcriptions/${id}`) },
-    body: await jobs.view(id, 0, signal),
+    body: await jobs.view(id, { reader: currentReader(), waitMs: 0, signal }),
   });
 };
 
@@ -32,7 +33,7 @@ const longestWaitSeconds = 30;
 export const getTranscriptionJob: Handler<'getTranscriptionJob', Services> = async (request, { jobs }) => {
   const { path, headers, signal } = request;
   const seconds = Math.min(longestWaitSeconds, preferenceOf(headers.Prefer, 'wait') ?? 0);
-  const body = await jobs.view(path.id, seconds * 1000, signal);
+  const body = await jobs.view(path.id, { reader: currentReader(), waitMs: seconds * 1000, signal });
   return answer({ status: 200, mediaType: 'application/json', body });
 };
 
@@ -42,12 +43,11 @@ function preferenceOf(header: string | undefined, name: 'wait' | 'pace'): number
   return value === undefined ? undefined : Number(value);
 }
 
-// eslint-disable-next-line @typescript-eslint/require-await -- async, so that it rejects
 export const streamTranscriptionJob: Handler<'streamTranscriptionJob', Services> = async (request, { jobs }) => {
   const { id: requestId, path, headers, signal } = request;
   const last = headers['Last-Event-ID'] ?? '';
   const after = /^\d{1,15}$/.test(last) ? Number(last) : -1;
-  const body = jobs.events(path.id, { after, signal, requestId });
+  const body = await jobs.events(path.id, { reader: currentReader(), after, signal, requestId });
   return answer({ status: 200, mediaType: 'text/event-stream', body });
 };
 
@@ -55,7 +55,7 @@ export const getTranscriptionJobTranscript: Handler<'getTranscriptionJobTranscri
   { path, query, signal },
   { jobs },
 ) => {
-  const { status, segments, ...job } = await jobs.view(path.id, 0, signal);
+  const { status, segments, ...job } = await jobs.view(path.id, { reader: currentReader(), waitMs: 0, signal });
   if (segments.length === 0 && status !== 'completed') {
     throw new ProblemError('transcript-not-ready', 'Nothing of the recording has been transcribed yet.');
   }
@@ -78,6 +78,6 @@ export const getTranscriptionJobTranscript: Handler<'getTranscriptionJobTranscri
 };
 
 export const deleteTranscriptionJob: Handler<'deleteTranscriptionJob', Services> = async ({ path }, { jobs }) => {
-  await jobs.remove(path.id);
+  await jobs.remove(path.id, currentReader());
   return answer({ status: 204, mediaType: noBody, body: undefined });
 };

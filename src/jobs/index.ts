@@ -26,6 +26,7 @@ export interface JobOptions {
   readonly retryMs?: readonly number[] | undefined;
   readonly ownerMs?: number | undefined;
   readonly metrics?: Metrics | undefined;
+  readonly idPrefix?: string | undefined;
   readonly log: Logger;
 }
 
@@ -60,17 +61,16 @@ export function createJobs(options: JobOptions): JobStore {
     keepMs: settings.transcribeJobKeep * 1000,
     maxBytes: settings.transcribeJobMaxMb * 1_048_576,
     ownerMs: options.ownerMs,
+    idPrefix: options.idPrefix,
     work,
     log,
   });
 }
 
 /** Why there are no jobs. */
-function reasonNot({ transcribeJobs, transcribeEnabled, fleetUrl }: LoadedSettings): string | undefined {
+function reasonNot({ transcribeJobs, transcribeEnabled }: LoadedSettings): string | undefined {
   if (!transcribeEnabled) return 'Transcription is switched off (TRANSCRIBE_ENABLED=false).';
   if (!transcribeJobs) return 'Transcription jobs are switched off (TRANSCRIBE_JOBS=off).';
-  if (fleetUrl !== undefined)
-    return 'A fleet has no transcription jobs: send the recording in parts to POST /transcribe.';
   return undefined;
 }
 

@@ -32,6 +32,33 @@ export interface JobStoreOptions {
   /** Works on a job until it is over, in the scope of its caller. */
   readonly work: (job: Job, signal: AbortSignal) => Promise<JobRecord['problem']>;
   readonly log: Logger;
+  /** The start of every id. */
+  readonly idPrefix?: string | undefined;
+}
+
+/** Name of the API key that asks; null in open mode. */
+export type JobReader = string | null;
+
+export const currentReader = (): JobReader => currentKey()?.name ?? null;
+
+export interface ViewOptions {
+  readonly reader: JobReader;
+  /** Milliseconds to wait for the end of the job; 0: none. */
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The jobs that a request may name: those of this process, in a fleet those of all fronts. Each function throws
+ * `transcription-not-found`, also for the jobs of other keys, and `transcription-disabled`, `not-ready` or `overloaded`
+ * where no job can be looked at.
+ */
+export interface Jobs extends Pick<JobStore, 'isOn' | 'requirePlace' | 'openUpload' | 'accept'> {
+  /** As it is when it is over, or after so many milliseconds. */
+  view(id: string, options: ViewOptions): Promise<JobView>;
+  events(id: string, following: Following & { readonly reader: JobReader }): Promise<AsyncIterable<TranscriptionEvent>>;
+  /** Ends the work, and resolves when nothing is left. */
+  remove(id: string, reader: JobReader): Promise<void>;
 }
 
 export interface NewJob {
@@ -74,7 +101,7 @@ interface PendingUpload {
 
 type State = { readonly is: 'idle' | 'owner' } | { readonly is: 'off' | 'waiting'; readonly reason: string };
 
-export class JobStore implements AsyncDisposable {
+export class JobStore implements Jobs, AsyncDisposable {
   readonly #options: JobStoreOptions;
   readonly #entries = new Map<string, Entry>();
   /** Uploads that are not accepted yet, by the path of their folder. */
@@ -110,16 +137,16 @@ export class JobStore implements AsyncDisposable {
   }
 
   /** Throws `transcription-disabled` or `not-ready`. */
-  async requireOwner(): Promise<void> {
+  async #requireOwner(): Promise<void> {
     if (this.#state.is === 'idle') await this.#becomeOwner();
     const state = this.#state;
     if (state.is === 'off') throw new ProblemError('transcription-disabled', state.reason);
     if (state.is === 'waiting') throw new ProblemError('not-ready', state.reason, { headers: { 'Retry-After': '30' } });
   }
 
-  /** Before the upload. Throws what `requireOwner` throws, `concurrency-limited` and `overloaded`. */
+  /** Before the upload. Throws `transcription-disabled`, `not-ready`, `concurrency-limited` and `overloaded`. */
   async requirePlace(): Promise<void> {
-    await this.requireOwner();
+    await this.#requireOwner();
     const caller = currentCaller();
     const all = [...this.#entries.values()].map(({ job }) => job.record.caller);
     const unfinished = [...this.#entries.values()].filter(({ job }) => !job.isOver).map(({ job }) => job.record.caller);
@@ -141,7 +168,11 @@ export class JobStore implements AsyncDisposable {
     const { disk, directory, maxBytes } = this.#options;
     const caller = currentCaller();
     const accounts = new Accounts(disk);
-    const folder = new JobFolder(directory, randomBytes(16).toString('base64url'), (bytes) => accounts.takeRest(bytes));
+    const folder = new JobFolder(
+      directory,
+      `${this.#options.idPrefix ?? ''}${randomBytes(16).toString('base64url')}`,
+      (bytes) => accounts.takeRest(bytes),
+    );
     const take = (bytes: number) => {
       if (this.#bytesOf(caller) + bytes > disk.bytes / 4) {
         throw new ProblemError('storage-full', 'Your transcriptions hold their share of the disk; delete one or wait.');
@@ -186,7 +217,7 @@ export class JobStore implements AsyncDisposable {
     if (!upload) throw new Error('the recording is not an upload of a job');
     const { folder, caller, accounts } = upload;
     const record: JobRecord = {
-      ...{ version: recordVersion, id: folder.id, caller, key: currentKey()?.name ?? null, ...request },
+      ...{ version: recordVersion, id: folder.id, caller, key: currentReader(), ...request },
       ...{ container, bytes, createdAt: Date.now() },
       ...{ status: 'queued', durationMs: null, endedAt: null, problem: null },
     };
@@ -201,29 +232,31 @@ export class JobStore implements AsyncDisposable {
     return job;
   }
 
-  /** Throws `transcription-not-found`, also for the jobs of other keys. */
-  find(id: string): Job {
+  async #find(id: string, reader: JobReader): Promise<Job> {
+    await this.#requireOwner();
     const job = this.#entries.get(id)?.job;
-    if (job?.record.key !== (currentKey()?.name ?? null)) throw notFound(id);
+    if (job?.record.key !== reader) throw notFound(id);
     return job;
   }
 
-  /** As it is when it is over, or after so many milliseconds. Throws what `find` throws. */
-  async view(id: string, waitMs: number, signal: AbortSignal): Promise<JobView> {
-    const job = this.find(id);
+  async view(id: string, { reader, waitMs, signal }: ViewOptions): Promise<JobView> {
+    const job = await this.#find(id, reader);
     if (waitMs > 0) await waitForEnd(job, waitMs, signal);
-    return this.find(id).view(this.#options.keepMs);
+    return (await this.#find(id, reader)).view(this.#options.keepMs);
   }
 
-  /** Throws what `find` throws. */
-  events(id: string, following: Following): AsyncIterable<TranscriptionEvent> {
-    return followJob(this.find(id), following);
+  async events(id: string, { reader, ...following }: Following & { readonly reader: JobReader }) {
+    return followJob(await this.#find(id, reader), following);
   }
 
-  /** Ends the work, and resolves when nothing is left. Throws what `find` throws. */
-  async remove(id: string): Promise<void> {
-    this.find(id);
+  async remove(id: string, reader: JobReader): Promise<void> {
+    await this.#find(id, reader);
     await this.#remove(id);
+  }
+
+  /** What its ids begin with, in a fleet: the tags of this front, and of those that had the directory before. */
+  get tags(): ReadonlySet<string> {
+    return new Set([...this.#entries.keys()].flatMap((id) => /^(.+)\./.exec(id)?.[1] ?? []));
   }
 
   counts(): JobCounts {

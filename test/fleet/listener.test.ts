@@ -56,6 +56,7 @@ beforeEach(async () => {
     limits: { ...fleetTimeouts, signMs: 20, silenceMs: 60, headMs: 500, clipMs: 500 },
     find: (id) => (path.endsWith(`/${id}`) ? call : undefined),
     clips: () => undefined,
+    jobs: () => undefined,
   });
   onTestFinished(() => listener[Symbol.asyncDispose]());
 });
@@ -164,6 +165,7 @@ test('a port that is taken stops the start', async () => {
     verify: () => 'valid' as const,
     find: none,
     clips: none,
+    jobs: none,
   };
   await expect(listenForFleet({ ...options, limits: fleetTimeouts })).rejects.toThrow(
     /^FLEET_LISTEN: cannot listen on/,

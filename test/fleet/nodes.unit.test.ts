@@ -12,7 +12,11 @@ function announce(facts: unknown, { v = 1, node = 'a', by = secret } = {}): Read
   return new Map([['a', JSON.stringify({ v, facts: text, mac: macFor(by, ['node', node, text]) })]]);
 }
 
-const facts = { instances: { local: { slots: 2, meanMs: 30 } }, address: 'http://10.0.0.5:8485' };
+const facts = {
+  instances: { local: { slots: 2, meanMs: 30 } },
+  address: 'http://10.0.0.5:8485',
+  tags: ['01234567', '89abcdef'],
+};
 
 it('counts where a node of the fleet has signed it', () => {
   expect(nodesIn(announce(facts), secret)).toEqual({ nodes: new Map([['a', facts]]), foreign: 0 });
@@ -26,6 +30,12 @@ it.each([
   ['no JSON', new Map([['a', '{']]), 0],
 ])('does not count with %s', (_what, announced, foreign) => {
   expect(nodesIn(announced, secret)).toEqual({ nodes: new Map(), foreign });
+});
+
+it('has no tags that are no text', () => {
+  const { nodes } = nodesIn(announce({ ...facts, tags: [1, null, '01234567'] }), secret);
+  expect(nodes.get('a')?.tags).toEqual(['01234567']);
+  expect(nodesIn(announce({ ...facts, tags: 'all' }), secret).nodes.get('a')?.tags).toEqual([]);
 });
 
 it('has no number that cannot be', () => {

@@ -20,13 +20,12 @@ export function breakRemoval(until: Promise<unknown> = Promise.resolve()): Dispo
 
 /** Jobs cannot be found, until the defect is disposed of. */
 export function breakJobs(): Disposable {
-  const { find } = JobStore.prototype;
-  JobStore.prototype.find = () => {
-    throw new TypeError('a defect of the service');
-  };
+  const { view, events, remove } = JobStore.prototype;
+  const fail = () => Promise.reject(new TypeError('a defect of the service'));
+  Object.assign(JobStore.prototype, { view: fail, events: fail, remove: fail });
   return {
     [Symbol.dispose]() {
-      JobStore.prototype.find = find;
+      Object.assign(JobStore.prototype, { view, events, remove });
     },
   };
 }

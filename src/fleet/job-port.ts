@@ -1,0 +1,64 @@
+/** The transcription jobs of this front for the other fronts, on its fleet port. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ProblemError } from '../contract/problems.ts';
+import type { TranscriptionEvent } from '../jobs/events.ts';
+import type { Jobs } from '../jobs/store.ts';
+import type { FleetTimeouts } from './timeouts.ts';
+
+export const jobsPath = '/fleet/v1/jobs/';
+
+/**
+ * `GET <job>?wait=` (milliseconds) answers with the job, and `GET <job>/events?after=&request=` with a line for each event
+ * and signs of life between them. `DELETE <job>` answers 204. `key` is the name of the caller's API key, absent in open
+ * mode. 404: the caller has no such job; 503: this front cannot look at its jobs.
+ */
+export async function serveJob(
+  req: IncomingMessage,
+  res: ServerResponse,
+  own: Jobs | undefined,
+  limits: FleetTimeouts,
+): Promise<void> {
+  const { pathname, searchParams } = new URL(req.url ?? '', 'http://fleet');
+  const [, id = '', events] = /^\/fleet\/v1\/jobs\/([\w.-]{1,128})(\/events)?$/.exec(pathname) ?? [];
+  const left = new AbortController();
+  res.once('close', () => left.abort(new Error('the other front has closed the connection')));
+  const [reader, { signal }] = [searchParams.get('key'), left];
+  const numberOf = (name: string) => Number(searchParams.get(name) ?? 0);
+  if (!own) return end(res, 503);
+  try {
+    if (req.method === 'DELETE') {
+      await own.remove(id, reader);
+      return end(res, 204);
+    }
+    if (req.method !== 'GET') return end(res, 405);
+    if (events === undefined) {
+      const view = await own.view(id, { reader, waitMs: numberOf('wait'), signal });
+      return void res.setHeader('Content-Type', 'application/json').end(JSON.stringify(view));
+    }
+    const requestId = searchParams.get('request') ?? '';
+    await send(res, await own.events(id, { reader, after: numberOf('after'), signal, requestId }), limits);
+  } catch (error) {
+    if (res.headersSent || !(error instanceof ProblemError)) throw error;
+    end(res, error.code === 'transcription-not-found' ? 404 : 503);
+  }
+}
+
+/** The other front sends nothing: it closes the connection when its caller is gone. */
+async function send(res: ServerResponse, events: AsyncIterable<TranscriptionEvent>, { signMs }: FleetTimeouts) {
+  res.writeHead(200, { 'Content-Type': 'application/x-ndjson' }).flushHeaders();
+  const signs = setInterval(() => {
+    if (!res.writableEnded) res.write(lineOf({ type: 'alive' }));
+  }, signMs);
+  const lines = async function* () {
+    for await (const event of events) yield lineOf(event);
+  };
+  await pipeline(Readable.from(lines()), res).finally(() => clearInterval(signs));
+}
+
+const lineOf = (message: object) => `${JSON.stringify(message)}\n`;
+
+function end(res: ServerResponse, status: number): void {
+  res.writeHead(status).end();
+}
