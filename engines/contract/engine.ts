@@ -42,6 +42,8 @@ export interface Preparation {
   readonly bytes: number | null;
   /** Licence of the download, such as `MIT` or `GPL-3.0`. */
   readonly licence: string;
+  /** Where it comes from, such as `huggingface.co`; shown before it begins. */
+  readonly source?: string;
   readonly state: PreparationState;
   /** The models of the settings need it. Default: a further model or voice. */
   readonly isConfigured?: boolean;

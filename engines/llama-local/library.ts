@@ -61,6 +61,7 @@ export function openLibrary(named: string | undefined, context: EngineContext) {
         title: `llama.cpp (${packageName} ${runtime.version})`,
         bytes: installedBytes,
         licence: 'MIT',
+        source: 'npm',
         state,
       };
     },

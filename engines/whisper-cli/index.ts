@@ -145,11 +145,14 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       const isBusy = preparation.state !== undefined || (await Promise.all(elsewhere)).includes(true);
       const state = isBusy ? 'preparing' : isReady ? 'ready' : 'missing';
       const title = ['whisper-cli', ...downloads.map(modelFileName)].join(' and ');
+      const hosts = downloads.map((name) => new URL(modelUrl(name, options.mirror ?? modelSource)).host);
+      const sources = [...(program() === undefined ? ['npm (source code, built here)'] : []), ...new Set(hosts)];
       const own: Preparation = {
         id: 'transcription',
         title,
         bytes,
         licence: 'MIT',
+        ...(sources.length > 0 && { source: sources.join(' and ') }),
         state,
         isConfigured: true,
         atStart: true,

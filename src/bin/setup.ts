@@ -5,13 +5,18 @@
 import { constants } from 'node:os';
 import { pino } from 'pino';
 import type { Logger } from '../../engines/contract/index.ts';
+import { commandLine } from '../../lib/setup-command.ts';
 import { openEngines } from '../engine-host/open-engines.ts';
 import type { Registry } from '../engine-host/registry.ts';
 import { readCommandLine } from './command-line.ts';
 import { explainStartFailure } from './startup-error.ts';
 import { prepareEngines } from './prepare-engines.ts';
+import { createTerminal } from './terminal.ts';
 import { loadSettings } from '../settings/load.ts';
 
+const howToStop = 'Ctrl-C stops it; what is downloaded by then is kept.';
+
+const terminal = createTerminal();
 const ended = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
@@ -20,9 +25,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-const commandLine = readCommandLine({ command: 'setup', takes: ['config', 'env-file'], rest: '[NAME ...]' });
+const args = readCommandLine({ command: 'setup', takes: ['config', 'env-file'], rest: '[NAME ...]' });
 try {
-  if (commandLine) await setUp(commandLine.rest);
+  if (args) await setUp(args.rest);
 } catch (error) {
   if (!ended.signal.aborted) explainStartFailure(error); // else it has been said
 }
@@ -33,7 +38,7 @@ async function setUp(names: readonly string[]): Promise<void> {
   const done =
     (await areKnown(names, engines.registry)) &&
     (await prepareAll(names.length > 0 ? names : [undefined], engines, log));
-  if (done) process.stderr.write('Everything that can be prepared is there. The command `doctor` shows what works.\n');
+  if (done) terminal.print(`Everything that can be prepared is there. \`${commandLine('doctor')}\` shows what works.`);
   else process.exitCode = 1;
 }
 
@@ -44,7 +49,7 @@ async function prepareAll(
 ): Promise<boolean> {
   const outcomes: boolean[] = [];
   for (const id of ids) {
-    const call = { signal: ended.signal, log, terminal: process.stderr, isAsked: true, id };
+    const call = { signal: ended.signal, log, terminal, howToStop, isAsked: true, id };
     outcomes.push(await prepareEngines(registry, call));
   }
   return outcomes.every((isDone) => isDone);
@@ -56,7 +61,7 @@ async function areKnown(names: readonly string[], registry: Registry): Promise<b
   const unknown = names.filter((name) => !known.has(name));
   for (const name of unknown) {
     const there = known.size === 0 ? 'there is nothing to name' : `known: ${[...known].join(', ')}`;
-    process.stderr.write(`setup: nothing is called "${name}"; ${there}\n`);
+    terminal.print(`setup: nothing is called "${name}"; ${there}`);
   }
   return unknown.length === 0;
 }

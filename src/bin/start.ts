@@ -7,6 +7,8 @@ import { openPage } from './open-page.ts';
 import { describeService } from './startup-summary.ts';
 import { keepYoungObjectsYoung, shrinkHeap } from '../system/heap.ts';
 import { prepareEngines, type PrepareOptions } from './prepare-engines.ts';
+import { createTerminal, paintFor, type Terminal } from './terminal.ts';
+import { createLogLines, harmlessJson } from './log-lines.ts';
 import { createLog } from '../log.ts';
 import { startService, type Service } from '../service.ts';
 import { startWorker, type RunningWorker } from '../start-worker.ts';
@@ -25,6 +27,7 @@ const begunWithinMs = 1_000;
 
 const commandLine = readCommandLine({ command: 'start', takes: ['port', 'host', 'config', 'env-file', 'open'] });
 keepYoungObjectsYoung();
+const terminal = createTerminal();
 const started = commandLine && (await start());
 if (started) {
   const { service, settings, log } = started;
@@ -37,7 +40,9 @@ if (started) {
   const withoutTranscription = !settings.transcribeSetup || !settings.transcribeEnabled;
   const also = [...(settings.voiceSetup ? ['voice'] : []), ...(settings.chatSetup ? ['chat'] : [])];
   const begun = Promise.withResolvers<undefined>();
-  const wanted = { signal: ended.signal, withoutTranscription, also, onBegun: () => begun.resolve(undefined) };
+  const howToStop = describeStop(settings, withoutTranscription);
+  const onBegun = () => begun.resolve(undefined);
+  const wanted = { signal: ended.signal, howToStop, withoutTranscription, also, onBegun };
   const preparation = prepare(service, log, wanted);
   endOnSignals(started, ended, preparation);
   // Without a file the default stays: a terminal that is closed ends the service.
@@ -47,13 +52,13 @@ if (started) {
   setTimeout(() => void finishStart(service), settleMs).unref();
   await Promise.race([begun.promise, sleep(begunWithinMs, undefined, { ref: false })]);
   // For the operator, on stderr; stdout is for the log.
-  const description = describeService(service, settings).catch((err: unknown) => {
+  const description = describeService(service, settings, terminal.paint).catch((err: unknown) => {
     log.error({ err }, 'failed to describe the service');
     return 'url' in service ? `Parlance listens on ${service.url}` : 'Parlance works for its fleet';
   });
-  process.stderr.write(`${await description}\n`);
-  for (const line of describeDoubts(process.env, settings)) process.stderr.write(`Warning: ${line}\n`);
-  if (settings.sandbox) process.stderr.write(`${sandboxNotice}\n`);
+  terminal.write(`${await description}\n`);
+  for (const line of describeDoubts(process.env, settings)) terminal.print(`Warning: ${line}`);
+  if (settings.sandbox) terminal.print(sandboxNotice);
 }
 
 async function finishStart(service: Service | RunningWorker): Promise<void> {
@@ -69,15 +74,36 @@ interface Started {
 
 async function start(): Promise<Started | undefined> {
   try {
-    if (commandLine?.variablesFrom !== undefined) process.stderr.write(`${commandLine.variablesFrom}\n`);
+    if (commandLine?.variablesFrom !== undefined) terminal.print(commandLine.variablesFrom);
     const settings = loadSettings(process.env);
-    const log = createLog(settings.logLevel);
+    const log = createLog(settings.logLevel, logTo(terminal, settings));
     const start = settings.fleetRole === 'worker' ? startWorker : startService;
     return { settings, log, service: await start({ settings, env: process.env, log }) };
   } catch (error) {
     explainStartFailure(error);
     return undefined;
   }
+}
+
+/** Where the log goes; undefined: to stdout as it is. On a terminal, it goes above the progress. */
+function logTo(terminal: Terminal, { logFormat }: LoadedSettings) {
+  const { stdout } = process;
+  const isText = logFormat === 'auto' ? stdout.isTTY : logFormat === 'text';
+  if (!isText && !stdout.isTTY) return undefined;
+  stdout.on('error', () => {}); // a terminal that was closed must not end the service
+  const toText = isText ? createLogLines(paintFor(stdout)) : harmlessJson;
+  return { write: (line: string) => terminal.write(toText(line), stdout) };
+}
+
+/** How to stop what a start prepares, and the settings that turn it off. */
+function describeStop({ voiceSetup, chatSetup }: LoadedSettings, withoutTranscription: boolean): string {
+  const names = [
+    ...(withoutTranscription ? [] : ['TRANSCRIBE_SETUP']),
+    ...(voiceSetup ? ['VOICE_SETUP'] : []),
+    ...(chatSetup ? ['CHAT_SETUP'] : []),
+  ];
+  const off = names.length === 0 ? '' : ` ${names.map((name) => `${name}=off`).join(', ')} turns it off.`;
+  return `Ctrl-C stops it with the service, and the next start goes on.${off}`;
 }
 
 /** Runs in the background; begins before the summary, which then shows `preparing`. Resolves after cleanup. */
@@ -87,7 +113,7 @@ async function prepare(
   wanted: Omit<PrepareOptions, 'log' | 'terminal'>,
 ): Promise<void> {
   try {
-    await prepareEngines(registry, { ...wanted, log, terminal: process.stderr });
+    await prepareEngines(registry, { ...wanted, log, terminal });
   } catch (error) {
     log.debug({ err: error }, 'the preparation was aborted');
   }

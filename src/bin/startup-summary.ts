@@ -1,10 +1,14 @@
-/** Summarizes what works and what is missing, for the operator. */
+/** Summarizes what works and what does not, for the operator: one line for each capability. */
 import type { Capability } from '../../engines/contract/index.ts';
+import { joinFirst } from '../../lib/listing.ts';
+import { commandLine } from '../../lib/setup-command.ts';
 import { capabilities } from '../engine-host/load-definition.ts';
 import type { EngineFailure } from '../engine-host/served-models.ts';
 import { listModels, noModelHint, toEntry } from '../engine-host/model-selection.ts';
+import type { Registry } from '../engine-host/registry.ts';
 import type { Service } from '../service.ts';
 import type { RunningWorker } from '../start-worker.ts';
+import { visible, type Paint } from './terminal.ts';
 
 const titles: Readonly<Record<Capability, string>> = {
   transcription: 'Transcription',
@@ -12,23 +16,18 @@ const titles: Readonly<Record<Capability, string>> = {
   speech: 'Speech',
 };
 
-export async function describeService(service: Service | RunningWorker, { page }: { page: boolean }): Promise<string> {
+export async function describeService(
+  service: Service | RunningWorker,
+  { page }: { readonly page: boolean },
+  paint: Paint,
+): Promise<string> {
   const { registry, metricsUrl } = service;
   const isWorker = !('url' in service);
-  const lines = [isWorker ? 'Parlance works for its fleet, and listens for no requests' : whereIs(service.url, page)];
+  const where = isWorker ? 'Parlance works for its fleet, and listens for no requests' : whereIs(service.url, page);
+  const lines = [paint('bold', where)];
   if (metricsUrl !== undefined) lines.push(`  Metrics        ${metricsUrl}`);
   for (const capability of isWorker ? (['transcription'] as const) : capabilities) {
-    const { models } = await listModels(registry, capability);
-    const title = titles[capability].padEnd(14);
-    for (const model of models) {
-      const { id, available, reason } = await toEntry(model);
-      lines.push(`  ${title} ${id}: ${available ? 'works' : reason}`);
-    }
-    const failures = registry.of(capability).failures.map(describeFailure);
-    if (models.length === 0 && failures.length === 0) {
-      lines.push(`  ${title} ${nothing(capability, registry.of(capability).instances)}`);
-    }
-    lines.push(...failures.map((failure) => `  ${title} ${failure}`));
+    lines.push(`  ${titles[capability].padEnd(14)} ${await describeCapability(registry, capability, paint)}`);
   }
   return lines.join('\n');
 }
@@ -37,6 +36,35 @@ function whereIs(url: string, page: boolean): string {
   const where = page ? `page: ${url}/, API reference: ${url}/docs` : `contract: ${url}/openapi.json`;
   return `Parlance listens on ${url} (${where})`;
 }
+
+/** Names of models that work. */
+const namesShown = 3;
+
+/** What works; else why not, with the command that changes it. */
+async function describeCapability(registry: Registry, capability: Capability, paint: Paint): Promise<string> {
+  const { instances, failures } = registry.of(capability);
+  const { models } = await listModels(registry, capability);
+  const entries = await Promise.all(models.map((model) => toEntry(model)));
+  const working = entries.filter(({ available }) => available).map(({ id }) => id);
+  const isFailing = (instance: string) => failures.some((failure) => failure.instance === instance);
+  const idle = entries.filter(({ available, engine }) => !available && !isFailing(engine));
+  const others = [...failures.map(describeFailure), ...idle.map(({ id, reason }) => `${id}: ${reason}`)];
+  const missing = visible(onOneLine(summarize(others)));
+  if (working.length > 0) {
+    const works = `${paint('green', 'works')} with ${visible(joinFirst(working, namesShown))}`;
+    return missing === '' ? works : `${works}; ${paint('yellow', 'not')} with ${missing}`;
+  }
+  const isComing = entries.some(({ code }) => code === 'preparing');
+  const verdict = isComing ? 'not yet' : 'does not work';
+  return `${paint('yellow', verdict)}: ${missing === '' ? visible(nothing(capability, instances)) : missing}`;
+}
+
+/** The first reason; the doctor has the others. */
+function summarize([first = '', ...more]: readonly string[]): string {
+  return more.length === 0 ? first : `${first} \`${commandLine('doctor')}\` says why not with ${more.length} more.`;
+}
+
+const onOneLine = (text: string) => text.replaceAll('\n', ' ');
 
 /** For the terminal and the report of the doctor. */
 export function describeFailure({ instance, finding: { what, detail } }: EngineFailure): string {

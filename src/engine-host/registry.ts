@@ -192,12 +192,15 @@ async function prepareEach(
 }
 
 /** Undefined: the whole of an engine that names no parts. */
-async function wantedIds(engine: Engine, { id, also = [], withoutTranscription }: WantedPreparations) {
+async function wantedIds(engine: Engine, wanted: WantedPreparations) {
+  const { id, withoutTranscription } = wanted;
   if (engine.preparations === undefined) return id === undefined && !withoutTranscription ? [undefined] : [];
   const list = await engine.preparations();
-  return list
-    .filter((one) => (id === undefined ? one.atStart === true || also.includes(one.id) : one.id === id))
-    .map((one) => one.id);
+  return list.filter((one) => isWanted(one, wanted)).map((one) => one.id);
+}
+
+export function isWanted(one: Preparation, { id, also = [] }: WantedPreparations): boolean {
+  return id === undefined ? one.atStart === true || also.includes(one.id) : one.id === id;
 }
 
 function isOf<C extends Capability>(capability: C) {

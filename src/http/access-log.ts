@@ -16,7 +16,8 @@ export function logRequest(request: IncomingRequest, { method, status, ms }: Req
   const { id, log, scope, record } = request;
   const { operation, key } = record;
   const { model, audioMs, queueMs, tokens } = scope.usage ?? {};
-  const level = isProbe(record.path) ? 'debug' : 'info'; // probes would be most of the log
+  const isMinor = isProbe(record.path) || record.isAsset === true; // they would be most of the log
+  const level = isMinor ? 'debug' : 'info';
   const path = pathForLog(request);
   const facts = { id, operation, method, path, status, ms: Math.round(ms), key };
   log[level]({ ...facts, model, audio_ms: rounded(audioMs), queue_ms: rounded(queueMs), tokens }, 'request');

@@ -126,6 +126,7 @@ async function sendDocument(context: Context, read: () => unknown, request: Inco
 }
 
 async function sendFile(context: Context, file: PageFile, request: IncomingRequest): Promise<void> {
+  request.record.isAsset = !file.mediaType.startsWith('text/html');
   requireGet(request);
   context.set(file.headers);
   context.status = 200;

@@ -46,6 +46,8 @@ export interface RequestRecord {
   /** As sent; "" until the head of the request has been checked. */
   path: string;
   operation?: string;
+  /** A file of the page that an HTML page names: logged at debug only. */
+  isAsset?: boolean;
   /** The name of its API key. */
   key?: string;
   /** The last failure that has been logged. */

@@ -285,6 +285,13 @@ const table = {
     default: 'info',
     description: 'Minimum level of the log on stdout',
   },
+  logFormat: {
+    env: 'LOG_FORMAT',
+    schema: { type: 'string', enum: ['auto', 'json', 'text'] },
+    expects: 'must be auto, json or text',
+    default: 'auto',
+    description: 'Format of the log: `text` for people, `json` for programs; auto: text if stdout is a terminal',
+  },
   dataDir: {
     env: 'DATA_DIR',
     schema: text,

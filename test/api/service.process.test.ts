@@ -73,7 +73,7 @@ describe('a start', () => {
   it('prints the URL and what works', async () => {
     const child = await startChildService(echo);
     await eventually(() => child.said.stderr).toContain(`${child.url}/docs`);
-    await eventually(() => child.said.stderr).toMatch(/Transcription\s+first: works/);
+    await eventually(() => child.said.stderr).toMatch(/Transcription\s+works with first/);
     expect((await createApi(child.url).get('/healthz')).body as Schemas['Problem']).toEqual({ status: 'ok' });
   });
 });

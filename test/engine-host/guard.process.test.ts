@@ -499,7 +499,7 @@ describe('a process', () => {
       config: 'engines: { bad: { use: ./bad.mjs }, sandbox: { use: sandbox } }',
       files: { 'bad.mjs': engine('chat', `availability: ${faults.rejects}`) },
     });
-    await expect.poll(() => service.said.stderr).toContain('sandbox-speech: works');
+    await expect.poll(() => service.said.stderr).toContain('works with sandbox-speech');
     expect(service.said.stderr).toContain('the engine bad fails at availability(): a private matter');
     expect(service.said.stderr).not.toContain('cannot start');
     const { body } = await createApi(service.url).get('/api/v1/models');
@@ -512,7 +512,7 @@ describe('a process', () => {
       config: 'engines: { bad: { use: ./bad.mjs }, sandbox: { use: sandbox } }',
       files: { 'bad.mjs': engine('chat', models) },
     });
-    await expect.poll(() => service.said.stderr).toContain('sandbox-speech: works');
+    await expect.poll(() => service.said.stderr).toContain('works with sandbox-speech');
     expect(service.said.stderr).not.toContain('cannot start');
     expect(service.said.stderr).toContain('the engine bad fails at models(): lost');
   });

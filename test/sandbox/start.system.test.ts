@@ -74,12 +74,12 @@ describe('a start in sandbox mode', () => {
     expect((await api.get('/api/v1/models', { prefer: 'code=503' })).status).toBe(503);
     expect(elapsedMs() - waitedMs(service.pid)).toBeLessThan(10_000);
     await expect.poll(() => service.said.stderr).toContain('THIS IS A SANDBOX');
-    await expect.poll(() => service.said.stderr).toContain('sandbox-chat: works');
+    await expect.poll(() => service.said.stderr).toContain('works with sandbox-chat');
   });
 
   it('says so only then', async () => {
     const service = await startChildService({ config: 'engines: { sandbox: { use: sandbox } }' });
-    await expect.poll(() => service.said.stderr).toContain('sandbox-speech: works');
+    await expect.poll(() => service.said.stderr).toContain('works with sandbox-speech');
     service.kill('SIGTERM');
     await service.exit; // by then it has said everything
     expect(service.said.stderr).not.toContain('THIS IS A SANDBOX');

@@ -60,7 +60,7 @@ export async function runtimeState(
   if (!runtime) return undefined;
   const state = isThere ? 'ready' : (await isInstalling(runtime)) ? 'preparing' : 'missing';
   // It contains eSpeak NG, whatever the package says.
-  return { title: `sherpa-onnx ${runtime.version}`, bytes: 33_400_000, licence: 'GPL-3.0', state };
+  return { title: `sherpa-onnx ${runtime.version}`, bytes: 33_400_000, licence: 'GPL-3.0', source: 'npm', state };
 }
 
 /** Into DATA_DIR. Resolves with the directory of the package; rejects with the reason why this machine cannot have it. */

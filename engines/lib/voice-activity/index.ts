@@ -105,6 +105,7 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
           title: [runtime?.title ?? [], weights.title].flat().join(' and '),
           bytes: weights.bytes + (runtime?.bytes ?? 0),
           licence: [runtime?.licence ?? [], weights.licence].flat().join(', '),
+          source: 'npm',
           state: isBusy ? 'preparing' : isThere ? 'ready' : 'missing',
         },
       ];

@@ -194,14 +194,16 @@ export function isCount(value: unknown): value is number {
 
 export function checkPreparations(value: unknown): readonly Preparation[] {
   const list = checkList<Preparation>(value, [], '`preparations()`', (item) => {
-    const { id, title, bytes, licence, state, isConfigured, atStart } = item;
+    const { id, title, bytes, licence, source, state, isConfigured, atStart } = item;
     must(isId(id) && /^[A-Za-z0-9][\w.-]{0,63}$/.test(id), '.id is not 1 to 64 letters, digits, dots, hyphens and underscores'); // prettier-ignore
     must(isText(title) && title !== '', `.title is not a string of 1 to ${longestLabel} characters`);
     must(bytes === null || isCount(bytes), '.bytes is neither a whole number nor null');
     must(isText(licence) && licence !== '', `.licence is not a string of 1 to ${longestLabel} characters`);
+    must(source === undefined || (isText(source) && source !== ''), `.source is not a string of 1 to ${longestLabel} characters`); // prettier-ignore
     const known = preparationStates.find((one) => one === state);
     must(known !== undefined, `.state is none of ${preparationStates.join(', ')}`);
-    return { id, title, bytes, licence, state: known, isConfigured: isConfigured === true, atStart: atStart === true };
+    const marks = { isConfigured: isConfigured === true, atStart: atStart === true };
+    return { id, title, bytes, licence, ...(source !== undefined && { source }), state: known, ...marks };
   });
   must(new Set(list.map(({ id }) => id)).size === list.length, '`preparations()` has an id twice');
   return list;
