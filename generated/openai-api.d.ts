@@ -141,10 +141,59 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a response
+         * @description The next items of a conversation; with `stream`, as server-sent events. Without `tools` in the request, the server's
+         *     own tools run inside and are not shown. Responses are not stored: the caller sends the whole conversation.
+         */
+        post: operations["createResponse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 };
 export type webhooks = Record<string, never>;
 export type components = {
     schemas: {
+        /** @description All arguments of a call at once. */
+        ArgumentsDeltaEvent: {
+            /** @enum {string} */
+            type: "response.function_call_arguments.delta";
+            /**
+             * Format: int64
+             * @description Starts at 0, increments by 1.
+             */
+            sequence_number: number;
+            /** Format: int32 */
+            output_index: number;
+            item_id: string;
+            delta: string;
+        };
+        ArgumentsDoneEvent: {
+            /** @enum {string} */
+            type: "response.function_call_arguments.done";
+            /**
+             * Format: int64
+             * @description Starts at 0, increments by 1.
+             */
+            sequence_number: number;
+            /** Format: int32 */
+            output_index: number;
+            item_id: string;
+            name: string;
+            arguments: string;
+        };
         /** @description A speech model, for apps that ask for those alone. */
         AudioModel: {
             id: string;
@@ -403,6 +452,36 @@ export type components = {
             /** @description For the type `refusal`. */
             refusal?: string;
         };
+        ContentPartAddedEvent: {
+            /** @enum {string} */
+            type: "response.content_part.added";
+            /**
+             * Format: int64
+             * @description Starts at 0, increments by 1.
+             */
+            sequence_number: number;
+            /** Format: int32 */
+            output_index: number;
+            item_id: string;
+            /** @enum {number} */
+            content_index: 0;
+            part: components["schemas"]["OutputText"];
+        };
+        ContentPartDoneEvent: {
+            /** @enum {string} */
+            type: "response.content_part.done";
+            /**
+             * Format: int64
+             * @description Starts at 0, increments by 1.
+             */
+            sequence_number: number;
+            /** Format: int32 */
+            output_index: number;
+            item_id: string;
+            /** @enum {number} */
+            content_index: 0;
+            part: components["schemas"]["OutputText"];
+        };
         /** @description What went wrong, in OpenAI's shape. */
         ErrorDetails: {
             /** @description What happened in this case and how to fix it. Names the field to blame. */
@@ -433,6 +512,20 @@ export type components = {
          * @enum {string}
          */
         FinishReason: "stop" | "length" | "content_filter" | "tool_calls";
+        /** @description A call of a tool of the caller. */
+        FunctionCallItem: {
+            id: string;
+            /** @enum {string} */
+            type: "function_call";
+            status: components["schemas"]["ItemStatus"];
+            /** @description Answered by a `function_call_output` with this `call_id`. */
+            call_id: string;
+            name: string;
+            /** @description Of a tool in a namespace. */
+            namespace?: string;
+            /** @description JSON, as the model wrote it: not validated. */
+            arguments: string;
+        };
         FunctionDefinition: {
             name: string;
             description?: string | null;
@@ -443,6 +536,11 @@ export type components = {
             /** @description Without an effect. */
             strict?: boolean | null;
         };
+        FunctionToolChoice: {
+            /** @description Only `function`. */
+            type: string;
+            name?: string | null;
+        };
         /** @description As `ToolCall`; the type may be absent. */
         GivenToolCall: {
             id: string;
@@ -451,10 +549,58 @@ export type components = {
             function: components["schemas"]["CalledFunction"];
         };
         /**
+         * @description A message, a call of the caller's tool, its output, reasoning (dropped), or a reference to an item of an earlier
+         *     response. Unknown fields are ignored.
+         */
+        InputItem: {
+            /** @description `message` (the default), `function_call`, `function_call_output`, `reasoning` or `item_reference`. */
+            type?: string | null;
+            /** @description Of a message: `system`, `developer` (means `system`), `user` or `assistant`. */
+            role?: string | null;
+            /**
+             * @description Of a message. The texts of parts are joined by a line feed. Limit for all texts of a request together: 1000000
+             *     characters (code points).
+             */
+            content?: string | components["schemas"]["InputPart"][] | null;
+            /** @description Of a reference: the id of a message or a call in an earlier response. */
+            id?: string | null;
+            /** @description Of a call, and of its output, which must follow before the next message: each call has one. */
+            call_id?: string | null;
+            /** @description Of a call. */
+            name?: string | null;
+            /** @description Of a call whose tool is in a namespace. */
+            namespace?: string | null;
+            /** @description Of a call: JSON, as the model wrote it. */
+            arguments?: string | null;
+            /** @description Of an output. */
+            output?: string | components["schemas"]["InputPart"][] | null;
+        };
+        /** @description A piece of a message or of a tool's output. */
+        InputPart: {
+            /** @description `input_text` or `output_text`, and `refusal` in a message of the assistant. */
+            type: string;
+            /** @description For the types `input_text` and `output_text`. */
+            text?: string | null;
+            /** @description For the type `refusal`. */
+            refusal?: string | null;
+        };
+        /** @enum {string} */
+        ItemStatus: "in_progress" | "completed" | "incomplete";
+        /**
          * Format: int32
          * @description 1 or more.
          */
         MaxTokens: number;
+        /** @description The texts of all steps, joined by an empty line. */
+        MessageItem: {
+            id: string;
+            /** @enum {string} */
+            type: "message";
+            status: components["schemas"]["ItemStatus"];
+            /** @enum {string} */
+            role: "assistant";
+            content: components["schemas"]["OutputText"][];
+        };
         Model: {
             /** @description Valid for the `model` field of requests. */
             id: string;
@@ -484,8 +630,462 @@ export type components = {
                 name: string;
             };
         };
+        /** @description A tool in a namespace. */
+        NamespacedTool: {
+            /** @description `function`; other types are dropped beside a function, and named in `X-Parlance-Ignored`. */
+            type: string;
+            name?: string | null;
+            description?: string | null;
+            /** @description JSON Schema of the arguments. */
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Without an effect. */
+            strict?: boolean | null;
+        };
+        OutputItem: components["schemas"]["ReasoningItem"] | components["schemas"]["MessageItem"] | components["schemas"]["FunctionCallItem"];
+        /** @description An item begins, without its text. */
+        OutputItemAddedEvent: {
+            /** @enum {string} */
+            type: "response.output_item.added";
+            /**
+             * Format: int64
+             * @description Starts at 0, increments by 1.
+             */
+            sequence_number: number;
+            /** Format: int32 */
+            output_index: number;
+            item: components["schemas"]["OutputItem"];
+        };
+        /** @description An item is complete. */
+        OutputItemDoneEvent: {
+            /** @enum {string} */
+            type: "response.output_item.done";
+            /**
+             * Format: int64
+             * @description Starts at 0, increments by 1.
+             */
+            sequence_number: number;
+            /** Format: int32 */
+            output_index: number;
+            item: components["schemas"]["OutputItem"];
+        };
+        OutputText: {
+            /** @enum {string} */
+            type: "output_text";
+            text: string;
+            annotations: unknown[];
+            logprobs: unknown[];
+        };
+        /** @description The deltas concatenate to the text of `response.output_text.done`. */
+        OutputTextDeltaEvent: {
+            /** @enum {string} */
+            type: "response.output_text.delta";
+            /**
+             * Format: int64
+             * @description Starts at 0, increments by 1.
+             */
+            sequence_number: number;
+            /** Format: int32 */
+            output_index: number;
+            item_id: string;
+            /** @enum {number} */
+            content_index: 0;
+            delta: string;
+            logprobs: unknown[];
+        };
+        OutputTextDoneEvent: {
+            /** @enum {string} */
+            type: "response.output_text.done";
+            /**
+             * Format: int64
+             * @description Starts at 0, increments by 1.
+             */
+            sequence_number: number;
+            /** Format: int32 */
+            output_index: number;
+            item_id: string;
+            /** @enum {number} */
+            content_index: 0;
+            text: string;
+            logprobs: unknown[];
+        };
         /** @description For the formats json and verbose_json. */
         PlainOrVerboseTranscription: components["schemas"]["Transcription"] | components["schemas"]["VerboseTranscription"];
+        /** @description The deltas concatenate to the text of `response.reasoning_summary_text.done`. */
+        ReasoningDeltaEvent: {
+            /** @enum {string} */
+            type: "response.reasoning_summary_text.delta";
+            /**
+             * Format: int64
+             * @description Starts at 0, increments by 1.
+             */
+            sequence_number: number;
+            /** Format: int32 */
+            output_index: number;
+            item_id: string;
+            /** @enum {number} */
+            summary_index: 0;
+            delta: string;
+        };
+        ReasoningDoneEvent: {
+            /** @enum {string} */
+            type: "response.reasoning_summary_text.done";
+            /**
+             * Format: int64
+             * @description Starts at 0, increments by 1.
+             */
+            sequence_number: number;
+            /** Format: int32 */
+            output_index: number;
+            item_id: string;
+            /** @enum {number} */
+            summary_index: 0;
+            text: string;
+        };
+        /** @description The reasoning text of a reasoning model, up to the first word of the answer. */
+        ReasoningItem: {
+            id: string;
+            /** @enum {string} */
+            type: "reasoning";
+            status: components["schemas"]["ItemStatus"];
+            summary: components["schemas"]["SummaryText"][];
+            encrypted_content: null;
+        };
+        ReasoningOptions: {
+            /** @description As `reasoning_effort` of chat completions. */
+            effort?: string | null;
+            /** @description Without an effect: reasoning is in the output in any case. */
+            summary?: string | null;
+        };
+        ReasoningPartAddedEvent: {
+            /** @enum {string} */
+            type: "response.reasoning_summary_part.added";
+            /**
+             * Format: int64
+             * @description Starts at 0, increments by 1.
+             */
+            sequence_number: number;
+            /** Format: int32 */
+            output_index: number;
+            item_id: string;
+            /** @enum {number} */
+            summary_index: 0;
+            part: components["schemas"]["SummaryText"];
+        };
+        ReasoningPartDoneEvent: {
+            /** @enum {string} */
+            type: "response.reasoning_summary_part.done";
+            /**
+             * Format: int64
+             * @description Starts at 0, increments by 1.
+             */
+            sequence_number: number;
+            /** Format: int32 */
+            output_index: number;
+            item_id: string;
+            /** @enum {number} */
+            summary_index: 0;
+            part: components["schemas"]["SummaryText"];
+        };
+        /** @description The last event of a stream whose answer has ended by itself. */
+        ResponseCompletedEvent: {
+            /** @enum {string} */
+            type: "response.completed";
+            /**
+             * Format: int64
+             * @description Starts at 0, increments by 1.
+             */
+            sequence_number: number;
+            response: components["schemas"]["ResponseObject"];
+        };
+        /** @description The run has started; the output is empty. */
+        ResponseCreatedEvent: {
+            /** @enum {string} */
+            type: "response.created";
+            /**
+             * Format: int64
+             * @description Starts at 0, increments by 1.
+             */
+            sequence_number: number;
+            response: components["schemas"]["ResponseObject"];
+        };
+        ResponseError: {
+            /** @description `server_error`, `rate_limit_exceeded`, `context_length_exceeded` or `insufficient_quota`. New ones may be added. */
+            code: string;
+            message: string;
+        };
+        /**
+         * @description The last one is `response.completed`, `response.incomplete` or `response.failed`. No `[DONE]` follows.
+         * @example {
+         *       "type": "response.output_text.delta",
+         *       "sequence_number": 4,
+         *       "output_index": 0,
+         *       "item_id": "msg_0f6b2f4d1c3e4a5b8c7d9e0f1a2b3c4d",
+         *       "content_index": 0,
+         *       "delta": "Paris.",
+         *       "logprobs": []
+         *     }
+         */
+        ResponseEvent: components["schemas"]["ResponseCreatedEvent"] | components["schemas"]["ResponseInProgressEvent"] | components["schemas"]["OutputItemAddedEvent"] | components["schemas"]["OutputItemDoneEvent"] | components["schemas"]["ReasoningPartAddedEvent"] | components["schemas"]["ReasoningDeltaEvent"] | components["schemas"]["ReasoningDoneEvent"] | components["schemas"]["ReasoningPartDoneEvent"] | components["schemas"]["ContentPartAddedEvent"] | components["schemas"]["OutputTextDeltaEvent"] | components["schemas"]["OutputTextDoneEvent"] | components["schemas"]["ContentPartDoneEvent"] | components["schemas"]["ArgumentsDeltaEvent"] | components["schemas"]["ArgumentsDoneEvent"] | components["schemas"]["ResponseCompletedEvent"] | components["schemas"]["ResponseIncompleteEvent"] | components["schemas"]["ResponseFailedEvent"];
+        /** @description The last event of a stream that has failed; the output is what there was until then. */
+        ResponseFailedEvent: {
+            /** @enum {string} */
+            type: "response.failed";
+            /**
+             * Format: int64
+             * @description Starts at 0, increments by 1.
+             */
+            sequence_number: number;
+            response: components["schemas"]["ResponseObject"];
+        };
+        /** @description Directly after `response.created`. */
+        ResponseInProgressEvent: {
+            /** @enum {string} */
+            type: "response.in_progress";
+            /**
+             * Format: int64
+             * @description Starts at 0, increments by 1.
+             */
+            sequence_number: number;
+            response: components["schemas"]["ResponseObject"];
+        };
+        /** @description The last event of a stream whose answer has been cut. */
+        ResponseIncompleteEvent: {
+            /** @enum {string} */
+            type: "response.incomplete";
+            /**
+             * Format: int64
+             * @description Starts at 0, increments by 1.
+             */
+            sequence_number: number;
+            response: components["schemas"]["ResponseObject"];
+        };
+        /**
+         * @example {
+         *       "id": "resp_6f0c2b1e9d7a4f578a3e2d1b7c9e5f40",
+         *       "object": "response",
+         *       "created_at": 1763769600,
+         *       "completed_at": 1763769601,
+         *       "status": "completed",
+         *       "background": false,
+         *       "error": null,
+         *       "incomplete_details": null,
+         *       "instructions": null,
+         *       "max_output_tokens": null,
+         *       "model": "llama3.2",
+         *       "output": [
+         *         {
+         *           "id": "msg_0f6b2f4d1c3e4a5b8c7d9e0f1a2b3c4d",
+         *           "type": "message",
+         *           "status": "completed",
+         *           "role": "assistant",
+         *           "content": [
+         *             {
+         *               "type": "output_text",
+         *               "text": "Paris.",
+         *               "annotations": [],
+         *               "logprobs": []
+         *             }
+         *           ]
+         *         }
+         *       ],
+         *       "parallel_tool_calls": true,
+         *       "previous_response_id": null,
+         *       "reasoning": {
+         *         "effort": null,
+         *         "summary": null
+         *       },
+         *       "store": false,
+         *       "temperature": null,
+         *       "text": {
+         *         "format": {
+         *           "type": "text"
+         *         }
+         *       },
+         *       "tool_choice": "auto",
+         *       "tools": [],
+         *       "top_p": null,
+         *       "truncation": "disabled",
+         *       "usage": {
+         *         "input_tokens": 14,
+         *         "input_tokens_details": {
+         *           "cached_tokens": 0
+         *         },
+         *         "output_tokens": 3,
+         *         "output_tokens_details": {
+         *           "reasoning_tokens": 0
+         *         },
+         *         "total_tokens": 17
+         *       },
+         *       "metadata": {}
+         *     }
+         */
+        ResponseObject: {
+            /** @description `resp_` and the request id, without hyphens. */
+            id: string;
+            /** @enum {string} */
+            object: "response";
+            /**
+             * Format: int64
+             * @description Seconds since 1970, as `completed_at`.
+             */
+            created_at: number;
+            /** @description null, except in a completed response. */
+            completed_at: number | null;
+            /** @enum {string} */
+            status: "in_progress" | "completed" | "incomplete" | "failed";
+            /** @enum {boolean} */
+            background: false;
+            /** @description Of a failed response. */
+            error: components["schemas"]["ResponseError"] | null;
+            /** @description Of an incomplete response: the token limit (or the step limit), or the provider's content filter. */
+            incomplete_details: {
+                /** @enum {string} */
+                reason: "max_output_tokens" | "content_filter";
+            } | null;
+            instructions: string | null;
+            max_output_tokens: number | null;
+            /** @description The model that produced the answer. */
+            model: string;
+            /** @description At most one reasoning, at most one message, then the calls of the caller's tools. */
+            output: components["schemas"]["OutputItem"][];
+            parallel_tool_calls: boolean;
+            previous_response_id: null;
+            reasoning: {
+                effort: string | null;
+                summary: string | null;
+            };
+            /**
+             * @description No response can be fetched.
+             * @enum {boolean}
+             */
+            store: false;
+            temperature: number | null;
+            text: {
+                format: {
+                    [key: string]: unknown;
+                };
+            };
+            tool_choice: ("none" | "auto" | "required") | components["schemas"]["FunctionToolChoice"];
+            tools: components["schemas"]["ResponseTool"][];
+            top_p: number | null;
+            /** @enum {string} */
+            truncation: "disabled";
+            /** @description null in the first events of a stream. */
+            usage: components["schemas"]["ResponseUsage"] | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * @description A conversation. Unknown fields are ignored. Fields that change neither the form nor the meaning of the answer are
+         *     ignored, too, when they are not supported; `X-Parlance-Ignored` names them. Any other field that is not supported is
+         *     answered with 400 `unsupported_parameter`.
+         * @example {
+         *       "model": "llama3.2",
+         *       "input": "What is the capital of France?"
+         *     }
+         */
+        ResponseRequest: {
+            /** @description A message of the user, or the whole conversation in order: 1 to 2000 items. */
+            input?: string | components["schemas"]["InputItem"][] | null;
+            /** @description A system message before the input. */
+            instructions?: string | null;
+            /** @description An id from `GET /models`; absent or null: the server's default. */
+            model?: string | null;
+            /** @description The answer comes as server-sent events. */
+            stream?: boolean | null;
+            /** @description 0 to 2; lower is more predictable. */
+            temperature?: number | null;
+            /** @description Nucleus sampling, greater than 0 and up to 1. */
+            top_p?: number | null;
+            /** @description Maximum number of generated tokens, reasoning included. */
+            max_output_tokens?: components["schemas"]["MaxTokens"] | null;
+            /**
+             * @description Tools of the caller. With them, the server offers none of its own, and the model's calls are items of the output.
+             *     Only for models that support `tools`.
+             */
+            tools?: components["schemas"]["ResponseTool"][] | null;
+            /** @description `none` without `tools`: the server offers none of its own tools either. */
+            tool_choice?: ("none" | "auto" | "required") | components["schemas"]["FunctionToolChoice"] | null;
+            parallel_tool_calls?: boolean | null;
+            text?: components["schemas"]["ResponseText"] | null;
+            reasoning?: components["schemas"]["ReasoningOptions"] | null;
+            /**
+             * @description Texts of messages and calls of the response are kept in memory for an hour, for `item_reference` alone; false: not
+             *     even that. No response can be fetched.
+             */
+            store?: boolean | null;
+            /** @description Only `reasoning.encrypted_content`, which is null in every answer. */
+            include?: string[] | null;
+            /** @description Returned with the response. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Without an effect. */
+            truncation?: ("auto" | "disabled") | null;
+            /** @description Not supported: send the whole conversation as `input`. */
+            previous_response_id?: unknown;
+            /** @description Not supported: send the whole conversation as `input`. */
+            conversation?: unknown;
+            /** @description Not supported. */
+            prompt?: unknown;
+            /** @description Only false. */
+            background?: unknown;
+            /** @description Only 0. */
+            top_logprobs?: unknown;
+            /** @description Not supported. */
+            max_tool_calls?: unknown;
+            /** @description Without an effect, as all fields below. */
+            user?: unknown;
+            safety_identifier?: unknown;
+            service_tier?: unknown;
+            prompt_cache_key?: unknown;
+            prompt_cache_retention?: unknown;
+            client_metadata?: unknown;
+            stream_options?: unknown;
+        };
+        ResponseText: {
+            /** @description `text` (the default), `json_object` or `json_schema`; the latter two only for models that support `json`. */
+            format?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Without an effect. */
+            verbosity?: unknown;
+        };
+        /** @description A function, or a `namespace` of functions. */
+        ResponseTool: {
+            /** @description `function`; other types are dropped beside a function, and named in `X-Parlance-Ignored`. */
+            type: string;
+            name?: string | null;
+            description?: string | null;
+            /** @description JSON Schema of the arguments. */
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Without an effect. */
+            strict?: boolean | null;
+            /** @description Of a namespace: the model sees them as `<namespace>__<name>`. */
+            tools?: components["schemas"]["NamespacedTool"][] | null;
+        };
+        /** @description Token usage, summed over all steps; zeros when the provider does not report it. */
+        ResponseUsage: {
+            /** Format: int64 */
+            input_tokens: number;
+            input_tokens_details: {
+                /** @enum {number} */
+                cached_tokens: 0;
+            };
+            /** Format: int64 */
+            output_tokens: number;
+            output_tokens_details: {
+                /** Format: int64 */
+                reasoning_tokens: number;
+            };
+            /** Format: int64 */
+            total_tokens: number;
+        };
         /**
          * @description A text to speak.
          * @example {
@@ -523,6 +1123,11 @@ export type components = {
         StreamOptions: {
             /** @description Adds a last chunk with the usage and without choices. */
             include_usage?: boolean | null;
+        };
+        SummaryText: {
+            /** @enum {string} */
+            type: "summary_text";
+            text: string;
         };
         /** @description A tool of the caller, called by the model. */
         ToolCall: {
@@ -2676,6 +3281,370 @@ export interface operations {
                      *         "type": "server_error",
                      *         "param": null,
                      *         "code": "overloaded"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    createResponse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResponseRequest"];
+            };
+        };
+        responses: {
+            /** @description The response, whole or in events. */
+            200: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
+                    /** @description The id of the entry that did the work, percent-encoded where it is not ASCII: aliases and defaults differ from `model`. */
+                    "X-Parlance-Model": string;
+                    /** @description Fields of the request without an effect, comma-separated; absent when there are none. */
+                    "X-Parlance-Ignored"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResponseObject"];
+                    "text/event-stream": components["schemas"]["ResponseEvent"];
+                };
+            };
+            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model cannot do what it asks for. */
+            400: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "messages must NOT have fewer than 1 items",
+                     *         "type": "invalid_request_error",
+                     *         "param": "messages",
+                     *         "code": "invalid_request"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /** @description The authentication scheme (RFC 6750). */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "invalid_api_key"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
+                     *         "type": "permission_error",
+                     *         "param": null,
+                     *         "code": "host_not_allowed"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The model does not exist. */
+            404: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unknown model \"nobody\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": "model",
+                     *         "code": "model_not_found"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /** @description The supported methods. */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request body did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The body did not arrive within 300 s.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "request_timeout"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body or the recording is too large. */
+            413: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The body is larger than the limit of this operation.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "body_too_large"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The operation does not accept this content type. */
+            415: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unexpected content type text/plain.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "unsupported_media_type"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *         "type": "rate_limit_error",
+                     *         "param": null,
+                     *         "code": "rate_limit_exceeded"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unexpected error. The log has the cause under this request id.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "internal_error"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The provider failed or is unreachable. */
+            502: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The provider failed.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "provider_error"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "All slots are in use; try again later.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "overloaded"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The provider or the engine timed out. */
+            504: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The provider did not respond within 300 s.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "provider_timeout"
                      *       }
                      *     }
                      */

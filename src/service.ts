@@ -8,6 +8,7 @@ import type { ApiFormat } from './http/api-format.ts';
 import type { Api } from './http/incoming-request.ts';
 import { nativeFormat } from './http/native-format.ts';
 import { compileValidators, createRouter, type RouterOptions } from './http/router.ts';
+import { createItemStore } from './chat/item-store.ts';
 import { clipLimits, createClipStore } from './clips/store.ts';
 import { nativeContract } from './contract/document.ts';
 import { largestRequestBody } from './contract/body-limit.ts';
@@ -261,6 +262,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
   const own = budgets && { minutes: createMinuteCounter(), concurrency: createConcurrencySlots(), budgets };
   const limits = own && createLimits({ ...(engines.fleet?.shareLimits(own) ?? own), onRefused });
   const working = { settings, env, registry, workspace, keys, limits, metrics, log };
+  const items = settings.compatItems ? createItemStore() : undefined;
   const ownJobs = createJobs({ ...working, retryMs, ownerMs, idPrefix: engines.fleet?.idPrefix });
   const jobs = engines.fleet?.shareJobs(ownJobs) ?? ownJobs;
   const preparations = new Preparations({ registry, log });
@@ -279,6 +281,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
     refusePreparing: createPreparingRule(settings),
     sandbox: settings.sandbox,
     compatTools: settings.compatTools,
+    items,
     compatAliases: new Map(Object.entries(settings.compatAliases)),
     metrics,
   };
@@ -338,6 +341,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
     async [Symbol.asyncDispose]() {
       end();
       keys?.[Symbol.dispose]();
+      items?.[Symbol.dispose]();
       // First: they use the engines.
       await Promise.all([ownJobs[Symbol.asyncDispose](), preparations[Symbol.asyncDispose]()]);
       await Promise.all([tools, ownClips, speechSpool].map((part) => part[Symbol.asyncDispose]()));

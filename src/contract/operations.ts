@@ -75,13 +75,19 @@ type BodyOf<MediaType extends string, Content> = MediaType extends 'text/event-s
     ? AsyncIterable<Uint8Array>
     : Content;
 
+/** The last event of a stream that fails. Absent: that of its API. `reason` is what was thrown. */
+type FailedField<MediaType extends string, Event> = MediaType extends 'text/event-stream'
+  ? { readonly failed?: (problem: Schemas['Problem'], reason: unknown) => Event }
+  : object;
+
 type AnswerWith<Status extends number, Response> = Response extends { headers: infer Headers; content: infer Content }
   ? {
       [MediaType in keyof Content & string]: {
         readonly status: Status;
         readonly mediaType: MediaType;
         readonly body: BodyOf<MediaType, Content[MediaType]>;
-      } & HeadersField<Headers>;
+      } & FailedField<MediaType, Content[MediaType]> &
+        HeadersField<Headers>;
     }[keyof Content & string]
   : Response extends { headers: infer Headers }
     ? { readonly status: Status; readonly mediaType: typeof noBody; readonly body: undefined } & HeadersField<Headers>
@@ -121,6 +127,7 @@ export interface AnyAnswer {
   readonly mediaType: string;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body: unknown;
+  readonly failed?: (problem: Schemas['Problem'], reason: unknown) => unknown;
 }
 
 /**

@@ -37,7 +37,9 @@ export function createAnswerCheck({ document, operations }: Contract): CheckAnsw
       if (!validate(value)) throw complain(`the body violates the contract: ${ajv.errorsText(validate.errors)}`);
     };
     if (answer.mediaType === 'text/event-stream') {
-      return { ...answer, body: checkedEvents(answer.body as AsyncIterable<unknown>, check) };
+      const { body, failed } = answer;
+      const events = checkedEvents(body as AsyncIterable<unknown>, check);
+      return { ...answer, body: events, ...(failed && { failed: checkedFailure(failed, check) }) };
     }
     check(answer.body);
     return answer;
@@ -70,7 +72,17 @@ function validatorOf({ path, method }: OperationObject & { path: string; method:
   return ajv.getSchema(`contract#/${encodeURI(pointer)}`) as ValidateFunction;
 }
 
-async function* checkedEvents(events: AsyncIterable<unknown>, check: (event: unknown) => void) {
+type CheckEvent = (event: unknown) => void;
+
+function checkedFailure(failed: NonNullable<AnyAnswer['failed']>, check: CheckEvent): typeof failed {
+  return (problem, reason) => {
+    const event = failed(problem, reason);
+    check(event);
+    return event;
+  };
+}
+
+async function* checkedEvents(events: AsyncIterable<unknown>, check: CheckEvent) {
   for await (const event of events) {
     check(event);
     yield event;

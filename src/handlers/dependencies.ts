@@ -1,6 +1,7 @@
 /** The dependencies of handlers, passed as an argument. */
 import type { Registry } from '../engine-host/registry.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { ItemStore } from '../chat/item-store.ts';
 import type { Clips } from '../clips/store.ts';
 import type { Preparations } from '../engine-host/preparations.ts';
 import type { Jobs } from '../jobs/store.ts';
@@ -34,6 +35,8 @@ export interface Services {
   readonly transcribeTimeout: number | 'auto';
   /** Whether chats under /v1 without tools of their own are offered ours (COMPAT_TOOLS). */
   readonly compatTools: boolean;
+  /** Output items of responses under /v1, for later requests; undefined where none are kept (COMPAT_ITEMS). */
+  readonly items: ItemStore | undefined;
   /** Model ids that apps hard-code and the entries that they mean under /v1 (compatAliases). */
   readonly compatAliases: ReadonlyMap<string, string>;
   /** Absent: they are off. */

@@ -174,7 +174,7 @@ function send(
 /** Bypasses Koa, which would only add memory per stream; so would async functions between Koa and the events. */
 function sendStream(
   context: Context,
-  { body, headers }: AnyAnswer,
+  { body, headers, failed }: AnyAnswer,
   request: IncomingRequest,
   { heartbeatMs }: AppOptions,
 ): Promise<void> {
@@ -187,7 +187,7 @@ function sendStream(
     format: request.api.stream,
     signal: request.signal,
     heartbeatMs,
-    encodeFailure: (error, last) => encodedFailureOf(error, last, request),
+    encodeFailure: (error, last) => encodedFailureOf(error, { last, failed }, request),
   });
 }
 

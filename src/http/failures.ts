@@ -27,10 +27,15 @@ export function failureOf(error: unknown, request: IncomingRequest): Failure {
   return { code: problem.body.code, answer: request.api.toFailure(problem, { reason, signal: request.signal }) };
 }
 
-/** The same for a stream that has begun: its last event, encoded. */
-export function encodedFailureOf(error: unknown, last: unknown, request: IncomingRequest): string {
+/** The same for a stream that has begun: its last event, encoded. `failed` makes it where the API's is not used. */
+export function encodedFailureOf(
+  error: unknown,
+  { last, failed }: { readonly last: unknown; readonly failed: AnyAnswer['failed'] },
+  request: IncomingRequest,
+): string {
   const { reason, problem } = logged(error, request);
-  return request.api.stream.encodeFailure(problem, { reason, last });
+  const { stream } = request.api;
+  return failed ? stream.encode(failed(problem.body, reason)) : stream.encodeFailure(problem, { reason, last });
 }
 
 function logged(error: unknown, request: IncomingRequest): { reason: unknown; problem: ProblemAnswer } {

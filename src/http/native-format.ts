@@ -14,7 +14,7 @@ export const nativeFormat: ApiFormat = {
   stream: {
     encode: (event) => encode(event as StreamEvent),
     heartbeat: ':\n\n',
-    end: '',
+    end: () => '',
     encodeFailure: ({ body: problem }, { last }) => {
       const { type, seq } = (last ?? { type: 'chat.started', seq: -1 }) as StreamEvent;
       const isTranscription = /^(transcription|segment)\./.test(type);

@@ -16,7 +16,7 @@ export interface StreamFormat {
   /** A comment, as keep-alive for proxies. */
   readonly heartbeat: string;
   /** Follows the last event of a stream that has not failed. */
-  readonly end: string;
+  readonly end: (last: unknown) => string;
   /** The last event of a stream that has failed. */
   readonly encodeFailure: (problem: ProblemAnswer, failed: FailedStream) => string;
 }
@@ -58,7 +58,8 @@ export async function sendEvents(res: ServerResponse, stream: EventStream): Prom
       heartbeat.refresh();
       if (!res.write(format.encode(event))) await once(res, 'drain', { signal }).catch(ignore);
     }
-    if (format.end !== '') res.write(format.end);
+    const end = format.end(last);
+    if (end !== '') res.write(end);
   } catch (error) {
     res.write(encodeFailure(error, last));
   } finally {

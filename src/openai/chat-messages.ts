@@ -19,7 +19,7 @@ export interface Conversation {
 export function toMessages(given: readonly GivenMessage[]): Conversation {
   const pairing = createPairing();
   const messages = given.map((message, index) => toMessage(message, `/messages/${index}`));
-  checkLength(messages);
+  checkLength(messages, '/messages');
   messages.forEach((message, index) => pairing.add(message, `/messages/${index}`));
   pairing.end();
   return { messages, toolField: pairing.first };
@@ -78,7 +78,8 @@ function toToolCall({ id, type = 'function', function: called }: Schemas['GivenT
   return { id, name: called.name, arguments: called.arguments };
 }
 
-function checkLength(messages: readonly Message[]): void {
+/** Throws for more text than one request may have. */
+export function checkLength(messages: readonly Message[], pointer: string): void {
   const texts = messages.flatMap(({ content, toolCalls = [] }) => [
     content,
     ...toolCalls.flatMap((call) => [call.name, call.arguments]),
@@ -86,7 +87,7 @@ function checkLength(messages: readonly Message[]): void {
   // UTF-16 code units first: there are never fewer than code points, and their number is known.
   const sum = (lengthOf: (text: string) => number) => texts.reduce((length, text) => length + lengthOf(text), 0);
   if (sum(({ length }) => length) <= mostCharacters || sum(codePointsOf) <= mostCharacters) return;
-  throw invalid('body', '/messages', `must not have more than ${mostCharacters} characters in all`);
+  throw invalid('body', pointer, `must not have more than ${mostCharacters} characters in all`);
 }
 
 function codePointsOf(text: string): number {

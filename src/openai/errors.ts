@@ -86,11 +86,31 @@ export const errorTable: Readonly<Record<ProblemCode, ErrorRow>> = {
   'provider-timeout': failed(504),
 };
 
-/** A known kind of value that no model supports, such as an image in a message: `unsupported_value`. */
-export class UnsupportedValue extends ProblemError {
-  constructor(pointer: string, rule: string) {
+/** A problem with a code of its own under /v1. */
+abstract class NamedError extends ProblemError {
+  abstract readonly codeHere: string;
+
+  constructor(code: ProblemCode, pointer: string, rule: string) {
     const detail = `${pointer.slice(1)} ${rule}`;
-    super('parameter-not-supported', detail, inBody(pointer, detail));
+    super(code, detail, inBody(pointer, detail));
+  }
+}
+
+/** A known kind of value that no model supports, such as an image in a message. */
+export class UnsupportedValue extends NamedError {
+  readonly codeHere = 'unsupported_value';
+
+  constructor(pointer: string, rule: string) {
+    super('parameter-not-supported', pointer, rule);
+  }
+}
+
+/** A reference to an item that is not kept. */
+export class ItemNotFound extends NamedError {
+  readonly codeHere = 'item_not_found';
+
+  constructor(pointer: string, rule: string) {
+    super('not-found', pointer, rule);
   }
 }
 
@@ -125,13 +145,13 @@ export function toErrorAnswer(problem: ProblemAnswer, { reason, signal }: Failed
 
 /** Its body, which is also the last event of a stream that fails. */
 export function toErrorResponse(
-  { body: { code, detail, errors = [] } }: ProblemAnswer,
+  { body: { code, detail, errors = [] } }: Pick<ProblemAnswer, 'body'>,
   reason: unknown,
 ): ErrorResponse {
   const row = errorTable[code];
   const [violation] = errors;
   const param = row.param ?? (violation && toParam(violation.pointer)) ?? null;
-  const ownCode = reason instanceof UnsupportedValue ? 'unsupported_value' : (row.code ?? code.replaceAll('-', '_'));
+  const ownCode = reason instanceof NamedError ? reason.codeHere : (row.code ?? code.replaceAll('-', '_'));
   return { error: { message: toMessage(detail, violation?.pointer, param), type: row.type, param, code: ownCode } };
 }
 

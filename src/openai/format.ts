@@ -21,16 +21,23 @@ export const openaiFormat: ApiFormat = {
       'x-ratelimit-reset-requests': `${String(requests.resetSeconds)}s`,
     };
   },
-  // Events have no names: SDKs would treat one with an unknown name as a chunk. A stream that ends without [DONE] looks
+  // Chunks have no names: SDKs would treat one with an unknown name as a chunk. A stream that ends without [DONE] looks
   // complete to them, so a failure needs its own event.
   stream: {
     encode,
     heartbeat: ': keep-alive\n\n',
-    end: 'data: [DONE]\n\n',
+    end: (last) => (nameOf(last) === undefined ? 'data: [DONE]\n\n' : ''),
     encodeFailure: (problem, { reason }) => encode(toErrorResponse(problem, reason)),
   },
 };
 
 function encode(event: unknown): string {
-  return `data: ${JSON.stringify(event)}\n\n`;
+  const name = nameOf(event);
+  return `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(event)}\n\n`;
+}
+
+/** The events of a response have names. The last of them ends the stream, also when it has failed. */
+function nameOf(event: unknown): string | undefined {
+  const { type } = (event ?? {}) as { readonly type?: string };
+  return type?.startsWith('response.') === true ? type : undefined;
 }

@@ -4,6 +4,7 @@ import { requireTranscription } from '../handlers/transcription.ts';
 import { createChatCompletion } from './chat.ts';
 import { listAudioModels, listAudioVoices, listModels, listings, retrieveModel } from './models.ts';
 import type { OperationTable } from './operations.ts';
+import { createResponse } from './responses/handler.ts';
 import { createSpeech } from './speech.ts';
 import { checkRecordingFields, createTranscription } from './transcription.ts';
 
@@ -22,4 +23,5 @@ export const openaiOperations: OperationTable<Services> = {
   },
   createSpeech: { handle: createSpeech, permissions: ['createSpeech'] },
   createChatCompletion: { handle: createChatCompletion, permissions: ['createChat', 'streamChat'], budget: 'tokens' },
+  createResponse: { handle: createResponse, permissions: ['createChat', 'streamChat'], budget: 'tokens' },
 };

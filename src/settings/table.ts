@@ -279,6 +279,13 @@ const table = {
     description:
       'off: chats under `/v1` are never offered the tools of this service; apps also send requests of their own there, for titles and tags, which may call MCP tools',
   },
+  compatItems: {
+    env: 'COMPAT_ITEMS',
+    ...flag,
+    default: true,
+    description:
+      'off: texts and calls of responses under `/v1` are not kept in memory for an hour, and requests cannot refer to them (`item_reference`)',
+  },
   logLevel: {
     env: 'LOG_LEVEL',
     schema: { type: 'string', enum: ['debug', 'info', 'warn', 'error', 'silent'] },

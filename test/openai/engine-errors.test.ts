@@ -24,6 +24,7 @@ const operations: Readonly<Record<string, (model: string) => Promise<Answer>>> =
   },
   speech: (model) => api().post('/v1/audio/speech', { model, input: 'Hello' }),
   chat: (model) => api().post('/v1/chat/completions', { model, messages }),
+  response: (model) => api().post('/v1/responses', { model, input: messages }),
 };
 
 describe.each(Object.entries(operations))('%s', (_what, ask) => {

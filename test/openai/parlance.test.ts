@@ -18,6 +18,7 @@ beforeAll(async () => {
     config: `engines:
   stt: { use: hosted-stt, ${provider}, models: [${ears}] }
   agent: { use: llm-agent, ${provider} }
+  responses: { use: llm-agent, ${provider}, api: responses, models: [{ id: responding, remoteId: sandbox-chat }] }
   voice: { use: tts, ${provider}, models: [${mouth}] }
 `,
   });
@@ -31,8 +32,8 @@ const ofFront = () => sdkOf(front);
 const ofBack = () => sdkOf(back, { apiKey: 'right' });
 
 it('only the chat models of the back are discovered as such', async () => {
-  await expect.poll(async () => (await chatIds()).length, { timeout: 10_000 }).toBeGreaterThan(0);
-  for (const id of await chatIds()) expect(id).toMatch(/^agent\/sandbox-chat/);
+  await expect.poll(async () => (await chatIds()).length, { timeout: 10_000 }).toBeGreaterThan(1);
+  for (const id of await chatIds()) expect(id).toMatch(/^(agent\/sandbox-chat.*|responding)$/);
 });
 
 async function chatIds(): Promise<string[]> {
@@ -97,8 +98,10 @@ describe('speech', () => {
   });
 });
 
-describe('a chat', () => {
-  const model = 'agent/sandbox-chat';
+describe.each([
+  ['completions', 'agent/sandbox-chat'],
+  ['responses', 'responding'],
+])('a chat by %s', (_api, model) => {
   const said = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
 
   it('has the content, the reasoning and the usage of the back, whole and streamed', async () => {

@@ -16,7 +16,7 @@ it.each(['/v1/models', '/v1//models', '/v1/models/', '//v1/models'])('GET %s lis
   expect(await send('GET', path)).toMatchObject({ status: 200, body: { object: 'list' } });
 });
 
-it.each(['/v1', '/v1/', '/v1/readyz', '/v1/test', '/v1/health', '/v1/responses', '/v1/audio/translations'])(
+it.each(['/v1', '/v1/', '/v1/readyz', '/v1/test', '/v1/health', '/v1/responses/resp_1', '/v1/audio/translations'])(
   'GET and POST %s are 404',
   async (path) => {
     for (const method of ['GET', 'POST']) {
@@ -47,6 +47,7 @@ describe('a method', () => {
     ['DELETE', '/v1/models', 'GET, HEAD'],
     ['OPTIONS', '/v1/models', 'GET, HEAD'],
     ['GET', '/v1/chat/completions', 'POST'],
+    ['GET', '/v1/responses', 'POST'],
     ['POST', '/v1/models/some', 'GET, HEAD'],
   ])('%s %s is 405 with what is allowed', async (method, path, allow) => {
     const { status, headers } = await send(method, path);

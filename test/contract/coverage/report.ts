@@ -119,7 +119,8 @@ function kindsOf(stream: Schema | undefined, schemas: Readonly<Record<string, Sc
         ...('usage' in properties ? ['usage'] : []),
       ]
     : [stream, ...anyOf].flatMap((schema) => valuesOf(open(schema).properties?.type));
-  return [...kinds, 'error', '[DONE]'];
+  // A stream without an event of its own for failures ends with an error, or with [DONE].
+  return kinds.some((kind) => kind.endsWith('.failed')) ? kinds : [...kinds, 'error', '[DONE]'];
 }
 
 /** Of every union with a discriminator: the values that it maps. */

@@ -1,0 +1,188 @@
+/** Converts the input of a response to messages of the engine contract. */
+import type { Message, ToolCall } from '../../../engines/contract/index.ts';
+import { shorten } from '../../../lib/truncate.ts';
+import type { ItemStore } from '../../chat/item-store.ts';
+import { invalid } from '../../contract/problems.ts';
+import { checkLength, type Conversation } from '../chat-messages.ts';
+import { ItemNotFound, UnsupportedValue } from '../errors.ts';
+import type { Schemas } from '../operations.ts';
+import { namespacedName } from './tools.ts';
+
+type Input = Pick<Schemas['ResponseRequest'], 'instructions' | 'input'>;
+type Item = Schemas['InputItem'];
+type Part = Schemas['InputPart'];
+
+/** Throws for what an engine cannot be given, for calls without an output, and for references to unknown items. */
+export function toMessages({ instructions, input }: Input, items: ItemStore | undefined): Conversation {
+  if (input == null || input.length === 0) throw invalid('body', '/input', 'must not be empty');
+  const conversation = createConversation();
+  if (instructions != null && instructions !== '') conversation.say({ role: 'system', content: instructions });
+  if (typeof input === 'string') conversation.say({ role: 'user', content: input });
+  else input.forEach((item, index) => add(conversation, item, { at: `/input/${index}`, items }));
+  conversation.end();
+  const { messages, toolField } = conversation;
+  if (!messages.some(({ role }) => role !== 'system')) throw invalid('body', '/input', 'must have a message');
+  checkLength(messages, '/input');
+  return { messages, toolField };
+}
+
+interface Place {
+  /** JSON Pointer of the item. */
+  readonly at: string;
+  readonly items: ItemStore | undefined;
+}
+
+function add(conversation: ConversationBuilder, item: Item, { at, items }: Place): void {
+  const type = typeOf(item);
+  switch (type) {
+    case 'message':
+      return conversation.say({ role: roleOf(item, at), content: textOf(item.content, `${at}/content`, item.role) });
+    case 'function_call':
+      return conversation.call(toCall(item, at), at);
+    case 'function_call_output':
+      return conversation.output(required(item, 'call_id', at), textOf(item.output, `${at}/output`), at);
+    case 'reasoning':
+      return; // providers take only their own
+    case 'item_reference':
+      return refer(conversation, required(item, 'id', at), { at, items });
+    default:
+      throw new UnsupportedValue(`${at}/type`, `is "${type}", which is not supported`);
+  }
+}
+
+/** OpenAI's clients leave out the type of messages, and may leave out that of references. */
+function typeOf({ type, role, id }: Item): string {
+  return type ?? (role == null && id != null ? 'item_reference' : 'message');
+}
+
+function refer(conversation: ConversationBuilder, id: string, { at, items }: Place): void {
+  if (id.startsWith('rs_')) return; // reasoning, which is not kept
+  const item = items?.find(id);
+  if (!item) {
+    const rule = `"${shorten(id, 100)}" is not kept here; set store: false in your app, so that it sends whole items`;
+    throw new ItemNotFound(`${at}/id`, rule);
+  }
+  if (item.type === 'message') conversation.say({ role: 'assistant', content: item.text });
+  else conversation.call(item.call, at);
+}
+
+const roles: Readonly<Record<string, Message['role']>> = {
+  system: 'system',
+  developer: 'system',
+  user: 'user',
+  assistant: 'assistant',
+};
+
+function roleOf({ role }: Item, at: string): Message['role'] {
+  if (role == null) throw invalid('body', `${at}/role`, 'is missing');
+  const known = Object.hasOwn(roles, role) ? roles[role] : undefined;
+  if (known === undefined) throw invalid('body', `${at}/role`, `must be one of ${Object.keys(roles).join(', ')}`);
+  return known;
+}
+
+function toCall(item: Item, at: string): ToolCall {
+  const name = required(item, 'name', at);
+  return {
+    id: required(item, 'call_id', at),
+    name: item.namespace == null ? name : namespacedName(item.namespace, name),
+    arguments: item.arguments ?? '',
+  };
+}
+
+function required(item: Item, field: 'id' | 'call_id' | 'name', at: string): string {
+  const value = item[field];
+  if (value == null || value === '') throw invalid('body', `${at}/${field}`, 'is missing');
+  return value;
+}
+
+// -------------------------------------------------------------------------------------------------------- texts
+
+/** Null and [] are an empty text in messages of the assistant and in outputs, and missing elsewhere. */
+function textOf(content: Item['content'], field: string, role: Item['role'] = 'assistant'): string {
+  if (typeof content === 'string') return content;
+  if (content == null) {
+    if (role === 'assistant') return '';
+    throw invalid('body', field, 'is missing');
+  }
+  return content.map((part, index) => partText(part, `${field}/${index}`, role)).join('\n');
+}
+
+function partText({ type, text, refusal }: Part, field: string, role: Item['role']): string {
+  const isRefusal = type === 'refusal' && role === 'assistant';
+  if (!isRefusal && type !== 'input_text' && type !== 'output_text') {
+    throw new UnsupportedValue(field, `has the type "${type}"; only text is supported`);
+  }
+  const value = isRefusal ? refusal : text;
+  if (value == null) throw invalid('body', `${field}/${isRefusal ? type : 'text'}`, 'is missing');
+  return value;
+}
+
+// ------------------------------------------------------------------------------------------------- conversation
+
+type ConversationBuilder = ReturnType<typeof createConversation>;
+
+interface OpenCall {
+  readonly id: string;
+  /** JSON Pointer of its item. */
+  readonly at: string;
+}
+
+/** Joins each call to the message before it. Every call has one output, before the next message. Ids may repeat. */
+function createConversation() {
+  const messages: Message[] = [];
+  let toolField: string | undefined;
+  /** Calls without an output. */
+  let open: OpenCall[] = [];
+
+  function end(): void {
+    const [unanswered] = open;
+    if (!unanswered) return;
+    const rule = `"${shorten(unanswered.id, 100)}" must be answered by one function_call_output before the next message`;
+    throw invalid('body', `${unanswered.at}/call_id`, rule);
+  }
+
+  /** Takes the message that calls are joined to: the last one if it is the assistant's, else a new one. */
+  function takeTurn(): Message {
+    const last = messages.at(-1);
+    if (last?.role !== 'assistant') {
+      end();
+      return { role: 'assistant', content: '' };
+    }
+    messages.pop();
+    return last;
+  }
+
+  return {
+    messages,
+    get toolField() {
+      return toolField;
+    },
+    end,
+    say(message: Message): void {
+      if (message.role !== 'assistant' || open.length === 0) {
+        end();
+        messages.push(message);
+        return;
+      }
+      // Some models speak after their calls: it is one message here.
+      const turn = takeTurn();
+      const texts = [turn.content, message.content].filter((text) => text !== '');
+      messages.push({ ...turn, content: texts.join('\n\n') });
+    },
+    call(call: ToolCall, at: string): void {
+      toolField ??= at;
+      const turn = takeTurn();
+      messages.push({ ...turn, toolCalls: [...(turn.toolCalls ?? []), call] });
+      open.push({ id: call.id, at });
+    },
+    output(toolCallId: string, content: string, at: string): void {
+      const index = open.findIndex(({ id }) => id === toolCallId);
+      if (index < 0) {
+        const rule = `"${shorten(toolCallId, 100)}" is not the id of an unanswered function_call before it`;
+        throw invalid('body', `${at}/call_id`, rule);
+      }
+      open = open.toSpliced(index, 1);
+      messages.push({ role: 'tool', content, toolCallId });
+    },
+  };
+}

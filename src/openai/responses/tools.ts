@@ -1,0 +1,116 @@
+/** The caller's tools of a response. A request that has them is answered by a plain model: the caller runs the loop. */
+import type { CallerTool, ToolCall, ToolChoice } from '../../../engines/contract/index.ts';
+import { invalid } from '../../contract/problems.ts';
+import type { CallerTools } from '../chat-tools.ts';
+import { unsupportedParameter, UnsupportedValue } from '../errors.ts';
+import type { Schemas } from '../operations.ts';
+
+type Request = Pick<Schemas['ResponseRequest'], 'tools' | 'tool_choice'>;
+
+/** The longest name that providers accept. */
+const longestName = 64;
+const mostTools = 128;
+
+/** A tool as the caller calls it. */
+export interface CalledTool {
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+export interface ResponseTools extends CallerTools {
+  /** By the names that the model sees: the tools that are in a namespace. */
+  readonly inNamespace: ReadonlyMap<string, CalledTool>;
+  /** Names of what was dropped. */
+  readonly ignored: readonly string[];
+}
+
+/** What the model sees of a tool in a namespace. */
+export function namespacedName(namespace: string, name: string): string {
+  return `${namespace}__${name}`;
+}
+
+/** As the caller named it. */
+export function calledTool({ name }: ToolCall, inNamespace: ResponseTools['inNamespace']): CalledTool {
+  return inNamespace.get(name) ?? { name };
+}
+
+/**
+ * Without tools in it for a request without functions. Throws for tools of other types if there is no function beside
+ * them, and for a choice that cannot be obeyed.
+ */
+export function toTools({ tools: given, tool_choice: choice }: Request): ResponseTools {
+  const { functions, inNamespace, dropped } = sort(given ?? []);
+  const ignored = [...new Set(dropped.map(({ name }) => name))];
+  const [first] = dropped;
+  if (functions.length === 0) {
+    if (first) throw new UnsupportedValue(`${first.at}/type`, `is "${first.type}"; only function is supported`);
+    if (choice == null || choice === 'auto' || choice === 'none') return { inNamespace, ignored };
+    throw unsupportedParameter('/tool_choice', 'needs tools in the request');
+  }
+  if (functions.length > mostTools) throw invalid('body', '/tools', `must not have more than ${mostTools} functions`);
+  return { tools: functions, ...(choice != null && { toolChoice: toChoice(choice, functions) }), inNamespace, ignored };
+}
+
+interface Dropped {
+  readonly type: string;
+  /** JSON Pointer of the tool. */
+  readonly at: string;
+  readonly name: string;
+}
+
+/** Plain functions keep their names; one in a namespace whose name is taken or too long is dropped. */
+function sort(given: readonly Schemas['ResponseTool'][]) {
+  const functions = given.flatMap((tool, index) =>
+    tool.type === 'function' ? [toFunction(tool, `/tools/${index}`)] : [],
+  );
+  const taken = new Set(functions.map(({ name }) => name));
+  const inNamespace = new Map<string, CalledTool>();
+  const dropped: Dropped[] = [];
+  for (const [index, { type, name: namespace, tools }] of given.entries()) {
+    const at = `/tools/${index}`;
+    if (type === 'function') continue;
+    if (type !== 'namespace') {
+      dropped.push({ type, at, name: nameOfType(type, at) });
+      continue;
+    }
+    if (namespace == null || namespace === '') throw invalid('body', `${at}/name`, 'is missing');
+    for (const [inner, tool] of (tools ?? []).entries()) {
+      const place = `${at}/tools/${inner}`;
+      if (tool.type !== 'function') {
+        dropped.push({ type: tool.type, at: place, name: nameOfType(tool.type, place) });
+        continue;
+      }
+      const { name, ...rest } = toFunction(tool, place);
+      const full = namespacedName(namespace, name);
+      if (taken.has(full) || full.length > longestName) {
+        dropped.push({ type: tool.type, at: place, name: `tools[${index}].tools[${inner}]` });
+        continue;
+      }
+      taken.add(full);
+      inNamespace.set(full, { name, namespace });
+      functions.push({ name: full, ...rest });
+    }
+  }
+  return { functions, inNamespace, dropped };
+}
+
+/** For a header: callers may send any text as a type. */
+function nameOfType(type: string, at: string): string {
+  return /^\w{1,40}$/.test(type) ? `tools.${type}` : `tools[${at.split('/').slice(2).join('.')}]`;
+}
+
+function toFunction({ name, description, parameters }: Schemas['NamespacedTool'], at: string): CallerTool {
+  if (name == null || name === '') throw invalid('body', `${at}/name`, 'is missing');
+  return { name, ...(description != null && { description }), ...(parameters != null && { parameters }) };
+}
+
+function toChoice(choice: NonNullable<Request['tool_choice']>, tools: readonly CallerTool[]): ToolChoice {
+  if (typeof choice === 'string') return choice;
+  if (choice.type !== 'function') {
+    throw new UnsupportedValue('/tool_choice/type', `is "${choice.type}"; only function is supported`);
+  }
+  const { name } = choice;
+  if (name == null) throw invalid('body', '/tool_choice/name', 'is missing');
+  if (tools.some((tool) => tool.name === name)) return { name };
+  throw invalid('body', '/tool_choice/name', 'must be the name of one of the tools');
+}
