@@ -3,7 +3,7 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  globalIgnores(['generated/', 'dist/', 'node_modules/', 'test/fixtures/']),
+  globalIgnores(['generated/', 'dist/', 'node_modules/', 'test/fixtures/', 'packages/*/build/']),
   js.configs.recommended,
   {
     files: ['**/*.{ts,tsx}'],

@@ -22,7 +22,7 @@ export interface UnpackTools {
 /** Unpacks it in the workspace, and returns its path. npm keeps the registry and the proxy of its own settings. */
 export async function unpackPart(
   { name, version, integrity, path }: PackagePart,
-  workspace: Workspace,
+  workspace: Pick<Workspace, 'path' | 'run'>,
   { npm, tar }: UnpackTools,
 ): Promise<string> {
   const quiet = ['--ignore-scripts', '--loglevel=error'];

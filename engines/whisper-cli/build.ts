@@ -1,14 +1,22 @@
-import { chmod, open, rename } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { cpus } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { EngineContext } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
-import { isExecutable } from '../../lib/find-executable.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { findExecutable, isExecutable } from '../../lib/find-executable.ts';
 import { acquireLock, isLocked, lockOf } from '../lib/download/lock.ts';
 import { unpackPart, type PackagePart } from '../lib/npm-package.ts';
-import { createWorkspace, type Workspace } from '../lib/tool-workspace.ts';
+import { createWorkspace, removeWorkspaces, type Workspace } from '../lib/tool-workspace.ts';
 import { findToolchain, type Toolchain } from './toolchain.ts';
 
 const deadlineMinutes = 30;
+const prefix = 'whisper-build-';
+
+/** The CMake project of both programs. */
+const project = join(import.meta.dirname, 'host');
 
 export interface Build extends Pick<EngineContext, 'dataDir' | 'env' | 'cores' | 'run' | 'log'> {
   readonly signal: AbortSignal;
@@ -22,7 +30,7 @@ export interface Build extends Pick<EngineContext, 'dataDir' | 'env' | 'cores' |
 }
 
 /** whisper.cpp 1.9.1. The package's own JavaScript is neither used nor unpacked. */
-const whisperSource: PackagePart = {
+export const whisperSource: PackagePart = {
   name: 'nodejs-whisper',
   version: '0.3.1',
   integrity: 'sha512-ceoilUVraRuR5FnNyXpGQT2auAR48Oc3AQBEmkXnVpSn9iN6yVRzQBFCqVTGWbk6Wdi95NhvwXNzFvuR7erLWw==',
@@ -40,12 +48,18 @@ export function builtProgramPath(dataDir: string, program: Program = 'whisper-cl
 /** Whether some process builds it now. */
 export const isBuilding = (dataDir: string): Promise<boolean> => isLocked(lockOf(builtProgramPath(dataDir)));
 
+/** Removes what is left of an interrupted build, for when there is nothing to build any more. */
+export async function removeUnfinishedBuild(dataDir: string): Promise<void> {
+  if (!(await isBuilding(dataDir))) await removeWorkspaces(resolve(dataDir), prefix);
+}
+
 /**
  * Builds programs for this machine (whisper.cpp compiles with -march=native), but for those that exist. Only one build runs
- * per data directory; concurrent calls wait for it.
+ * per data directory; concurrent calls wait for it. An interrupted one is resumed: what it has compiled is kept.
  *
  * Takes about 2 minutes on 2 cores; the timeout is 30 minutes. Rejects with an error that names the missing tools or
- * contains the last lines of the failed command, or with the signal's reason. Leaves no process and no temporary file.
+ * contains the last lines of the failed command, or with the signal's reason. Leaves no process, and no files but those
+ * that the next call resumes from.
  */
 export async function buildWhisper(build: Build): Promise<void> {
   const pathOf = (program: Program) => builtProgramPath(build.dataDir, program);
@@ -60,9 +74,46 @@ export async function buildWhisper(build: Build): Promise<void> {
   const missing = build.programs.filter((program) => !isExecutable(pathOf(program)));
   if (missing.length === 0) return;
   const tools = findToolchain(build.env.PATH);
-  await using workspace = await openWorkspace(build, signal);
+  const place = {
+    parent: resolve(build.dataDir),
+    prefix,
+    key: await keyOf(build.source ?? whisperSource),
+    what: 'building whisper-cli',
+  };
+  const open = () => createWorkspace(place, { ...build, signal, timeoutMs: deadlineMinutes * 60_000 });
   build.progress(0);
-  const source = await unpackPart(build.source ?? whisperSource, workspace, tools);
+  {
+    await using workspace = await open();
+    try {
+      return await buildIn(workspace, tools, missing, build);
+    } catch (error) {
+      if (!workspace.isResumed || signal.aborted) throw error;
+      build.log.warn({ reason: messageOf(error) }, 'an interrupted build cannot be resumed, and begins again');
+    }
+  }
+  await using workspace = await open();
+  await buildIn(workspace, tools, missing, build);
+}
+
+/** What compiled objects depend on: they are for this processor, and know the paths of their sources. */
+async function keyOf(source: PackagePart): Promise<string> {
+  const names = (await readdir(project)).toSorted();
+  const contents = await Promise.all(names.map((name) => readFile(join(project, name), 'utf8')));
+  const processor = await readFile('/proc/cpuinfo', 'utf8').then(
+    (text) => text.match(/^(model name|flags|Features)\s*:.*$/gm)?.slice(0, 2),
+    () => cpus()[0]?.model,
+  );
+  const facts = [source.integrity, project, names, contents, process.arch, processor];
+  return hash('sha256', JSON.stringify(facts)).slice(0, 16);
+}
+
+async function buildIn(
+  workspace: Workspace,
+  tools: Toolchain,
+  missing: readonly Program[],
+  build: Build,
+): Promise<void> {
+  const source = await unpackSource(workspace, tools, build.source ?? whisperSource);
   const compile = await configure(workspace, tools, source, build);
   for (const [index, program] of missing.entries()) {
     // The second one has little left to compile.
@@ -70,26 +121,29 @@ export async function buildWhisper(build: Build): Promise<void> {
     const compiled = await compile(program, (fraction) => build.progress(from + fraction * (to - from)));
     // Smoke test: a program that cannot run on this machine fails here, not with the first recording.
     await workspace.run(compiled, ['--help']);
-    await install(compiled, pathOf(program));
+    await install(compiled, builtProgramPath(build.dataDir, program));
   }
 }
 
-const openWorkspace = ({ dataDir, ...build }: Build, signal: AbortSignal): Promise<Workspace> =>
-  createWorkspace(
-    { parent: resolve(dataDir), prefix: 'whisper-build-', what: 'building whisper-cli' },
-    { ...build, signal, timeoutMs: deadlineMinutes * 60_000 },
-  );
+/** Has its name when it is complete. */
+async function unpackSource(workspace: Workspace, tools: Toolchain, part: PackagePart): Promise<string> {
+  const source = join(workspace.path, 'source');
+  if (!existsSync(source)) await rename(await unpackPart(part, workspace, tools), source);
+  return source;
+}
 
 /** Returns a function that compiles a program and resolves with its path. */
 async function configure({ path, run }: Workspace, { cmake }: Toolchain, source: string, { cores }: Build) {
   const out = join(path, 'out');
   const options = ['-DCMAKE_BUILD_TYPE=Release', '-DBUILD_SHARED_LIBS=OFF', '-DWHISPER_BUILD_TESTS=OFF'];
+  await mkdir(out, { recursive: true });
+  await removeEmptyObjects(out);
   // No compiler cache: sccache would leave a server process running.
-  const project = join(import.meta.dirname, 'host');
   await run(cmake, ['-S', project, '-B', out, `-DWHISPER_SOURCE=${source}`, ...options, '-DGGML_CCACHE=OFF']);
+  const [command, ...args] = alone(out, cmake);
   return async (program: Program, progress: (fraction: number) => void): Promise<string> => {
     let done = 0;
-    await run(cmake, ['--build', out, '--target', program, '-j', `${cores}`], (line) => {
+    await run(command, [...args, '--build', out, '--target', program, '-j', `${cores}`], (line) => {
       const percent = /^\[ *(\d+)%\]/.exec(line)?.[1];
       if (percent === undefined) return;
       // Parallel compilers may report out of order.
@@ -98,6 +152,23 @@ async function configure({ path, run }: Workspace, { cmake }: Toolchain, source:
     });
     return join(out, 'bin', program);
   };
+}
+
+/** An assembler that is killed leaves an empty object, which make takes for a new one. */
+async function removeEmptyObjects(out: string): Promise<void> {
+  const names = await readdir(out, { recursive: true });
+  for (const path of names.filter((name) => name.endsWith('.o')).map((name) => join(out, name))) {
+    if ((await stat(path)).size === 0) await rm(path);
+  }
+}
+
+/**
+ * The command line of a tool that waits until no other one works in the directory: the compilers of a service that was
+ * SIGKILLed may outlive it, and inherit the lock.
+ */
+function alone(directory: string, tool: string): [string, ...string[]] {
+  const flock = findExecutable('flock', '/usr/bin:/bin');
+  return flock === undefined ? [tool] : [flock, directory, tool];
 }
 
 async function install(compiled: string, program: string): Promise<void> {

@@ -13,7 +13,7 @@ import {
 import { entryOf, fixedModels, loading, readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { inMebibytes } from '../lib/in-mebibytes.ts';
 import { setupCommand } from '../../lib/setup-command.ts';
-import { isBuilding, type Program } from './build.ts';
+import { isBuilding, removeUnfinishedBuild, type Program } from './build.ts';
 import { catalogue, modelFileName, modelSource, modelUrl } from './catalogue.ts';
 import { isDownloading } from '../lib/download/download.ts';
 import { openVoiceActivity, part } from '../lib/voice-activity/index.ts';
@@ -23,7 +23,9 @@ import { featuresOf, toModel, type Model, type UsableFile } from './models.ts';
 import { optionsSchema, type ModelOptions, type Options } from './options.ts';
 import { createPreparationTracker, type PreparationState } from './preparation-tracker.ts';
 import { buildStep, downloadStep, type PreparationPlan } from './prepare.ts';
-import { findHost, findWhisper, versionOf } from './program.ts';
+import { packagedWhisper } from './packaged.ts';
+import { findHost, findWhisper, versionOf, type FoundProgram } from './program.ts';
+import { lackOfTools } from './toolchain.ts';
 import { transcribe } from './transcribe.ts';
 
 const defaultWaiting = 16;
@@ -46,7 +48,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   const preparation = createPreparationTracker(context);
   const isWanted = options.voiceActivity !== 'off' && models.some(({ vad }) => vad === undefined);
   const activity = isWanted ? openVoiceActivity({ runtime: undefined }, context) : undefined;
-  const program = () => findWhisper(options.program, context);
+  const program = () => findWhisper(options.program, context)?.path;
   const loaded = createLoadedModels({ slots, program, idleUnloadMs: 1000 * (options.idleUnload ?? 300) }, context);
   const freeHost = (model: Model, file: UsableFile) =>
     options.keepLoaded === false ? undefined : loaded.free(model, file);
@@ -72,7 +74,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     if (preparation.state) return preparing(preparation.state);
     return hasProgram
       ? unavailable('model-file-missing', modelHelp(model))
-      : unavailable('program-missing', programHelp);
+      : unavailable('program-missing', programHelp(context));
   }
 
   /** Nothing is compiled unasked where whisper-cli works. */
@@ -84,6 +86,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   }
 
   async function makePlan(call: PrepareCall): Promise<PreparationPlan> {
+    if (missingPrograms({ ...call, isAsked: true }).length === 0) await removeUnfinishedBuild(context.dataDir);
     const files = await Promise.all(models.map(async (model) => ((await model.inspect()).ok ? undefined : model.download))); // prettier-ignore
     const missing = new Set(files.filter((name) => name !== undefined));
     return { programs: missingPrograms(call), models: [...missing], mirror: options.mirror };
@@ -164,7 +167,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       else await preparation.run(() => makePlan(call), call);
     },
     inspect: async () => [
-      await inspectProgram(program(), context),
+      await inspectProgram(findWhisper(options.program, context), context),
       ...(options.keepLoaded === false ? [] : [inspectHost(findHost(program(), context.dataDir))]),
       ...(await Promise.all(models.map(inspectModel))),
       ...(activity ? [await activity.inspect()] : []),
@@ -181,15 +184,34 @@ function withPaths({ file, vad }: ModelOptions, { resolve }: EngineContext): Pic
   return { file: resolve(file), ...(vad !== undefined && { vad: resolve(vad) }) };
 }
 
-const programHelp = `whisper-cli not found: run \`${setupCommand}\` to build it, or set WHISPER_CLI to its path.`;
+function programHelp({ env }: EngineContext): string {
+  const lack = lackOfTools(env.PATH);
+  const notFound = ['whisper-cli not found', packageProblem()].filter((part) => part !== undefined).join(': ');
+  return lack === undefined
+    ? `${notFound}: run \`${setupCommand}\` to build it, or set WHISPER_CLI to its path.`
+    : `${notFound}, and it cannot be built without ${lack.tools}: run \`${lack.fix}\`, then \`${setupCommand}\`.`;
+}
 
-async function inspectProgram(program: string | undefined, context: EngineContext): Promise<Finding> {
+/** Why the package for this platform is there in vain. */
+function packageProblem(): string | undefined {
+  const packaged = packagedWhisper();
+  return packaged && 'problem' in packaged ? packaged.problem : undefined;
+}
+
+async function inspectProgram(program: FoundProgram | undefined, context: EngineContext): Promise<Finding> {
   const what = 'whisper-cli';
   if (program === undefined && (await isBuilding(context.dataDir))) {
     return { what, ok: false, isPending: true, detail: 'another process is building it' };
   }
-  if (program === undefined) return { what, ok: false, detail: 'not found', fix: setupCommand };
-  return { what, ok: true, detail: `${await versionOf(program, context)}, ${program}` };
+  const problem = packageProblem();
+  if (program === undefined) {
+    const lack = lackOfTools(context.env.PATH);
+    const detail = ['not found', problem, lack && `to build it lacks ${lack.tools}`];
+    const fix = lack === undefined ? setupCommand : `${lack.fix} && ${setupCommand}`;
+    return { what, ok: false, detail: detail.filter((part) => part !== undefined).join('; '), fix };
+  }
+  const facts = [await versionOf(program.path, context), program.path, program.source, problem];
+  return { what, ok: true, detail: facts.filter((fact) => fact !== undefined).join(', ') };
 }
 
 /** Nothing is missing without it. */

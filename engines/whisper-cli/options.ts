@@ -30,7 +30,11 @@ export const optionsSchema: OptionsSchema = {
   additionalProperties: false,
   required: ['models'],
   properties: {
-    program: { ...text, description: 'Path of whisper-cli. Default: WHISPER_CLI, then PATH, then the data directory.' },
+    program: {
+      ...text,
+      description:
+        'Path of whisper-cli. Default: WHISPER_CLI, then our package for this platform, then PATH, then the data directory.',
+    },
     models: {
       type: 'array',
       minItems: 1,

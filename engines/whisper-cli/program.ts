@@ -3,16 +3,28 @@ import { dirname, join } from 'node:path';
 import type { EngineContext } from '../contract/index.ts';
 import { builtProgramPath } from './build.ts';
 import { findExecutable, isExecutable } from '../../lib/find-executable.ts';
+import { packagedWhisper } from './packaged.ts';
 
-/** Order: the settings, WHISPER_CLI, PATH, the program built by `npm run setup`. */
-export function findWhisper(named: string | undefined, context: EngineContext): string | undefined {
+export interface FoundProgram {
+  readonly path: string;
+  /** For the doctor, such as "from PATH". */
+  readonly source: string;
+}
+
+/** Order: the settings, WHISPER_CLI, our package for this platform, PATH, the program built by `npm run setup`. */
+export function findWhisper(named: string | undefined, context: EngineContext): FoundProgram | undefined {
   const { env, dataDir, resolve } = context;
   const path = named ?? env.WHISPER_CLI;
-  if (path !== undefined && path !== '') return isExecutable(resolve(path)) ? resolve(path) : undefined;
+  if (path !== undefined && path !== '') {
+    const source = named === undefined ? 'from WHISPER_CLI' : 'from the settings';
+    return isExecutable(resolve(path)) ? { path: resolve(path), source } : undefined;
+  }
+  const packaged = packagedWhisper();
+  if (packaged && 'program' in packaged) return { path: packaged.program, source: 'from its package' };
   const found = findExecutable('whisper-cli', env.PATH ?? '');
-  if (found !== undefined) return found;
+  if (found !== undefined) return { path: found, source: 'from PATH' };
   const built = builtProgramPath(dataDir);
-  return isExecutable(built) ? built : undefined;
+  return isExecutable(built) ? { path: built, source: 'built on this machine' } : undefined;
 }
 
 /** The program that keeps a model loaded: beside whisper-cli, or built by `npm run setup`. */

@@ -62,5 +62,5 @@ function describePart({ capability, preparation: { title, bytes, licence, source
 
 function describeInterruption(steps: readonly string[]): string {
   if (steps.length === 0) return 'Interrupted.';
-  return `Interrupted. Not finished: ${steps.join(', ')}. The next start or setup resumes a download, and begins a build again.`;
+  return `Interrupted. Not finished: ${steps.join(', ')}. The next start or setup goes on where it stopped.`;
 }

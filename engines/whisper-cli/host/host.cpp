@@ -4,6 +4,7 @@
 //   stdout  {"ready":true}, then for each id {"id":1,"segment":{...}} as soon as it is known, and one of
 //           {"id":1,"done":{"language":"en"}}, {"id":1,"error":"..."}
 // Ends when stdin closes, and with 5 for a line that is no question. The search is whisper-cli's: beam 5, best of 5.
+#include "ggml-backend.h"
 #include "json.hpp"
 #include "whisper.h"
 
@@ -188,6 +189,7 @@ int main(int count, char ** arguments) {
     whisper_log_set([](ggml_log_level level, const char * text, void *) {
         if (level == GGML_LOG_LEVEL_ERROR) std::fputs(text, stderr);
     }, nullptr);
+    ggml_backend_load_all(); // backends.cpp
     whisper_context * context = whisper_init_from_file_with_params_no_state(arguments[1], whisper_context_default_params());
     if (context == nullptr) return 3;
     Inbox inbox;

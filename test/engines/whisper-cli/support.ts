@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,6 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { Logger } from '../../../engines/contract/index.ts';
+import type { Build } from '../../../engines/whisper-cli/build.ts';
+import { runProgram } from '../../../src/system/child-process/run-program.ts';
 
 /** A temporary directory, removed at the end of the test. */
 export async function temporaryDirectory(): Promise<string> {
@@ -104,4 +107,32 @@ export async function pathWith(programs: Programs): Promise<string> {
     await symlink(program === 'node' ? process.execPath : join(fixtures, program), join(path, name));
   }
   return path;
+}
+
+/** The source that the fixture `npm` packs. */
+export const fakeSource = {
+  name: 'nodejs-whisper',
+  version: '0.3.1',
+  integrity: `sha512-${hash('sha512', 'the packed source', 'base64')}`,
+  path: 'package/cpp/whisper.cpp',
+};
+
+/** A build with these programs, in a data directory of its own. */
+export async function buildOn(programs: Programs, changes: Partial<Build> = {}) {
+  const dataDir = join(await temporaryDirectory(), 'data');
+  const log = recordingLog();
+  const fractions: number[] = [];
+  const build: Build = {
+    dataDir,
+    env: { PATH: await pathWith(programs) },
+    cores: 2,
+    run: runProgram,
+    signal: new AbortController().signal,
+    progress: (fraction) => fractions.push(fraction),
+    log,
+    source: fakeSource,
+    programs: ['whisper-cli'],
+    ...changes,
+  };
+  return { build, dataDir, program: join(dataDir, 'bin', 'whisper-cli'), log, fractions };
 }
