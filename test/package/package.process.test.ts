@@ -1,15 +1,20 @@
 /** `npm pack`, as another project has it: on the oldest Node.js that is allowed, and on ours. */
-import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
-import { existsSync, readdirSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, cp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { freePort } from '../support/free-port.ts';
-import { run } from '../support/programs.ts';
+import { childrenOf } from '../deployment/processes.ts';
+import { describeWith, run } from '../support/programs.ts';
 import { blockWith } from '../docs/support/pages.ts';
 import { writeFiles } from '../support/temporary.ts';
-import { toneWav } from '../support/tone-model.ts';
+import { toneWav, writeToneModel } from '../support/tone-model.ts';
 import { addressOf, installPackage, oldestNode, start, type InstalledPackage } from './support/installed.ts';
+import { builtTarball, installPrograms, packPrograms } from './support/whisper-package.ts';
 
 const home = resolve(import.meta.dirname, '../..');
 const wav = toneWav({ words: ['alpha'], rate: 16_000, tailSeconds: 0.5 });
@@ -316,3 +321,112 @@ describe('the recipe of the guide for contract tests', () => {
     expect(code).not.toBe(0);
   });
 });
+
+// The last: from here on, the project has a whisper-cli.
+const stoodFor = builtTarball === undefined ? (['whisper-cli', 'whisper-host'] as const) : [];
+describeWith(stoodFor, 'beside the package with the programs for this platform', (found) => {
+  let whisper: string;
+  let model: string;
+
+  beforeAll(async () => {
+    const directory = join(installed.project, '..');
+    whisper = await installPrograms(installed.project, builtTarball ?? (await packPrograms(directory, found)));
+    model = inside('tones.bin');
+    await writeToneModel(model);
+    await writeFile(
+      inside('local.yaml'),
+      `engines: { local: { use: whisper-cli, models: [{ id: tones, file: ${model} }] } }\n`,
+    );
+  });
+
+  const parlance = (args: readonly string[], env: Readonly<Record<string, string>> = {}, path = '') => {
+    const own = { DATA_DIR: inside('data-whisper'), PARLANCE_CONFIG: 'local.yaml', PORT: '0', ...env };
+    const options = { node: installed.nodes.newest, cwd: installed.project, env: own, path };
+    return start(inside('node_modules/.bin/parlance'), args, options);
+  };
+
+  it('recordings are transcribed at once, without any program on the PATH', async () => {
+    await using running = parlance([]);
+    const client = createClient({ baseUrl: await addressOf(running) });
+    for (let time = 0; time < 2; time += 1) expect(await client.transcribe(wav)).toMatchObject({ text: 'alpha' });
+    const children = childrenOf(running.pid).map(({ commandLine }) => commandLine);
+    expect(children).toContainEqual(expect.stringContaining(`${whisper}/bin/whisper-host ${model}`));
+    expect(running.said.stderr).not.toContain('building');
+  });
+
+  it('the doctor says which program is used', async () => {
+    await using running = parlance(['doctor']);
+    const { stdout } = await running.ended;
+    expect(stdout).toMatch(new RegExp(`ok +whisper-cli +\\S+, ${whisper}/bin/whisper-cli, from its package\n`));
+    expect(stdout).toContain(`${whisper}/bin/whisper-host`);
+  });
+
+  it('it is used before what is on the PATH, and after WHISPER_CLI', async () => {
+    const other = inside('other/whisper-cli');
+    await writeFiles(inside('other'), { 'whisper-cli': '#!/bin/sh\necho version: 0.0.1\n' });
+    await chmod(other, 0o755);
+    await using onPath = parlance(['doctor'], {}, inside('other'));
+    expect((await onPath.ended).stdout).toContain(`${whisper}/bin/whisper-cli, from its package\n`);
+    await using named = parlance(['doctor'], { WHISPER_CLI: other });
+    expect((await named.ended).stdout).toContain(`0.0.1, ${other}, from WHISPER_CLI\n`);
+  });
+
+  describe.runIf(builtTarball !== undefined)('its programs', () => {
+    it('load nothing from the working directory', async () => {
+      const marker = inside('hostile-was-here');
+      const source = `#include <stdio.h>
+        __attribute__((constructor)) static void run(void) { fclose(fopen("${marker}", "w")); }
+        int ggml_backend_score(void) { return 1 << 30; }\n`;
+      await writeFiles(inside('hostile'), { 'evil.c': source });
+      const names = [
+        'libggml-cpu-evil',
+        'libggml-blas',
+        'libggml-cpu',
+        'libgomp',
+        'libstdc++',
+        'libggml-base',
+        'libwhisper',
+      ];
+      for (const name of names) {
+        const libraries = ['', '.0', '.1', '.6'].map((version) => inside(`hostile/${name}.so${version}`));
+        await run('cc', ['-shared', '-fPIC', inside('hostile/evil.c'), '-o', libraries[0]!]);
+        for (const path of libraries.slice(1)) await cp(libraries[0]!, path);
+      }
+      const env = { GGML_BACKEND_PATH: inside('hostile/libggml-blas.so'), PATH: '/usr/bin:/bin' };
+      const call = promisify(execFile)(
+        join(whisper, 'bin/whisper-cli'),
+        ['-np', '-m', model, '-f', inside('recording.wav')],
+        {
+          ...{ cwd: inside('hostile'), env },
+        },
+      );
+      expect((await call).stdout).toContain('alpha');
+      const host = spawn(join(whisper, 'bin/whisper-host'), [model], { cwd: inside('hostile'), env, stdio: 'pipe' });
+      host.stdin.end(`${JSON.stringify({ id: 1, wav: inside('recording.wav'), language: 'en', threads: 1 })}\n`);
+      const [first] = (await once(host.stdout, 'data')) as [Buffer];
+      expect(first.toString()).toContain('{"ready":true}');
+      host.kill('SIGKILL');
+      expect(existsSync(marker)).toBe(false);
+    });
+
+    it('find their libraries beside them, and need no newer glibc than the package says', async () => {
+      const needed = Number(/^2\.(\d+)$/.exec(manifestOf(whisper).parlance.glibc)?.[1]);
+      for (const name of readdirSync(join(whisper, 'bin'))) {
+        const headers = await run('objdump', ['-p', join(whisper, 'bin', name)]);
+        const path = /^ *R(?:UN)?PATH +(.*)$/m.exec(headers)?.[1];
+        if (name !== 'libgomp.so.1') expect([name, path]).toEqual([name, '$ORIGIN']);
+        const versions = [...headers.matchAll(/GLIBC_2\.(\d+)/g)].map(([, minor]) => Number(minor));
+        expect(Math.max(...versions), name).toBeLessThanOrEqual(needed);
+      }
+    });
+
+    it('have a variant for every processor, and the licences of what they contain', () => {
+      const variants = readdirSync(join(whisper, 'bin')).filter((name) => name.startsWith('libggml-cpu-'));
+      expect(variants.length).toBe(process.arch === 'x64' ? 14 : 6);
+      for (const name of ['LICENSE', 'NOTICE']) expect(existsSync(join(whisper, name))).toBe(true);
+    });
+  });
+});
+
+const manifestOf = (folder: string) =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { readonly parlance: { readonly glibc: string } };

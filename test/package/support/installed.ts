@@ -56,9 +56,9 @@ async function installNode(parent: string, version: string): Promise<string> {
   return join(directory, 'node_modules/.bin');
 }
 
-const quietly = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
+export const quietly = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
 
-async function npm(cwd: string, ...args: string[]): Promise<string> {
+export async function npm(cwd: string, ...args: string[]): Promise<string> {
   const options = { cwd, timeout: 300_000, killSignal: 'SIGKILL', maxBuffer: 16 * 1024 * 1024 } as const;
   try {
     return (await promisify(execFile)('npm', args, options)).stdout;
