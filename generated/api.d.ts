@@ -694,10 +694,11 @@ export type components = {
             segment: components["schemas"]["TimedText"];
         };
         /**
-         * @description mp3, wav, ogg (Vorbis) or opus (in ogg).
+         * @description mp3, wav, ogg (Vorbis), opus (in ogg), flac, aac (ADTS) or pcm: samples at 24,000 Hz, 16 bits little-endian, mono, without
+         *     a header. opus, flac and aac need ffmpeg on the server, unless the provider of the model makes them.
          * @enum {string}
          */
-        SpeechFormat: "mp3" | "wav" | "ogg" | "opus";
+        SpeechFormat: "mp3" | "wav" | "ogg" | "opus" | "flac" | "aac" | "pcm";
         /** @description An entry of the list of speech models. */
         SpeechModelEntry: {
             /** @description Valid for the `model` field of requests. */
@@ -5028,6 +5029,9 @@ export interface operations {
                     "audio/mpeg": unknown;
                     "audio/wav": unknown;
                     "audio/ogg": unknown;
+                    "audio/flac": unknown;
+                    "audio/aac": unknown;
+                    "audio/pcm": unknown;
                 };
             };
             /** @description The API key is missing or invalid. */
@@ -5666,6 +5670,9 @@ export interface operations {
                     "audio/mpeg": unknown;
                     "audio/wav": unknown;
                     "audio/ogg": unknown;
+                    "audio/flac": unknown;
+                    "audio/aac": unknown;
+                    "audio/pcm": unknown;
                 };
             };
             /** @description Successful */
@@ -5689,6 +5696,9 @@ export interface operations {
                     "audio/mpeg": unknown;
                     "audio/wav": unknown;
                     "audio/ogg": unknown;
+                    "audio/flac": unknown;
+                    "audio/aac": unknown;
+                    "audio/pcm": unknown;
                 };
             };
             /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */

@@ -1086,6 +1086,21 @@ export type components = {
             /** Format: int64 */
             total_tokens: number;
         };
+        /** @description More of the audio. */
+        SpeechAudioDelta: {
+            /** @enum {string} */
+            type: "speech.audio.delta";
+            /** @description Base64. Decoded and joined, the audio of all deltas is that of `stream_format: audio`. */
+            audio: string;
+        };
+        /** @description The last event. */
+        SpeechAudioDone: {
+            /** @enum {string} */
+            type: "speech.audio.done";
+            usage: components["schemas"]["SpeechUsage"];
+        };
+        /** @description An event of streamed speech. The stream ends after `speech.audio.done`, without `[DONE]`. */
+        SpeechEvent: components["schemas"]["SpeechAudioDelta"] | components["schemas"]["SpeechAudioDone"];
         /**
          * @description A text to speak.
          * @example {
@@ -1108,14 +1123,27 @@ export type components = {
              *     also mean for models without a voice so named.
              */
             voice?: string | components["schemas"]["SpeechVoice"] | null;
-            /** @description `opus` is Opus in Ogg, `ogg` is Vorbis. The service does not make `aac`, `flac` and `pcm`. Default: mp3. */
+            /**
+             * @description `opus` is Opus in Ogg, `ogg` is Vorbis, `aac` is AAC in ADTS; `pcm` are samples at 24,000 Hz, 16 bits little-endian, mono,
+             *     without a header. `opus`, `flac` and `aac` need ffmpeg on the server, unless the provider of the model makes them.
+             *     Default: mp3.
+             */
             response_format?: ("mp3" | "opus" | "wav" | "ogg" | "aac" | "flac" | "pcm") | null;
             /** @description 1 is the voice's own speed. Others need a model with `speed`. */
             speed?: number | null;
             /** @description How to speak. Ignored by models without `instructions`. */
             instructions?: string | null;
-            /** @description `sse` is not supported. */
+            /** @description `sse`: server-sent events with the audio in base64. Default: audio. */
             stream_format?: ("audio" | "sse") | null;
+        };
+        /** @description Engines do not count tokens. */
+        SpeechUsage: {
+            /** @enum {number} */
+            input_tokens: 0;
+            /** @enum {number} */
+            output_tokens: 0;
+            /** @enum {number} */
+            total_tokens: 0;
         };
         SpeechVoice: {
             id: string;
@@ -1529,6 +1557,10 @@ export interface operations {
                     "audio/mpeg": unknown;
                     "audio/wav": unknown;
                     "audio/ogg": unknown;
+                    "audio/flac": unknown;
+                    "audio/aac": unknown;
+                    "audio/pcm": unknown;
+                    "text/event-stream": components["schemas"]["SpeechEvent"];
                 };
             };
             /** @description The request is invalid: it violates the contract, the recording is not usable, or the model cannot do what it asks for. */

@@ -132,7 +132,7 @@ export interface EngineContext {
    * its own file. Rejects with `recording-undecodable`, `recording-too-long` and the like, and then leaves no file behind.
    */
   decode(recording: Recording, { signal }: { signal: AbortSignal }): Promise<Decoded>;
-  /** Formats that `encode` supports on this machine: all but opus, which needs ffmpeg. */
+  /** Formats that `encode` supports on this machine: all but opus, flac and aac, which need ffmpeg. */
   readonly formats: readonly SpeechFormat[];
   /**
    * Encodes speech as a stream, off the main thread, with backpressure: samples are read no faster than the audio is.

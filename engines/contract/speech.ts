@@ -1,7 +1,22 @@
 import type { Engine } from './engine.ts';
 
-export const speechFormats = ['mp3', 'wav', 'ogg', 'opus'] as const;
+/** `ogg` is Vorbis, `opus` is Opus in Ogg, `aac` is AAC in ADTS; `pcm` are the bare samples of `pcmFormat`. */
+export const speechFormats = ['mp3', 'wav', 'ogg', 'opus', 'flac', 'aac', 'pcm'] as const;
 export type SpeechFormat = (typeof speechFormats)[number];
+
+/** Mono 16-bit little-endian samples at this rate, without a header. A piece of audio may end in the middle of a sample. */
+export const pcmFormat = { sampleRate: 24_000, mediaType: 'audio/pcm' } as const;
+
+/** The media type of each format. */
+export const speechMediaTypes = {
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  ogg: 'audio/ogg',
+  opus: 'audio/ogg',
+  flac: 'audio/flac',
+  aac: 'audio/aac',
+  pcm: pcmFormat.mediaType,
+} as const satisfies Readonly<Record<SpeechFormat, string>>;
 
 export interface SpeechCall {
   readonly text: string;

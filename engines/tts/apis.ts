@@ -1,8 +1,16 @@
 /** The supported speech APIs and their differences. */
 import type { Feature, SpeechFormat } from '../contract/index.ts';
 
-/** Formats that can be requested: `pcm` is 16-bit little-endian mono without a header, `ogg` is Vorbis. */
-export const remoteFormats = ['pcm', 'wav', 'mp3', 'opus', 'ogg'] as const satisfies readonly (SpeechFormat | 'pcm')[];
+/** Formats that can be requested; `pcm` at the rate of the provider. */
+export const remoteFormats = [
+  'pcm',
+  'wav',
+  'mp3',
+  'opus',
+  'ogg',
+  'flac',
+  'aac',
+] as const satisfies readonly SpeechFormat[];
 export type RemoteFormat = (typeof remoteFormats)[number];
 
 /** Optional features of a provider, besides text and voice. */
@@ -39,7 +47,7 @@ export const apis: Readonly<Record<(typeof apiNames)[number], Api>> = {
   parlance: {
     fields: { text: 'text', voice: 'voice_id', format: 'format' },
     path: '/tts',
-    formats: ['wav', 'mp3', 'opus', 'ogg'],
+    formats: remoteFormats,
     supports: [],
     maxCharacters: 32_000,
   },

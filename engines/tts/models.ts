@@ -1,5 +1,12 @@
 import { joinFirst } from '../../lib/listing.ts';
-import { EngineError, OptionsError, type ModelEntry, type SpeechCall, type Voice } from '../contract/index.ts';
+import {
+  EngineError,
+  OptionsError,
+  pcmFormat,
+  type ModelEntry,
+  type SpeechCall,
+  type Voice,
+} from '../contract/index.ts';
 import type { Api, RemoteFormat } from './apis.ts';
 import type { ModelOptions, VoiceOptions } from './options.ts';
 import type { RemoteVoices } from './remote-voices.ts';
@@ -17,13 +24,10 @@ export interface Model {
   readonly voiceFor: (call: Pick<SpeechCall, 'voice' | 'language'>) => string | undefined;
 }
 
-/** OpenAI's, and of most that speak its protocol. */
-const usualRate = 24_000;
-
 /** Throws when the settings contradict themselves. */
 export function toModel(options: string | ModelOptions, api: Api, remote?: Pick<RemoteVoices, 'of'>): Model {
   const given: ModelOptions = typeof options === 'string' ? { id: options } : options;
-  const { id, remoteId = id, name, defaultVoice, sampleRate = usualRate, instructions } = given;
+  const { id, remoteId = id, name, defaultVoice, sampleRate = pcmFormat.sampleRate, instructions } = given;
   const { maxCharacters = api.maxCharacters, formats = api.formats, supports = api.supports } = given;
   const voices = given.voices?.map(toVoice);
   const listed = () => voices ?? remote?.of(remoteId);

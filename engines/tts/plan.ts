@@ -4,8 +4,8 @@ import type { RemoteFormat } from './apis.ts';
 
 /**
  * `pass` streams the response unchanged; `join` concatenates the frames of mp3 pieces; `encode` encodes the samples of
- * all pieces as one stream. Players play only the first piece of a concatenated WAV or Ogg, and the length in a
- * provider's WAV is a guess, so these are always encoded.
+ * all pieces as one stream. Players play only the first piece of a concatenated WAV or Ogg, the length in a provider's WAV
+ * is a guess, and its pcm may have another rate, so these are always encoded.
  */
 export interface Plan {
   readonly mode: 'pass' | 'join' | 'encode';
@@ -24,7 +24,8 @@ export interface PlanInput {
 
 /** Throws `format-not-supported`. */
 export function planFor(format: SpeechFormat, { pieces, remote, encodable }: PlanInput): Plan {
-  if (pieces === 1 && format !== 'wav' && remote.includes(format)) return { mode: 'pass', remoteFormat: format };
+  const isBare = format === 'wav' || format === 'pcm';
+  if (pieces === 1 && !isBare && remote.includes(format)) return { mode: 'pass', remoteFormat: format };
   const samples = remote.find((candidate) => candidate === 'pcm' || candidate === 'wav');
   if (samples !== undefined && encodable.includes(format)) return { mode: 'encode', remoteFormat: samples };
   if (format === 'mp3' && remote.includes(format)) return { mode: 'join', remoteFormat: format };

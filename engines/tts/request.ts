@@ -84,10 +84,15 @@ async function checkSignature(bytes: ByteReader, format: RemoteFormat): Promise<
 const isOgg = (codec: string) => (head: Buffer) =>
   head.toString('latin1', 0, 4) === 'OggS' && head.toString('latin1', 28).startsWith(codec);
 
+/** The sync word of ADTS, and layer 0 (ISO/IEC 13818-7, 6.2). */
+const isAdts = (head: Buffer) => head.length >= 7 && (head.readUInt16BE(0) & 0xfff6) === 0xfff0;
+
 const signatures: Readonly<Record<RemoteFormat, (head: Buffer) => boolean>> = {
   pcm: () => true,
   wav: () => true,
   mp3: isMp3,
   opus: isOgg('OpusHead'),
   ogg: isOgg('\x01vorbis'),
+  flac: (head) => head.toString('latin1', 0, 4) === 'fLaC',
+  aac: isAdts,
 };

@@ -1,4 +1,4 @@
-import type { EngineContext, Pcm, Speech, SpeechCall } from '../contract/index.ts';
+import { speechMediaTypes, type EngineContext, type Pcm, type Speech, type SpeechCall } from '../contract/index.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
 import { splitSentences } from '../lib/sentences.ts';
@@ -49,17 +49,15 @@ interface Synthesis {
   readonly context: Dependencies['context'];
 }
 
-const mediaTypes = { mp3: 'audio/mpeg', wav: 'audio/wav', ogg: 'audio/ogg', opus: 'audio/ogg' } as const;
-
 const speechBy: Readonly<
   Record<Plan['mode'], (pieces: readonly string[], fetch: Fetch, synthesis: Synthesis) => Speech | Promise<Speech>>
 > = {
   pass: (pieces, fetch, { call }) => ({
-    mediaType: mediaTypes[call.format],
+    mediaType: speechMediaTypes[call.format],
     audio: concatenated(pieces, fetch, (answer) => answer.rest()),
   }),
   join: (pieces, fetch, { call }) => ({
-    mediaType: mediaTypes[call.format],
+    mediaType: speechMediaTypes[call.format],
     audio: concatenated(pieces, fetch, framesOf),
   }),
   async encode(pieces, fetch, { call, model, lifetime, context }) {

@@ -1,7 +1,9 @@
 /** The conformance checks for speech engines. An engine that passes can be used in the settings. */
 import {
   EngineError,
+  pcmFormat,
   speechFormats,
+  speechMediaTypes,
   type Speech,
   type SpeechCall,
   type SpeechFormat,
@@ -22,12 +24,15 @@ import { check, checksFor, featuresOf, firstAvailable, type Calls, type Opened, 
 const text = 'Yes, no, hello.';
 const longCall = { text: text.repeat(20) };
 
-/** The media type and the first bytes of each format: an MPEG frame (or ID3 before it), RIFF, Ogg. */
-const forms: Readonly<Record<SpeechFormat, { readonly mediaType: string; readonly begins: RegExp }>> = {
-  mp3: { mediaType: 'audio/mpeg', begins: /^(ID3|\xff[\xe0-\xff])/ },
-  wav: { mediaType: 'audio/wav', begins: /^RIFF....WAVE/s },
-  ogg: { mediaType: 'audio/ogg', begins: /^OggS/ },
-  opus: { mediaType: 'audio/ogg', begins: /^OggS/ },
+/** The first bytes of each format: an MPEG frame (or ID3 before it), RIFF, Ogg, fLaC, an ADTS frame; samples have none. */
+const beginnings: Readonly<Record<SpeechFormat, RegExp>> = {
+  mp3: /^(ID3|\xff[\xe0-\xff])/,
+  wav: /^RIFF....WAVE/s,
+  ogg: /^OggS/,
+  opus: /^OggS/,
+  flac: /^fLaC/,
+  aac: /^\xff[\xf0\xf1\xf8\xf9]/,
+  pcm: /^(?!RIFF|OggS|fLaC|ID3)/,
 };
 
 const calls: Calls<Subject> = {
@@ -60,6 +65,19 @@ export const speechChecks: readonly Check<Subject>[] = checksFor('speech', calls
       const speech = await ifSupported(synthesize(opened, { format }), format);
       if (speech) await audioOf(speech, format);
     }
+  }),
+
+  check('pcm has the rate of the format', async (opened) => {
+    const soundIn = async (format: SpeechFormat) => {
+      const speech = await ifSupported(synthesize(opened, { ...longCall, format }), format);
+      return speech && audioOf(speech, format);
+    };
+    const [pcm, wav] = [await soundIn('pcm'), await soundIn('wav')];
+    if (!pcm || !wav) return 'the engine makes no pcm or no wav';
+    const [ms, expected] = [pcm.length / (pcmFormat.sampleRate / 500), lengthOfWav(wav)];
+    const isSame = Math.abs(ms - expected) < 0.2 * expected; // some voices never speak twice alike
+    expectThat(isSame, `as pcm the text takes ${Math.round(ms)} ms, as wav ${Math.round(expected)} ms`);
+    return undefined;
   }),
 
   check('a model that supports a speed keeps to it', async (opened) => {
@@ -118,8 +136,8 @@ async function audioOf(speech: Speech, format: SpeechFormat): Promise<Buffer> {
   const { mediaType, audio } = Object(speech) as Partial<Speech>;
   const isSpeech = audio !== undefined && Symbol.asyncIterator in Object(audio);
   expectThat(isSpeech, `the answer is ${shown(speech)}, not { mediaType, audio } with an async iterable of bytes`);
-  const form = forms[format];
-  expectThat(mediaType === form.mediaType, `${format} has the media type ${shown(mediaType)}, not ${form.mediaType}`);
+  const expected = speechMediaTypes[format];
+  expectThat(mediaType === expected, `${format} has the media type ${shown(mediaType)}, not ${expected}`);
   const chunks: Uint8Array[] = [];
   for await (const chunk of audio) {
     expectThat(chunk instanceof Uint8Array, `the audio yields ${typeof chunk}, not bytes (Uint8Array)`);
@@ -127,11 +145,17 @@ async function audioOf(speech: Speech, format: SpeechFormat): Promise<Buffer> {
   }
   const sound = Buffer.concat(chunks);
   expectThat(
-    form.begins.test(sound.toString('latin1', 0, 12)),
+    beginnings[format].test(sound.toString('latin1', 0, 12)),
     `${format} begins with ${shown(sound.subarray(0, 12))}`,
   );
   if (format === 'wav') expectWholeWav(sound);
+  if (format === 'pcm') expectThat(sound.length % 2 === 0, `the pcm has ${sound.length} bytes: half a sample too many`);
   return sound;
+}
+
+/** In milliseconds: what follows the header, by its bytes per second. */
+function lengthOfWav(file: Buffer): number {
+  return ((file.length - 44) * 1000) / file.readUInt32LE(28);
 }
 
 /** A WAV file used as samples makes its header a click; one passed through from a program has a wrong length. */

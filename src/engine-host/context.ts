@@ -144,7 +144,7 @@ function withHeaders(fetch: EngineContext['fetch'], viaId: string): EngineContex
   };
 }
 
-/** The ffmpeg for decoding and for opus; undefined: WASM decoders are used, and opus is not available. */
+/** The ffmpeg for decoding, opus, flac and aac; undefined: WASM decoders are used, and these formats are not available. */
 export function findFfmpeg({ ffmpeg, baseDir }: LoadedSettings, env: Environment): string | undefined {
   if (ffmpeg === undefined) return findExecutable('ffmpeg', env.PATH);
   const path = resolve(baseDir, ffmpeg);

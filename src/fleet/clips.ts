@@ -6,6 +6,7 @@ import { countOf, isObject, parseObject } from '../../lib/json.ts';
 import type { Clip } from '../clips/clip.ts';
 import type { Part } from '../clips/spool.ts';
 import type { Clips } from '../clips/store.ts';
+import { audioTypes } from '../contract/audio.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { clipsPath, type ClipDocument } from './clip-port.ts';
 import { ask, late, textOf, unreachable, type Answer, type OtherFronts } from './owner.ts';
@@ -102,16 +103,15 @@ async function findRemote(
   }
 }
 
-const mediaTypes: readonly unknown[] = ['audio/mpeg', 'audio/wav', 'audio/ogg'] satisfies Clip['mediaType'][];
-
 /** They become headers of the answer to the caller. */
 function documentOf(text: string): ClipDocument {
   const { mediaType, whole } = parseObject(text) ?? {};
-  if (!mediaTypes.includes(mediaType)) rejectUnreachable(new Error('the owner of a clip has not described it'));
+  const declared = audioTypes.find((type) => type === mediaType);
+  if (declared === undefined) throw unreachable(what, new Error('the owner of a clip has not described it'));
   const { bytes, etag } = isObject(whole) ? whole : {};
   const size = countOf(bytes);
   const isWhole = size !== undefined && typeof etag === 'string' && /^"[\w-]{43}"$/.test(etag);
-  return { mediaType: mediaType as Clip['mediaType'], ...(isWhole && { whole: { bytes: size, etag } }) };
+  return { mediaType: declared, ...(isWhole && { whole: { bytes: size, etag } }) };
 }
 
 function gone(cause?: unknown): ProblemError {

@@ -15,7 +15,7 @@ export interface StreamFormat {
   readonly encode: (event: unknown) => string;
   /** A comment, as keep-alive for proxies. */
   readonly heartbeat: string;
-  /** Follows the last event of a stream that has not failed. */
+  /** Follows the last event of a stream that has not failed; "" for nothing. */
   readonly end: (last: unknown) => string;
   /** The last event of a stream that has failed. */
   readonly encodeFailure: (problem: ProblemAnswer, failed: FailedStream) => string;

@@ -26,7 +26,7 @@ export const openaiFormat: ApiFormat = {
   stream: {
     encode,
     heartbeat: ': keep-alive\n\n',
-    end: (last) => (nameOf(last) === undefined ? 'data: [DONE]\n\n' : ''),
+    end: (last) => (endsItself(last) ? '' : 'data: [DONE]\n\n'),
     encodeFailure: (problem, { reason }) => encode(toErrorResponse(problem, reason)),
   },
 };
@@ -40,4 +40,9 @@ function encode(event: unknown): string {
 function nameOf(event: unknown): string | undefined {
   const { type } = (event ?? {}) as { readonly type?: string };
   return type?.startsWith('response.') === true ? type : undefined;
+}
+
+/** Streams that OpenAI's API ends without [DONE]. */
+function endsItself(last: unknown): boolean {
+  return nameOf(last) !== undefined || (last as { readonly type?: unknown } | undefined)?.type === 'speech.audio.done';
 }

@@ -1,18 +1,15 @@
 /** POST /v1/audio/speech. */
-import { EngineError, type SpeechFormat } from '../../engines/contract/index.ts';
+import { EngineError } from '../../engines/contract/index.ts';
 import { inBody, ProblemError } from '../contract/problems.ts';
 import { requireSupport, supports } from '../engine-host/model-selection.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { ignoredHeader, leavesModel, modelHeader, resolveModel, resolveVoice } from './aliases.ts';
-import { UnsupportedValue } from './errors.ts';
 import { answer, type Handler, type Schemas } from './operations.ts';
+import { toSpeechEvents } from './speech-events.ts';
 
 type SpeechRequest = Schemas['SpeechRequest'];
 
 export const createSpeech: Handler<'createSpeech', Services> = async ({ body, signal }, services) => {
-  if (body.stream_format === 'sse')
-    throw new UnsupportedValue('/stream_format', 'must be audio: speech is not sent as events');
-  const format = readFormat(body.response_format);
   const speed = body.speed === 1 ? null : body.speed;
   const instructions = readInstructions(body.instructions);
   const usual = await resolveModel(services, 'speech', body.model);
@@ -25,7 +22,7 @@ export const createSpeech: Handler<'createSpeech', Services> = async ({ body, si
   if (speed != null) requireSupport(model, 'speed', '/speed');
   const takesInstructions = supports(model, 'instructions');
   const utterance = {
-    ...{ text: body.input, format },
+    ...{ text: body.input, format: body.response_format ?? 'mp3' },
     ...(speed != null && { speed }),
     ...(takesInstructions && { instructions }),
   };
@@ -33,22 +30,12 @@ export const createSpeech: Handler<'createSpeech', Services> = async ({ body, si
     throw placed(error);
   });
   const ignored = instructions !== undefined && !takesInstructions ? ['instructions'] : [];
-  return answer({
-    status: 200,
-    mediaType: audio.mediaType,
-    headers: { ...modelHeader(model), ...ignoredHeader(ignored) },
-    body: await services.speechSpool.spool(audio.audio, { signal }),
-  });
+  const head = { status: 200, headers: { ...modelHeader(model), ...ignoredHeader(ignored) } } as const;
+  const spooled = await services.speechSpool.spool(audio.audio, { signal });
+  return body.stream_format === 'sse'
+    ? answer({ ...head, mediaType: 'text/event-stream', body: toSpeechEvents(spooled) })
+    : answer({ ...head, mediaType: audio.mediaType, body: spooled });
 };
-
-const formats = ['mp3', 'opus', 'wav', 'ogg'] as const satisfies readonly SpeechFormat[];
-
-function readFormat(name: SpeechRequest['response_format']): SpeechFormat {
-  const format = formats.find((known) => known === (name ?? 'mp3'));
-  if (format) return format;
-  const detail = `The format ${String(name)} is not supported; supported: ${formats.join(', ')}.`;
-  throw new ProblemError('format-not-supported', detail);
-}
 
 /** Engine errors carry no field. Only the speed can be meant here. */
 function placed(error: unknown): unknown {

@@ -1,5 +1,7 @@
 /** Measures the length of encoded speech from its bytes as they pass, without decoding them. */
+import { pcmFormat } from '../../engines/contract/index.ts';
 import { readMp3Frame } from '../../lib/mp3-frame.ts';
+import { createFlacMeter } from './flac-length.ts';
 
 export interface AudioMeter {
   take(chunk: Uint8Array): void;
@@ -7,11 +9,17 @@ export interface AudioMeter {
   ms(): number;
 }
 
+const meters: ReadonlyMap<string, () => AudioMeter> = new Map([
+  ['audio/mpeg', createMp3Meter],
+  ['audio/ogg', createOggMeter],
+  ['audio/flac', createFlacMeter],
+  ['audio/aac', createAacMeter],
+  [pcmFormat.mediaType, createPcmMeter],
+]);
+
 /** For the media types of the contract; others measure 0. */
 export function createAudioMeter(mediaType: string): AudioMeter {
-  if (mediaType === 'audio/mpeg') return createMp3Meter();
-  if (mediaType === 'audio/ogg') return createOggMeter();
-  return createWavMeter();
+  return meters.get(mediaType)?.() ?? createWavMeter();
 }
 
 // ------------------------------------------------------------------------------------------------------------- mp3
@@ -101,5 +109,43 @@ function createWavMeter(): AudioMeter {
       const bytesPerSecond = isWav ? head.readUInt32LE(28) : 0;
       return bytesPerSecond === 0 ? 0 : ((bytes - wavHeadBytes) * 1000) / bytesPerSecond;
     },
+  };
+}
+
+// ------------------------------------------------------------------------------------------------------------- aac
+
+const adtsHeaderBytes = 7;
+const adtsRates = [96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8000, 7350];
+
+/** Adds up the frames (ISO/IEC 13818-7, 6.2): each has blocks of 1024 samples. */
+function createAacMeter(): AudioMeter {
+  let held = Buffer.alloc(0);
+  let skip = 0;
+  let ms = 0;
+  return {
+    take(chunk) {
+      held = Buffer.concat([held, chunk]);
+      let at = skip;
+      while (at + adtsHeaderBytes <= held.length) {
+        const rate = adtsRates[(held.readUInt8(at + 2) >>> 2) & 15];
+        const bytes = (held.readUIntBE(at + 3, 3) >>> 5) & 0x1fff;
+        const isFrame = (held.readUInt16BE(at) & 0xfff6) === 0xfff0 && rate !== undefined && bytes >= adtsHeaderBytes;
+        if (isFrame) ms += (1_024_000 * ((held.readUInt8(at + 6) & 3) + 1)) / rate;
+        at += isFrame ? bytes : 1;
+      }
+      skip = Math.max(0, at - held.length);
+      held = held.subarray(at);
+    },
+    ms: () => ms,
+  };
+}
+
+// ------------------------------------------------------------------------------------------------------------- pcm
+
+function createPcmMeter(): AudioMeter {
+  let bytes = 0;
+  return {
+    take: ({ length }) => void (bytes += length),
+    ms: () => bytes / ((2 * pcmFormat.sampleRate) / 1000),
   };
 }

@@ -1,6 +1,6 @@
 /** Selects the speech model and the voice of a request from its options and the settings. */
 import { joinFirst } from '../../lib/listing.ts';
-import { EngineError, type SpeechFormat, type Voice } from '../../engines/contract/index.ts';
+import { EngineError, pcmFormat, type SpeechFormat, type Voice } from '../../engines/contract/index.ts';
 import { currentUsage } from '../request-scope.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { availabilityOf, firstInstalled, type ServedModel } from '../engine-host/served-models.ts';
@@ -11,6 +11,7 @@ import { ProblemError } from '../contract/problems.ts';
 import { allowedModels } from '../keys/permissions.ts';
 import { SettingsError } from '../settings/load.ts';
 import { recordSpeech } from './speech-record.ts';
+import { wholeSamples } from './whole-samples.ts';
 import { withTimeouts, type Listener, type SpeechTimeouts } from './timeouts.ts';
 
 /**
@@ -131,8 +132,9 @@ function selectedSpeech(
         ...(instructions !== undefined && { instructions }),
       };
       const synthesize = async (signal: AbortSignal): Promise<Audio> => {
-        const speech = await model.engine.synthesize(call, { signal });
-        return { ...speech, mediaType: declaredType(speech.mediaType) };
+        const { mediaType, audio } = await model.engine.synthesize(call, { signal });
+        const declared = declaredType(mediaType);
+        return { mediaType: declared, audio: declared === pcmFormat.mediaType ? wholeSamples(audio) : audio };
       };
       const usage = currentUsage();
       if (usage) usage.model ??= model.id; // a chat that reads aloud keeps its own model

@@ -25,6 +25,8 @@ const ofContent = (content: unknown) => ({ messages: [{ ...message, content }] }
 const emoji = '\u{1F600}';
 const letters = (count: number) => 'x'.repeat(count);
 
+const formats = ['mp3', 'wav', 'ogg', 'opus', 'flac', 'aac', 'pcm'];
+
 const tooShort = 'must NOT have fewer than 1 characters';
 const tooLong = (limit: number) => `must NOT have more than ${limit} characters`;
 const tooDeep = {
@@ -139,9 +141,9 @@ const brokenSpeeches: readonly Broken[] = [
   ['text has 32001 characters', { text: letters(32_001) }, '/text', tooLong(32_000)],
   ['text is null', { text: null }, '/text', 'must be string'],
   ['text is a list', { text: ['Hello'] }, '/text', 'must be string'],
-  ['format is unknown', { format: 'flac' }, '/format', 'must be one of mp3, wav, ogg, opus'],
-  ['format is in upper case', { format: 'MP3' }, '/format', 'must be one of mp3, wav, ogg, opus'],
-  ['format is a number', { format: 3 }, '/format', 'must be string', 'must be one of mp3, wav, ogg, opus'],
+  ['format is unknown', { format: 'midi' }, '/format', `must be one of ${formats.join(', ')}`],
+  ['format is in upper case', { format: 'MP3' }, '/format', `must be one of ${formats.join(', ')}`],
+  ['format is a number', { format: 3 }, '/format', 'must be string', `must be one of ${formats.join(', ')}`],
   ...brokenId('model'),
   ...brokenId('voice_id'),
 ];
@@ -149,7 +151,7 @@ const brokenSpeeches: readonly Broken[] = [
 const validSpeeches: readonly Valid[] = [
   ['text of 1 character', { text: 'x' }],
   ['text of 32000 emoji', { text: emoji.repeat(32_000) }],
-  ...['mp3', 'wav', 'ogg', 'opus', null].map((format): Valid => [`format ${format}`, { format }]),
+  ...[...formats, null].map((format): Valid => [`format ${format}`, { format }]),
   ...validId('model'),
   ...validId('voice_id'),
   ['properties that the contract does not know', { speed: 2 }],

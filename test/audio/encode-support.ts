@@ -55,4 +55,8 @@ export async function collect(audio: AsyncIterable<Uint8Array>): Promise<Buffer>
   return Buffer.concat(chunks);
 }
 
-export const formats = speechFormats.filter((format) => format !== 'opus' || findProgram('ffmpeg') !== undefined);
+/** Formats that ffmpeg encodes. */
+export const byFfmpeg: readonly SpeechFormat[] = ['opus', 'flac', 'aac'];
+export const formats = speechFormats.filter(
+  (format) => !byFfmpeg.includes(format) || findProgram('ffmpeg') !== undefined,
+);

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { speechFormats } from '../../engines/contract/index.ts';
+import { speechFormats, type SpeechFormat } from '../../engines/contract/index.ts';
 import { openEncoderSession } from '../../src/audio/encode/thread-pool.ts';
 import { describeWith, requireProgram, run } from '../support/programs.ts';
 import {
@@ -21,6 +21,16 @@ import {
 
 useEncoder();
 
+const mediaTypes: Readonly<Record<SpeechFormat, string>> = {
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  ogg: 'audio/ogg',
+  opus: 'audio/ogg',
+  flac: 'audio/flac',
+  aac: 'audio/aac',
+  pcm: 'audio/pcm',
+};
+
 /** How often it goes from deep to high: noise around zero does not count. */
 function countRises(samples: Int16Array): number {
   let [rises, low] = [0, false];
@@ -32,13 +42,18 @@ function countRises(samples: Int16Array): number {
   return rises;
 }
 
+async function* chunksOf(samples: Int16Array, sizes: readonly number[]) {
+  let at = 0;
+  for (const size of sizes) yield await Promise.resolve(samples.subarray(at, (at += size)));
+}
+
 async function rest(audio: AsyncIterator<Uint8Array>): Promise<void> {
   while (!(await audio.next()).done);
 }
 
 describeWith(['ffmpeg'], 'ffmpeg decodes', () => {
   /** Seconds, and how often it crosses zero in each. */
-  async function hear(audio: Buffer) {
+  async function hear(audio: Buffer, format: SpeechFormat) {
     const [from, to] = [join(directory, 'audio'), join(directory, 'raw')];
     await writeFile(from, audio);
     const args = [
@@ -47,6 +62,7 @@ describeWith(['ffmpeg'], 'ffmpeg decodes', () => {
       '-loglevel',
       'error',
       '-xerror',
+      ...(format === 'pcm' ? ['-f', 's16le', '-ar', '24000', '-ac', '1'] : []),
       '-i',
       from,
       '-ac',
@@ -67,10 +83,10 @@ describeWith(['ffmpeg'], 'ffmpeg decodes', () => {
   it.each(speechFormats)('%s to the same audio of the same length, at every rate', async (format) => {
     for (const rate of [8_000, 16_000, 22_050, 24_000, 44_100, 48_000]) {
       const { mediaType, audio } = encode(tone(3, rate), format, stay(), rate);
-      expect(mediaType).toBe({ mp3: 'audio/mpeg', wav: 'audio/wav', ogg: 'audio/ogg', opus: 'audio/ogg' }[format]);
-      const { seconds, hertz } = await hear(await collect(audio));
-      expect(Math.abs(seconds - 3), `${rate} Hz`).toBeLessThan(0.2);
-      expect(Math.abs(hertz - 440), `${rate} Hz`).toBeLessThan(25);
+      expect(mediaType).toBe(mediaTypes[format]);
+      const { seconds, hertz } = await hear(await collect(audio), format);
+      expect(Math.abs(seconds - 3), `${rate} Hz`).toBeLessThan(0.3); // a frame of AAC at 8 kHz has 128 ms
+      expect(Math.abs(hertz - 440), `${rate} Hz`).toBeLessThan(35);
     }
   });
 
@@ -78,7 +94,7 @@ describeWith(['ffmpeg'], 'ffmpeg decodes', () => {
     async function* once(samples: Int16Array) {
       yield await Promise.resolve(samples);
     }
-    const { seconds } = await hear(await collect(encode(once(new Int16Array(40 * sampleRate)), format).audio));
+    const { seconds } = await hear(await collect(encode(once(new Int16Array(40 * sampleRate)), format).audio), format);
     expect(Math.abs(seconds - 40)).toBeLessThan(0.2);
     expect(await collect(encode(once(new Int16Array(1)), format).audio)).not.toHaveLength(0);
   });
@@ -87,22 +103,72 @@ describeWith(['ffmpeg'], 'ffmpeg decodes', () => {
 describe('encode', () => {
   it('offers the formats of this machine', () => {
     const without = encoderWith(undefined);
-    expect(without.formats).toEqual(['mp3', 'wav', 'ogg']);
+    expect(without.formats).toEqual(['mp3', 'wav', 'ogg', 'pcm']);
     expect(encoderWith('/usr/bin/ffmpeg').formats).toEqual(speechFormats);
     const pcm = { sampleRate, samples: tone(1) };
-    expect(() => without.encode(pcm, 'opus', { signal: stay() })).toThrow(
-      expect.objectContaining({
-        code: 'format-not-supported',
-        message: expect.stringMatching('mp3, wav, ogg') as string,
-      }),
-    );
+    for (const format of ['opus', 'flac', 'aac'] as const) {
+      const message = `${format} needs ffmpeg on the server; supported: mp3, wav, ogg, pcm.`;
+      expect(() => without.encode(pcm, format, { signal: stay() })).toThrow(
+        expect.objectContaining({ code: 'format-not-supported', message }),
+      );
+    }
   });
 
-  it('reports an ffmpeg without opus', async () => {
+  it.each([
+    ['opus', 'libopus'],
+    ['flac', 'flac'],
+    ['aac', 'aac'],
+  ] as const)('reports an ffmpeg without %s', async (format, name) => {
     const ffmpeg = join(directory, 'ffmpeg');
-    await writeFile(ffmpeg, `#!/bin/sh\necho "Unknown encoder 'libopus'" >&2\nexit 8\n`, { mode: 0o755 });
-    const { audio } = encoderWith(ffmpeg).encode({ sampleRate, samples: tone(1) }, 'opus', { signal: stay() });
-    await expect(collect(audio)).rejects.toMatchObject({ code: 'format-not-supported' });
+    await writeFile(ffmpeg, `#!/bin/sh\necho "Unknown encoder '${name}'" >&2\nexit 8\n`, { mode: 0o755 });
+    const { audio } = encoderWith(ffmpeg).encode({ sampleRate, samples: tone(1) }, format, { signal: stay() });
+    await expect(collect(audio)).rejects.toMatchObject({
+      code: 'format-not-supported',
+      message: `The ffmpeg on the server does not support ${format}.`,
+    });
+  });
+
+  it('makes pcm of a voice of 24 kHz from its very samples, in chunks of any size', async () => {
+    const samples = Int16Array.from({ length: 300_000 }, (_, i) => i % 32_768);
+    const pcm = await collect(
+      encode(chunksOf(samples, [1, 4_095, 131_072, 0, 150_000, 14_832]), 'pcm', stay(), 24_000).audio,
+    );
+    expect(pcm.equals(new Uint8Array(samples.buffer))).toBe(true);
+  });
+
+  it.each([8_000, 11_025, 16_000, 22_050, 22_051, 44_100, 47_999, 48_000])(
+    'resamples pcm from %i Hz, whatever the chunks',
+    async (rate) => {
+      const samples = Int16Array.from({ length: 9_000 }, (_, i) => 10_000 * Math.sin((i * 440 * 2 * Math.PI) / rate));
+      const of = (sizes: readonly number[]) => collect(encode(chunksOf(samples, sizes), 'pcm', stay(), rate).audio);
+      const pcm = await of([9_000]);
+      expect(pcm).toHaveLength(2 * Math.ceil((9_000 * 24_000) / rate));
+      expect((await of([1, 2, 4_000, 0, 4_997])).equals(pcm)).toBe(true);
+    },
+  );
+
+  it('keeps samples of full scale when it resamples: no wrap to the other sign', async () => {
+    const samples = new Int16Array(4_000).fill(32_767, 2_000);
+    const pcm = await collect(encode(chunksOf(samples, [4_000]), 'pcm').audio);
+    const heard = new Int16Array(Uint8Array.from(pcm).buffer);
+    expect(Math.min(...heard)).toBeGreaterThan(-5_000);
+    expect(Math.max(...heard)).toBe(32_767);
+  });
+
+  it('sends a tenth of a second of pcm without waiting for more', async () => {
+    for (const rate of [16_000, 24_000]) {
+      async function* stalling() {
+        yield* tone(0.2, rate);
+        await new Promise(() => undefined);
+      }
+      const abort = new AbortController();
+      const audio = encode(stalling(), 'pcm', abort.signal, rate).audio[Symbol.asyncIterator]();
+      const { value } = (await audio.next()) as { value: Uint8Array };
+      expect(value.length).toBeGreaterThan(4_700);
+      expect(value.length % 2).toBe(0);
+      abort.abort(new Error('gone'));
+      await expect(rest(audio)).rejects.toThrow('gone');
+    }
   });
 
   it('is engine-failed when ffmpeg is missing', async () => {
@@ -126,12 +192,7 @@ describe('encode', () => {
 
   it('writes all samples to a wav, in chunks of any size', async () => {
     const samples = Int16Array.from({ length: 300_000 }, (_, i) => i % 32_768);
-    async function* inChunks() {
-      let at = 0;
-      for (const size of [1, 4_095, 131_072, 0, 150_000, 14_832])
-        yield await Promise.resolve(samples.subarray(at, (at += size)));
-    }
-    const wav = await collect(encode(inChunks(), 'wav').audio);
+    const wav = await collect(encode(chunksOf(samples, [1, 4_095, 131_072, 0, 150_000, 14_832]), 'wav').audio);
     expect(wav.subarray(44).equals(new Uint8Array(samples.buffer))).toBe(true);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Resampler } from '../../src/audio/wasm/resample.ts';
+import { Resampler } from '../../src/audio/resample.ts';
 
 const to = 16_000;
 const rates = [8_000, 22_050, 44_100, 48_000, 96_000];

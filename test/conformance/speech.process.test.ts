@@ -12,13 +12,14 @@ import {
   talksElsewhere,
 } from './support.ts';
 
-/** Makes wav and what looks like mp3, a hundred bytes for a character. */
+/** Makes pcm, wav of 16 kHz and what looks like mp3, the latter two of a hundred bytes for a character. */
 const good = `
   import { writeFile } from 'node:fs/promises';
   import { setTimeout as sleep } from 'node:timers/promises';
   ${ownEngineError}
   const heads = {
     mp3: () => Buffer.from('ID3'),
+    pcm: () => Buffer.alloc(0),
     wav: (bytes) => {
       const head = Buffer.from('RIFF____WAVEfmt \\x10\\0\\0\\0\\x01\\0\\x01\\0\\x80\\x3e\\0\\0\\0\\x7d\\0\\0\\x02\\0\\x10\\0data____', 'latin1');
       head.writeUInt32LE(36 + bytes, 4);
@@ -34,16 +35,16 @@ const good = `
     refuse: ({ model, voice = 'ann', format }) => {
       if (model !== 'mouth') throw new EngineError('unknown-model', 'There is no such model.');
       if (voice !== 'ann') throw new EngineError('voice-not-supported', 'It has one voice, ann.');
-      if (!heads[format]) throw new EngineError('format-not-supported', 'It makes mp3 and wav.');
+      if (!heads[format]) throw new EngineError('format-not-supported', 'It makes mp3, wav and pcm.');
     },
     work: async (context, { signal }) => {
       await using directory = await context.temporaryDirectory();
       await writeFile(directory.path + '/notes', 'of the work');
       await sleep(150, undefined, { signal }).catch(() => signal.throwIfAborted());
     },
-    mediaType: (format) => format === 'mp3' ? 'audio/mpeg' : 'audio/wav',
+    mediaType: (format) => ({ mp3: 'audio/mpeg', wav: 'audio/wav', pcm: 'audio/pcm' })[format],
     audio: async function* ({ text, format, speed = 1 }, { signal }) {
-      const bytes = Math.round(100 / speed);
+      const bytes = Math.round((format === 'pcm' ? 150 : 100) / speed);
       yield heads[format]([...text].length * bytes);
       for (const _ of text) {
         signal.throwIfAborted();
@@ -107,6 +108,16 @@ const bad = {
     }`,
     'rejects with another code': `refuse: (call) => {
       try { parts.refuse(call); } catch (error) { throw Object.assign(error, { code: 'content-rejected' }); }
+    }`,
+  },
+  'pcm has the rate of the format': {
+    'has the samples of its wav': `audio: async function* (call, options) {
+      if (call.format !== 'pcm') return yield* parts.audio(call, options);
+      yield Buffer.alloc(call.text.length * 100);
+    }`,
+    'ends with half a sample': `audio: async function* (call, options) {
+      yield* parts.audio(call, options);
+      if (call.format === 'pcm') yield Buffer.alloc(1);
     }`,
   },
   'a model that supports a speed keeps to it': {

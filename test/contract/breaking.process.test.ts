@@ -97,7 +97,7 @@ describe('between two versions of the contract', () => {
         schemas.ChatEvent!.discriminator.mapping['tool.cancelled'] = '#/components/schemas/ToolCancelled';
       },
       ({ ProblemCode }) => ProblemCode!.enum.push('brand-new'),
-      ({ SpeechFormat }) => SpeechFormat!.enum.push('aac'),
+      ({ SpeechFormat }) => SpeechFormat!.enum.push('midi'),
       ({ FinishReason }) => FinishReason!.enum.pop(),
       ({ ToolStarted }) => (ToolStarted!.properties.title = { type: 'string' }),
       ({ ChatRequest }) => (ChatRequest!.properties.seed = { type: 'integer' }),

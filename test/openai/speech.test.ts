@@ -1,5 +1,6 @@
 /** POST /v1/audio/speech with the openai SDK, and the requests of apps field by field. */
 import { BadRequestError, NotFoundError } from 'openai';
+import type { SpeechCreateParams } from 'openai/resources/audio/speech';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serveSandbox } from '../sandbox/support.ts';
 import { createApi } from '../support/http.ts';
@@ -16,6 +17,7 @@ const begins = {
   wav: /^RIFF....WAVE/s,
   ogg: /^OggS/,
   opus: /^OggS/,
+  pcm: /^\0\0/, // a pause
 } as const;
 
 describe('with the sandbox', () => {
@@ -38,6 +40,7 @@ describe('with the sandbox', () => {
     ['mp3', 'audio/mpeg'],
     ['wav', 'audio/wav'],
     ['ogg', 'audio/ogg'],
+    ['pcm', 'audio/pcm'],
   ] as const)('%s is %s', async (response_format, mediaType) => {
     const response = await create({ response_format });
     expect(response.headers.get('content-type')).toBe(mediaType);
@@ -120,19 +123,21 @@ describe('with the sandbox', () => {
     ['no text', { input: undefined }, 'input', 'invalid_request'],
     ['an unknown voice', { voice: 'nobody' }, 'voice', 'voice_not_supported'],
     ['an unknown voice as an object', { voice: { id: 'nobody' } }, 'voice', 'voice_not_supported'],
-    ['aac', { response_format: 'aac' }, 'response_format', 'format_not_supported'],
-    ['flac', { response_format: 'flac' }, 'response_format', 'format_not_supported'],
-    ['pcm', { response_format: 'pcm' }, 'response_format', 'format_not_supported'],
     ['an unknown format', { response_format: 'midi' }, 'response_format', 'invalid_request'],
     ['a speed above 4', { speed: 4.1 }, 'speed', 'invalid_request'],
     ['a speed below 0.25', { speed: 0.2 }, 'speed', 'invalid_request'],
-    ['events', { stream_format: 'sse' }, 'stream_format', 'unsupported_value'],
+    ['an unknown form of the stream', { stream_format: 'ndjson' }, 'stream_format', 'invalid_request'],
     ['a chat model', { model: 'sandbox-chat' }, 'model', 'invalid_request'],
   ])('%s is refused', async (_what, more, param, code) => {
     const asked = create(more);
     await expect(asked).rejects.toBeInstanceOf(BadRequestError);
     await expect(asked).rejects.toMatchObject({ param, code, type: 'invalid_request_error' });
     await expect(asked).rejects.toThrow(param); // clients drop the field that the message names
+  });
+
+  test('pcm has 24,000 samples a second and no header', async () => {
+    const pcm = await (await create({ response_format: 'pcm' })).arrayBuffer();
+    expect(pcm.byteLength / 48).toBeCloseTo(msOf(await wav()), 0);
   });
 
   test('an unknown model is not found', async () => {
@@ -154,14 +159,129 @@ describe('with the sandbox', () => {
     ],
     ['wyoming_openai', { model: 'tts-1', voice: 'alloy', input: 'Hi', response_format: 'wav', speed: 1 }],
     ['AI SDK', { model: 'tts-1', input: 'Hi', voice: 'alloy', response_format: 'mp3' }],
+    ['pipecat', { input: 'Hi', model: 'gpt-4o-mini-tts', voice: 'alloy', response_format: 'pcm' }],
   ])('the request of %s is answered', async (_app, body) => {
     const { status, headers } = await createApi(sandbox.service.url).post(path, body, {
       authorization: 'Bearer undefined',
       accept: 'application/octet-stream',
     });
     expect(status).toBe(200);
-    const isWav = 'response_format' in body && body.response_format === 'wav';
-    expect(headers.get('content-type')).toBe(isWav ? 'audio/wav' : 'audio/mpeg');
+    const format = 'response_format' in body ? body.response_format : 'mp3';
+    expect(headers.get('content-type')).toBe(format === 'mp3' ? 'audio/mpeg' : `audio/${format}`);
+  });
+
+  describe('as server-sent events', () => {
+    /** As LiveKit's plugin reads it: lines that begin with "data:". */
+    const events = async (more: Partial<SpeechCreateParams> = {}) => {
+      const response = await sdkOf(sandbox.service).audio.speech.create({ ...liveKit, ...more });
+      expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+      expect(response.headers.get('x-parlance-model')).toBe('sandbox-speech');
+      const text = await response.text();
+      expect(text.endsWith('}\n\n')).toBe(true);
+      const lines = text.split('\n').filter((line) => line.startsWith('data:'));
+      return lines.map((line) => JSON.parse(line.slice(5)) as { type: string; audio?: string });
+    };
+    const liveKit = {
+      ...{ input: 'Good morning.', model: 'gpt-4o-mini-tts', voice: 'ash', speed: 1 },
+      ...({ response_format: 'mp3', stream_format: 'sse' } as const),
+    };
+
+    test.each(['mp3', 'wav', 'pcm'] as const)(
+      '%s: the deltas are the audio, then one event says so',
+      async (format) => {
+        const whole = Buffer.from(
+          await (await create({ ...liveKit, stream_format: 'audio', response_format: format })).arrayBuffer(),
+        );
+        const all = await events({ response_format: format });
+        const deltas = all.slice(0, -1);
+        expect(new Set(deltas.map(({ type }) => type))).toEqual(new Set(['speech.audio.delta']));
+        const audio = deltas.map((delta) => Buffer.from(delta.audio ?? '', 'base64'));
+        expect(Buffer.concat(audio).equals(whole)).toBe(true);
+        expect(all.at(-1)).toEqual({
+          type: 'speech.audio.done',
+          usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
+        });
+      },
+    );
+
+    test('a request that cannot be spoken keeps its status', async () => {
+      const asked = create({ ...liveKit, voice: 'nobody' });
+      await expect(asked).rejects.toMatchObject({ status: 400, param: 'voice', code: 'voice_not_supported' });
+    });
+  });
+});
+
+/** Pieces of pcm, one byte and three bytes long, then what the text asks for. */
+const drips = `
+export default {
+  contract: 1,
+  name: 'drips',
+  capability: 'speech',
+  options: { type: 'object', properties: {} },
+  create: (_options, context) => ({
+    models: async () => [{ id: 'drips', local: true }],
+    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    async synthesize({ text }, { signal }) {
+      async function* audio() {
+        try {
+          for (let at = 0; at < 7; at += 1) yield Buffer.from(at % 2 ? [at] : [at, at, at]);
+          if (text === 'fail') throw new Error('private');
+          if (text === 'hang') await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        } finally {
+          context.log.info({}, 'synthesis over');
+        }
+      }
+      return { mediaType: 'audio/pcm', audio: audio() };
+    },
+  }),
+};
+`;
+
+describe('pcm of an engine, in pieces of odd lengths', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService({
+      config: 'engines: { mouth: { use: ./drips.mjs } }\n',
+      files: { 'drips.mjs': drips },
+    });
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+  const ask = (input: string, more: object = {}) =>
+    fetch(`${service.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ input, response_format: 'pcm', ...more }),
+    });
+  const bytes = [0, 0, 0, 1, 2, 2, 2, 3, 4, 4, 4, 5, 6, 6]; // and half a sample
+
+  test('comes as whole samples; half a sample at the end is dropped', async () => {
+    const response = await ask('speak');
+    expect(response.headers.get('content-type')).toBe('audio/pcm');
+    expect(Array.from(new Uint8Array(await response.arrayBuffer()))).toEqual(bytes);
+  });
+
+  test('has whole samples in every event', async () => {
+    const text = await (await ask('speak', { stream_format: 'sse' })).text();
+    const deltas = Array.from(text.matchAll(/"audio":"([^"]*)"/g), ([, audio = '']) => Buffer.from(audio, 'base64'));
+    for (const { length } of deltas) expect(length % 2).toBe(0);
+    expect(Array.from(Buffer.concat(deltas))).toEqual(bytes);
+  });
+
+  test('that fails in the middle ends the events with an error, and no event says that it is done', async () => {
+    const text = await (await ask('fail', { stream_format: 'sse' })).text();
+    expect(text).toMatch(
+      /data: \{"error":\{"message":"[^"]+","type":"server_error","param":null,"code":"engine_failed"\}\}\n\n$/,
+    );
+    expect(text).not.toMatch(/done|private/);
+  });
+
+  test.each(['audio', 'sse'])('ends with its reader (%s)', async (stream_format) => {
+    const isOver = () => service.log.filter(({ msg }) => msg === 'synthesis over').length;
+    const before = isOver();
+    const reader = (await ask('hang', { stream_format })).body!.getReader();
+    expect((await reader.read()).value).not.toHaveLength(0);
+    await reader.cancel();
+    await expect.poll(isOver).toBe(before + 1);
   });
 });
 

@@ -22,6 +22,29 @@ describeWith(['ffmpeg'], 'with ffmpeg', () => {
     expect(type).toBe('audio/ogg');
     expect(sound.includes('OpusHead')).toBe(true);
   });
+
+  it.each([
+    ['flac', /^fLaC/],
+    ['aac', /^\xff[\xf0\xf1]/],
+  ])('speaks %s', async (format, begins) => {
+    const { type, sound } = await speak({ text: 'Good morning.', format });
+    expect(type).toBe(`audio/${format}`);
+    expect(sound.toString('latin1', 0, 4)).toMatch(begins);
+  });
+});
+
+describe('without ffmpeg', () => {
+  it.each(['opus', 'flac', 'aac'])('%s is refused, and the message names what is missing', async (format) => {
+    await using service = await startTestService({ env: { PARLANCE_SANDBOX: '1', PATH: '/nowhere' } });
+    const { post } = createApi(service.url);
+    const { problem } = await post('/api/v1/tts', { text: 'one', format });
+    expect(problem).toMatchObject({ status: 422, code: 'format-not-supported' });
+    expect(problem.detail).toBe(`${format} needs ffmpeg on the server; supported: mp3, wav, ogg, pcm.`);
+    const { status, body } = await post('/v1/audio/speech', { input: 'one', response_format: format });
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ error: { param: 'response_format', code: 'format_not_supported' } });
+    expect(JSON.stringify(body)).toContain('ffmpeg');
+  });
 });
 
 describe('opus, when the encoder dies', () => {

@@ -23,6 +23,11 @@ const kinds: readonly (readonly [title: string, mediaType: string, file: string,
   ['mp3 of a variable rate, with tags', 'audio/mpeg', 'd.mp3', '-ar', '48000', '-q:a', '4', ...id3],
   ['opus', 'audio/ogg', 'e.ogg', '-c:a', 'libopus'],
   ['vorbis', 'audio/ogg', 'f.ogg', '-ar', '22050', '-c:a', 'libvorbis'],
+  ['flac', 'audio/flac', 'h.flac', '-ar', '22050', '-c:a', 'flac'],
+  ['flac of 48 kHz in small blocks', 'audio/flac', 'i.flac', '-ar', '48000', '-c:a', 'flac', '-frame_size', '192'],
+  ['aac of 24 kHz', 'audio/aac', 'j.aac', '-ar', '24000', '-c:a', 'aac', '-f', 'adts'],
+  ['aac of 44.1 kHz', 'audio/aac', 'k.aac', '-ar', '44100', '-c:a', 'aac', '-f', 'adts'],
+  ['pcm', 'audio/pcm', 'l.raw', '-ar', '24000', '-f', 's16le'],
   ['wav', 'audio/wav', 'g.wav', '-ar', '22050', '-fflags', '+bitexact'],
 ];
 
@@ -40,7 +45,7 @@ describeWith(['ffmpeg'], 'the length of speech', ({ ffmpeg }) => {
 });
 
 describe('bytes that are no audio', () => {
-  it.each(['audio/mpeg', 'audio/ogg', 'audio/wav'])('measure 0 as %s', (mediaType) => {
+  it.each(['audio/mpeg', 'audio/ogg', 'audio/wav', 'audio/flac', 'audio/aac'])('measure 0 as %s', (mediaType) => {
     const text = Buffer.from('This is no audio at all. '.repeat(100));
     for (const chunk of [1, 10, 10_000]) expect(measure(mediaType, text, chunk)).toBe(0);
     expect(measure(mediaType, Buffer.alloc(0), 1)).toBe(0);

@@ -108,7 +108,7 @@ describe('rejected before the synthesis', () => {
   test.each([
     ['an empty text', { text: '' }, 422, 'invalid-request', '/text'],
     ['32,001 characters', { text: 'ü'.repeat(32_001) }, 422, 'invalid-request', '/text'],
-    ['a format that does not exist', { text: '10', format: 'flac' }, 422, 'invalid-request', '/format'],
+    ['a format that does not exist', { text: '10', format: 'midi' }, 422, 'invalid-request', '/format'],
     ['a model that does not exist', { text: '10', model: 'solo' }, 422, 'unknown-model', '/model'],
     ['a voice that the model does not list', { text: '10', voice_id: 'carl' }, 422, 'voice-not-supported', '/voice_id'],
     ['a model that cannot speak now', { text: '10', model: 'mute' }, 503, 'model-unavailable', undefined],

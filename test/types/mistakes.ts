@@ -186,8 +186,8 @@ export const problemAsOrdinaryJson: Handler<'getSpeechClip', Services> = async (
   answer({ status: 404, mediaType: json, body: problem });
 
 export const undeclaredAudio: Handler<'createSpeech', Services> = async () =>
-  // @ts-expect-error no format is AAC
-  answer({ status: 200, mediaType: 'audio/aac', body: audio() });
+  // @ts-expect-error no format is MIDI
+  answer({ status: 200, mediaType: 'audio/midi', body: audio() });
 
 // ----------------------------------------------------------------------------------------- mistakes of headers
 

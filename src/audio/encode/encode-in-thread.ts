@@ -1,7 +1,8 @@
-/** Encodes mp3 and ogg in worker threads: on the main thread the encoders would block the event loop. */
+/** Encodes mp3 and ogg, and resamples pcm, in worker threads: on the main thread that would block the event loop. */
 import { once } from 'node:events';
 import { EngineError, type Pcm } from '../../../engines/contract/index.ts';
-import type { EncoderRequest, EncoderResponse } from './encoder-thread.ts';
+import { blocksOf, type BlockSize } from './blocks.ts';
+import type { EncoderJob, EncoderRequest, EncoderResponse } from './encoder-thread.ts';
 import { openEncoderSession } from './thread-pool.ts';
 import { reasonOf } from '../../../lib/abort.ts';
 
@@ -9,42 +10,22 @@ import { reasonOf } from '../../../lib/abort.ts';
  * Half a second of speech per block, or what has arrived by then: each block is a round trip between threads, and a write
  * and a read of what it becomes.
  */
-const block = { least: 12_288, most: 98_304 };
+const usualBlock: BlockSize = { least: 12_288, most: 98_304 };
 
 export async function* encodeInThread(
   { sampleRate, samples }: Pcm,
-  format: 'mp3' | 'ogg',
+  format: EncoderJob['format'],
   signal: AbortSignal,
+  size = usualBlock,
 ): AsyncGenerator<Uint8Array> {
   using encoder = openEncoder(signal);
   await encoder.send({ format, sampleRate });
-  for await (const block of blocksOf(samples)) {
+  for await (const block of blocksOf(samples, size)) {
     const bytes = await encoder.send(block);
     if (bytes.length > 0) yield bytes;
   }
   const rest = await encoder.send('end');
   if (rest.length > 0) yield rest;
-}
-
-/**
- * Regroups samples into blocks: as soon as there are enough, with all that there are. The first one has no more than
- * enough, since a listener waits for it; the last one may have less.
- */
-async function* blocksOf(samples: AsyncIterable<Int16Array>): AsyncGenerator<Int16Array<ArrayBuffer>> {
-  const held = new Int16Array(block.most);
-  let [filled, most] = [0, block.least];
-  for await (const chunk of samples) {
-    for (let taken = 0; taken < chunk.length;) {
-      const part = chunk.subarray(taken, taken + most - filled);
-      held.set(part, filled);
-      taken += part.length;
-      filled += part.length;
-      if (filled < block.least) continue;
-      yield held.slice(0, filled);
-      [filled, most] = [0, block.most];
-    }
-  }
-  if (filled > 0) yield held.slice(0, filled);
 }
 
 interface Encoder extends Disposable {

@@ -2,9 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import { parentPort, type MessagePort } from 'node:worker_threads';
 import { createEncoder } from 'wasm-media-encoders';
+import { pcmFormat } from '../../../engines/contract/index.ts';
+import { Resampler } from '../resample.ts';
 
 export interface EncoderJob {
-  readonly format: 'mp3' | 'ogg';
+  readonly format: 'mp3' | 'ogg' | 'pcm';
   readonly sampleRate: number;
 }
 
@@ -44,6 +46,7 @@ parentPort?.on('message', (port: MessagePort) => {
 });
 
 async function start({ format, sampleRate }: EncoderJob): Promise<Encoder> {
+  if (format === 'pcm') return createResampler(sampleRate);
   const common = { sampleRate, channels: 1 } as const;
   if (format === 'mp3') {
     const mp3 = await createEncoder('audio/mpeg', await binaries.mp3());
@@ -55,7 +58,15 @@ async function start({ format, sampleRate }: EncoderJob): Promise<Encoder> {
   return ogg;
 }
 
-function read(format: EncoderJob['format']): Promise<Uint8Array> {
+function createResampler(sampleRate: number): Encoder {
+  const resampler = new Resampler(sampleRate, pcmFormat.sampleRate);
+  return {
+    encode: ([samples]) => toBytes(resampler.push(samples)),
+    finalize: () => toBytes(resampler.flush()),
+  };
+}
+
+function read(format: 'mp3' | 'ogg'): Promise<Uint8Array> {
   return readFile(new URL(import.meta.resolve(`wasm-media-encoders/wasm/${format}`)));
 }
 
@@ -69,6 +80,14 @@ function toFloat(samples: Int16Array): Float32Array {
   const floats = new Float32Array(samples.length);
   for (let i = 0; i < floats.length; i++) floats[i] = (samples[i] ?? 0) / 32_768;
   return floats;
+}
+
+function toBytes(floats: Float32Array): Uint8Array {
+  const samples = new Int16Array(floats.length);
+  for (let i = 0; i < samples.length; i++) {
+    samples[i] = Math.max(-32_768, Math.min(32_767, Math.round((floats[i] ?? 0) * 32_768)));
+  }
+  return new Uint8Array(samples.buffer);
 }
 
 /** Failures are not cached: the next call retries. */

@@ -2,6 +2,7 @@
 import {
   EngineError,
   speechFormats,
+  speechMediaTypes,
   type EngineContext,
   type Pcm,
   type SpeechFormat,
@@ -9,44 +10,44 @@ import {
 } from '../../../engines/contract/index.ts';
 import { abortable } from '../../../lib/abort.ts';
 import type { DiskAccount } from '../../system/disk-budget.ts';
-import { encodeOpus } from './opus.ts';
 import { encodeInThread } from './encode-in-thread.ts';
+import { encodeWithFfmpeg, ffmpegFormats, type FfmpegFormat } from './encode-with-ffmpeg.ts';
+import { encodePcm } from './pcm.ts';
 import { encodeWav } from './wav.ts';
 
 export interface EncoderOptions {
-  /** Path of the ffmpeg program, needed for opus; undefined if not installed. */
+  /** Path of the ffmpeg program, needed for opus, flac and aac; undefined if not installed. */
   readonly ffmpeg: string | undefined;
   readonly temporaryDirectory: () => Promise<TemporaryDirectory>;
   /** Disk account for one speech: wav is collected in a file. */
   readonly openAccount: () => DiskAccount;
 }
 
-const mediaTypes: Readonly<Record<SpeechFormat, string>> = {
-  mp3: 'audio/mpeg',
-  wav: 'audio/wav',
-  ogg: 'audio/ogg',
-  opus: 'audio/ogg',
-};
-
 export function createEncoder({
   ffmpeg,
   temporaryDirectory,
   openAccount,
 }: EncoderOptions): Pick<EngineContext, 'formats' | 'encode'> {
-  const formats = speechFormats.filter((format) => format !== 'opus' || ffmpeg !== undefined);
+  const formats = speechFormats.filter((format) => ffmpeg !== undefined || !needsFfmpeg(format));
 
   function start(format: SpeechFormat, pcm: Pcm, signal: AbortSignal): AsyncIterable<Uint8Array> {
     if (format === 'wav') return encodeWav(pcm, { temporaryDirectory, openAccount, signal });
-    if (format !== 'opus') return encodeInThread(pcm, format, signal);
-    if (ffmpeg !== undefined) return encodeOpus(pcm, ffmpeg, signal);
-    throw new EngineError('format-not-supported', `opus needs ffmpeg on the server; supported: ${formats.join(', ')}.`);
+    if (format === 'pcm') return encodePcm(pcm, signal);
+    if (!needsFfmpeg(format)) return encodeInThread(pcm, format, signal);
+    if (ffmpeg !== undefined) return encodeWithFfmpeg(pcm, { format, ffmpeg, signal });
+    const detail = `${format} needs ffmpeg on the server; supported: ${formats.join(', ')}.`;
+    throw new EngineError('format-not-supported', detail);
   }
 
   return {
     formats,
     encode({ sampleRate, samples }, format, { signal }) {
       const pcm = { sampleRate, samples: abortable(() => samples, signal) };
-      return { mediaType: mediaTypes[format], audio: start(format, pcm, signal) };
+      return { mediaType: speechMediaTypes[format], audio: start(format, pcm, signal) };
     },
   };
+}
+
+function needsFfmpeg(format: SpeechFormat): format is FfmpegFormat {
+  return (ffmpegFormats as readonly SpeechFormat[]).includes(format);
 }

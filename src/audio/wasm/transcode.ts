@@ -6,7 +6,7 @@ import { sampleRate } from '../../../lib/wav.ts';
 import { decode } from './decode.ts';
 import { isSystemError, undecodable } from './failures.ts';
 import { assertPlausible, type Pcm } from './pcm.ts';
-import { Resampler } from './resample.ts';
+import { Resampler } from '../resample.ts';
 import { WavWriter } from './wav-writer.ts';
 
 /** Disk space is requested in steps of two seconds of audio, the size of the writer's buffer. */

@@ -89,7 +89,10 @@ async function* useTools(tools, signal) {
   yield { type: 'tool-finished', ...at, name: 'read_aloud', durationMs: 1, ...outcome };
 }
 
-const mediaTypes = { mp3: 'audio/mpeg', wav: 'audio/wav', ogg: 'audio/ogg', opus: 'audio/ogg' };
+const mediaTypes = {
+  ...{ mp3: 'audio/mpeg', wav: 'audio/wav', ogg: 'audio/ogg', opus: 'audio/ogg' },
+  ...{ flac: 'audio/flac', aac: 'audio/aac', pcm: 'audio/pcm' },
+};
 
 const part = (id, state) => ({ id, title: 'Part ' + id, bytes: 1000, licence: 'MIT', state });
 

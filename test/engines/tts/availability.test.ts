@@ -85,7 +85,7 @@ describe('startup fails', () => {
     ['models: []', 'engines.cloud.models'],
     ['models: [{ name: x }]', '"id" is missing'],
     ['models: [a], response: json', 'known: baseUrl, apiKey, headers, timeout, local, idleTimeout, api, path, models'],
-    ['models: [{ id: a, formats: [flac] }]', 'pcm, wav, mp3, opus, ogg'],
+    ['models: [{ id: a, formats: [midi] }]', 'pcm, wav, mp3, opus, ogg, flac, aac'],
     ['models: [{ id: a, voices: [{ id: x, language: english }] }]', 'language'],
     ['models: [{ id: a, voices: [x, y], defaultVoice: z }]', 'has the voices x, y, not the defaultVoice "z"'],
     ['models: [a], api: elevenlabs', 'openai, mistral, parlance'],

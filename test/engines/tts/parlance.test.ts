@@ -24,6 +24,7 @@ test('another Parlance synthesizes in the requested voice and format', async () 
   provider.behave(speaks(pcm(0.5), 'audio/pcm'));
   expect((await speak(front, { format: 'wav' })).bytes.subarray(44).equals(pcm(0.5))).toBe(true);
   expect((await speak(front, { format: 'ogg' })).bytes.toString('latin1', 0, 4)).toBe('OggS');
+  expect((await speak(front, { format: 'pcm' })).bytes.equals(pcm(0.5))).toBe(true);
 });
 
 test('another Parlance has its voices listed, unless the settings list them', async () => {
@@ -58,7 +59,7 @@ test('errors of another Parlance for the voice and the key are mapped', async ()
 test('another Parlance works under /v1, too, with speed and instructions', async () => {
   const behind = await startTts(speaks(mp3), { models: '[{ id: there, voices: [alloy, echo] }]' });
   const instance = `use: tts, baseUrl: "${behind.service.url}/v1", apiKey: none`;
-  const model = '{ id: here, remoteId: there, formats: [wav, mp3, opus, ogg] }';
+  const model = '{ id: here, remoteId: there }';
   const front = await startTestService({ config: `engines: { other: { ${instance}, models: [${model}] } }` });
   onTestFinished(() => front[Symbol.asyncDispose]());
   const manner = { speed: 1.5, instructions: 'Shout.' };

@@ -18,6 +18,8 @@ import {
 
 const ogg = (codec: string) =>
   Buffer.concat([Buffer.from('OggS'), Buffer.alloc(24), Buffer.from(codec), Buffer.alloc(99)]);
+const flac = Buffer.concat([Buffer.from('fLaC'), Buffer.alloc(99)]);
+const adts = Buffer.concat([Buffer.from('fff150400c9ffc', 'hex'), Buffer.alloc(93)]);
 
 describe('a request', () => {
   test("matches OpenAI's documentation, with the key", async () => {
@@ -113,8 +115,12 @@ describe('a response', () => {
     { format: 'mp3', audio: mp3, type: 'audio/mpeg' },
     { format: 'mp3', audio: Buffer.concat([Buffer.from('ID3\x04\0\0\0\0\0\x05hello'), mp3]), type: 'audio/mpeg' },
     { format: 'opus', audio: ogg('OpusHead'), type: 'audio/ogg' },
+    { format: 'flac', audio: flac, type: 'audio/flac' },
+    { format: 'aac', audio: adts, type: 'audio/aac' },
   ])('in $format is passed through unchanged', async ({ format, audio, type }) => {
-    const { speak, provider } = await startTts(speaks(audio, 'application/octet-stream'));
+    const { speak, provider } = await startTts(speaks(audio, 'application/octet-stream'), {
+      models: '[{ id: remote, formats: [mp3, opus, flac, aac] }]',
+    });
     const { bytes, headers } = await speak({ format });
     expect(bytes.equals(audio)).toBe(true);
     expect(headers.get('content-type')).toBe(type);

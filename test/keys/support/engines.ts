@@ -28,7 +28,8 @@ export default [
   }),
   define('speech', {
     async synthesize({ format }) {
-      const mediaType = { mp3: 'audio/mpeg', wav: 'audio/wav', ogg: 'audio/ogg', opus: 'audio/ogg' }[format];
+      const others = { flac: 'audio/flac', aac: 'audio/aac', pcm: 'audio/pcm' };
+      const mediaType = { mp3: 'audio/mpeg', wav: 'audio/wav', ogg: 'audio/ogg', opus: 'audio/ogg', ...others }[format];
       return { mediaType, audio: (async function* () { yield Buffer.from('sound'); })() };
     },
   }),
